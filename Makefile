@@ -1,0 +1,40 @@
+# Every target sets up what it needs; a second call installs nothing.
+PYTHON ?= python3
+BIN := .venv/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+
+.PHONY: run test lint bench reproduce docs clean
+
+run: .venv/installed
+	$(BIN)/mlspl reproduce --out results/run
+
+test: .venv/installed-dev
+	$(BIN)/python -m pytest -n auto
+
+lint: .venv/installed-dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: .venv/installed-bench
+	for script in benchmarks/bench_*.py; do echo "== $$script"; $(BIN)/python "$$script" || exit 1; done
+
+reproduce: .venv/installed
+	$(BIN)/mlspl reproduce --datasets flags,emotions,scene --splits 10 --out results/paper
+
+docs: .venv/installed-docs
+	$(BIN)/python -m sphinx --fail-on-warning -b html docs docs/_build/html
+
+clean:
+	rm -rf .venv results docs/_build
+
+.venv/installed: pyproject.toml
+	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(PIP) install --editable .
+	touch $@
+
+.venv/installed-%: pyproject.toml
+	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(PIP) install --editable ".[$*]"
+	touch .venv/installed $@

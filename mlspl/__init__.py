@@ -1,0 +1,1 @@
+"""Self-paced multi-label learning."""

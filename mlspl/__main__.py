@@ -1,0 +1,5 @@
+"""`python -m mlspl` is the `mlspl` command."""
+
+from mlspl.cli.main import main
+
+main()

@@ -1,0 +1,60 @@
+"""The `mlspl` command: its groups, and how errors leave it."""
+
+import sys
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+import mlspl
+from mlspl.cli import datasets, pacing
+from mlspl.errors import UserError
+
+__all__ = ["app", "main"]
+
+app = typer.Typer(
+    name="mlspl",
+    help="Self-paced multi-label learning: reproduce, fit, predict, audit.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+)
+app.add_typer(datasets.app, name="datasets")
+app.add_typer(pacing.app, name="pacing")
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"mlspl {mlspl.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
+    ] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
+) -> None:
+    """Self-paced multi-label learning, from the shell."""
+
+
+def main() -> None:
+    """Run the command; exit with 2 for the user's mistakes and 1 for ours, with a sentence each."""
+    debug = "--debug" in sys.argv[1:]
+    console = Console(stderr=True, highlight=False, soft_wrap=True)
+    try:
+        app()
+    except (UserError, OSError) as error:
+        if debug:
+            raise
+        console.print("[bold red]error:[/]", end=" ")
+        console.print(str(error), markup=False)
+        sys.exit(2)
+    except Exception as error:
+        if debug:
+            raise
+        console.print("[bold red]internal error:[/]", end=" ")
+        console.print(f"{type(error).__name__}: {error}", markup=False)
+        console.print("This is a fault of mlspl. `mlspl --debug …` shows where; please report it.")
+        sys.exit(1)

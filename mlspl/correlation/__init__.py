@@ -1,0 +1,1 @@
+"""The correlation room."""

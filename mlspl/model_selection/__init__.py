@@ -1,0 +1,1 @@
+"""The model_selection room."""

@@ -1,0 +1,73 @@
+"""Kernels by name: one matrix shared by all labels."""
+
+import numpy as np
+from scipy import sparse
+from sklearn.metrics.pairwise import pairwise_kernels
+
+__all__ = ["kernel_matrix", "resolve_gamma"]
+
+_PARAMETERS = {"rbf": ("gamma",), "linear": (), "poly": ("gamma", "degree", "coef0")}
+
+
+def resolve_gamma(gamma, X) -> float:
+    """The number behind ``gamma``: "auto" is 1/d, "scale" is 1/(d·var(X)), as in scikit-learn.
+
+    Parameters
+    ----------
+    gamma : {"scale", "auto"} or float
+        A rule or a positive number.
+    X : array or CSR of shape (n, d)
+        The training instances.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> resolve_gamma("auto", np.zeros((3, 4)))
+    0.25
+    """
+    if gamma == "auto":
+        return 1.0 / X.shape[1]
+    if gamma == "scale":
+        mean_square = (X.multiply(X)).mean() if sparse.issparse(X) else np.mean(np.square(X))
+        variance = mean_square - X.mean() ** 2
+        return 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0
+    if isinstance(gamma, str) or not np.isfinite(gamma) or gamma <= 0:
+        raise ValueError(f"gamma is {gamma!r}; give 'scale', 'auto' or a positive number.")
+    return float(gamma)
+
+
+def kernel_matrix(A, B, kernel, *, gamma=1.0, degree=3, coef0=0.0) -> np.ndarray:
+    """Kernel values between the rows of A and the rows of B, C-contiguous float64.
+
+    Parameters
+    ----------
+    A, B : array or CSR of shape (n_a, d), (n_b, d)
+        With ``kernel="precomputed"`` A already holds the values and B is not looked at.
+    kernel : {"rbf", "linear", "poly", "precomputed"} or callable
+        A callable takes A and B and returns the matrix.
+    gamma, degree, coef0 : float
+        Parameters of the kernels that have them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> kernel_matrix(np.eye(2), np.eye(2), "linear")
+    array([[1., 0.],
+           [0., 1.]])
+    """
+    if kernel == "precomputed":
+        K = A.toarray() if sparse.issparse(A) else A
+    elif callable(kernel):
+        K = kernel(A, B)
+        if np.shape(K) != (A.shape[0], B.shape[0]):
+            raise ValueError(
+                f"The kernel function returned shape {np.shape(K)}; expected {(A.shape[0], B.shape[0])}."
+            )
+    elif kernel in _PARAMETERS:
+        given = {"gamma": gamma, "degree": degree, "coef0": coef0}
+        K = pairwise_kernels(A, B, metric=kernel, **{name: given[name] for name in _PARAMETERS[kernel]})
+    else:
+        raise ValueError(
+            f"kernel is {kernel!r}; give 'rbf', 'linear', 'poly', 'precomputed' or a function of two matrices."
+        )
+    return np.ascontiguousarray(K.toarray() if sparse.issparse(K) else K, dtype=np.float64)
