@@ -1,0 +1,104 @@
+"""BSVM: one support vector machine per label, all on one kernel matrix (Boutell et al. 2004)."""
+
+import numpy as np
+from joblib import effective_n_jobs
+
+from mlspl.models.class_weight import class_costs
+from mlspl.models.kernel_machine import KernelMachine
+from mlspl.solvers import get_svm_solver
+
+__all__ = ["BSVMClassifier"]
+
+
+class BSVMClassifier(KernelMachine):
+    """One C-SVM per label; labels do not know of each other.
+
+    The kernel matrix is computed once and shared by all labels, so memory grows as n² and time as
+    between n²·L and n³·L. A label that is constant in training is predicted as that constant.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Cost of a unit of hinge loss.
+    kernel : {"rbf", "linear", "poly", "precomputed"} or callable, default="rbf"
+        The kernel. Features should be scaled: on the scene data set the Hamming loss is .089 with z-scores
+        and .155 with features between 0 and 1.
+    gamma : {"auto", "scale"} or float, default="auto"
+        "auto" is 1/d, LIBSVM's default.
+    degree, coef0 : float, default=3, 0.0
+        Of the polynomial kernel.
+    criterion : {"P", "T"}, default="P"
+        "P" predicts the labels with a positive score; "T" also the top label of a row that has none.
+    class_weight : None, "balanced", float or dict, default=None
+        See :func:`mlspl.models.class_weight.class_costs`.
+    solver : {"auto", "libsvm"}, default="auto"
+        "libsvm" is slower and there for the doubtful.
+    tol : float, default=1e-3
+        Largest violation of the optimality conditions, as in LIBSVM.
+    n_jobs : int, optional
+        Threads over labels.
+
+    Attributes
+    ----------
+    dual_coef_ : array (n_labels, n_support)
+        Signed dual coefficients of the rows that support any label.
+    intercept_ : array (n_labels,)
+        The biases.
+    support_ : array (n_support,)
+        Which training rows those are.
+
+    References
+    ----------
+    Boutell, Luo, Shen, Brown: Learning multi-label scene classification. Pattern Recognition 37, 2004.
+
+    Examples
+    --------
+    >>> from mlspl import BSVMClassifier, datasets
+    >>> digits = datasets.load_dataset("digits-traits")
+    >>> model = BSVMClassifier(gamma="scale").fit(digits.X[:300], digits.Y[:300])
+    >>> model.predict(digits.X[300:303]).shape == (3, digits.Y.shape[1])
+    True
+    """
+
+    def __init__(
+        self,
+        C=1.0,
+        kernel="rbf",
+        gamma="auto",
+        degree=3,
+        coef0=0.0,
+        criterion="P",
+        class_weight=None,
+        solver="auto",
+        tol=1e-3,
+        n_jobs=None,
+    ):
+        self.C = C
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.criterion = criterion
+        self.class_weight = class_weight
+        self.solver = solver
+        self.tol = tol
+        self.n_jobs = n_jobs
+
+    def _fit(self, X, Y, label_weight):
+        if self.criterion not in ("P", "T"):
+            raise ValueError(f"criterion is {self.criterion!r}; give 'P' or 'T'.")
+        K = self._training_kernel(X)
+        signs = np.where(Y.T, 1.0, -1.0)
+        classes = (0, 1) if self._multilabel else self.classes_
+        costs = self.C * class_costs(Y, self.class_weight, label_weight, classes)
+        solve = get_svm_solver(self.solver)
+        solution = solve(K, signs, costs.T, tol=self.tol, n_threads=effective_n_jobs(self.n_jobs))
+        self._keep_expansion(X, solution.alpha * signs, solution.bias)
+        self._prepare_calibration(X, Y, label_weight)
+
+    def _labels(self, X, scores):
+        labels = scores > 0
+        if self.criterion == "T" and self._multilabel:
+            empty = np.flatnonzero(~labels.any(axis=1))
+            labels[empty, scores[empty].argmax(axis=1)] = True
+        return labels

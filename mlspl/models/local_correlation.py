@@ -1,0 +1,90 @@
+"""What ML-LOC and MLSPL share: Algorithm 1 of the paper around :class:`Alternation`."""
+
+import time
+
+import numpy as np
+from joblib import effective_n_jobs
+
+from mlspl.models.alternation import Alternation
+from mlspl.models.class_weight import class_costs
+from mlspl.models.kernel_machine import KernelMachine
+from mlspl.models.progress import CallbackSupportMixin, fit_progress, with_callbacks
+
+__all__ = ["LocalCorrelationClassifier"]
+
+
+class LocalCorrelationClassifier(CallbackSupportMixin, KernelMachine):
+    """Base of the estimators with prototypes and codes; a subclass says how it is paced.
+
+    It implements ``_pacing()``, which gives a self-paced function (or None) and a schedule, and
+    ``_folds(Y)``, which gives the folds of cross-fitted codes (or None).
+    """
+
+    fit = with_callbacks(KernelMachine.fit)
+
+    def _fit(self, X, Y, label_weight):
+        function, schedule = self._pacing()
+        K = self._training_kernel(X)
+        classes = (0, 1) if self._multilabel else self.classes_
+        state = Alternation(
+            K,
+            Y,
+            class_costs(Y, self.class_weight, label_weight, classes),
+            C=self.C,
+            beta=self.beta,
+            n_codes=self.n_codes,
+            regressor=self.regressor,
+            folds=self._folds(Y),
+            solver=self.solver,
+            tol=self.tol,
+            n_threads=effective_n_jobs(self.n_jobs),
+            random_state=self.random_state,
+        )
+        with fit_progress(self, len(schedule), X, Y) as report:
+            self._alternate(state, Y, function, schedule, report)
+        self.codes_ = state.codes
+        self.prototypes_ = state.prototypes
+        self.n_iter_ = len(self.history_)
+        self._keep_expansion(X, *state.expansion())
+        self._prepare_calibration(X, Y, label_weight)
+
+    def _alternate(self, state, Y, function, schedule, report) -> None:
+        """Algorithm 1: weigh, learn, recode, grow the pace, until a reason to stop."""
+        self.history_ = []
+        self.stop_reason_ = "max_steps"
+        weights = np.ones(Y.shape)
+        penalty = np.zeros(Y.shape)
+        state.fit_classifiers(weights)
+        pace = None
+        for target in schedule:
+            start = time.perf_counter()
+            before, pace_before = weights, pace
+            if function is not None:
+                losses = state.losses(weights)
+                pace = schedule.pace(target, losses, Y)
+                weights = function.weight(losses, pace)
+                penalty = function.penalty(weights, pace)
+            state.fit_classifiers(weights)
+            moved = state.update_codes(weights)
+            self.history_.append(
+                {
+                    "step": len(self.history_) + 1,
+                    "pace": None if function is None else float(target),
+                    **state.objective(weights, penalty),
+                    "mean_weight": float(weights.mean()),
+                    "in_play": (weights >= 0.5).mean(axis=0).tolist(),
+                    "codes_moved": moved,
+                    "seconds": time.perf_counter() - start,
+                }
+            )
+            asked = report(f"mean weight {weights.mean():.3f}")
+            if asked:
+                self.stop_reason_ = "callback"
+            elif function is not None and weights.min() >= self.target_weight and not moved:
+                self.stop_reason_ = "target_weight"
+            elif not moved and np.array_equal(weights, before) and np.array_equal(pace, pace_before):
+                self.stop_reason_ = "settled"
+            else:
+                continue
+            break
+        self.label_weights_ = weights

@@ -1,0 +1,63 @@
+"""Progress of a long fit: a Rich bar with ``verbose=1``, and scikit-learn's callbacks where they exist."""
+
+from contextlib import contextmanager
+
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+try:
+    from sklearn.callback import CallbackSupportMixin, with_callbacks
+except ImportError:  # scikit-learn before 1.9
+
+    class CallbackSupportMixin:  # type: ignore[no-redef]
+        """No callbacks in this version of scikit-learn."""
+
+    def with_callbacks(method):
+        """No callbacks to tear down in this version of scikit-learn."""
+        return method
+
+
+__all__ = ["CallbackSupportMixin", "fit_progress", "with_callbacks"]
+
+
+@contextmanager
+def fit_progress(estimator, n_steps: int, X, Y):
+    """Yield a function to call at the end of every step of `estimator`'s fit.
+
+    Its argument is a short text for the bar; it returns True when a callback asks to stop.
+
+    Parameters
+    ----------
+    estimator : estimator with ``verbose``
+        The estimator being fitted.
+    n_steps : int
+        The largest number of steps.
+    X, Y : arrays
+        The training data, for callbacks that look at it.
+    """
+    context = None
+    if hasattr(estimator, "_init_callback_context"):
+        context = estimator._init_callback_context(max_subtasks=n_steps)
+        context.call_on_fit_task_begin(estimator=estimator, X=X, y=Y)
+    bar = Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("{task.fields[note]}"),
+        disable=not estimator.verbose,
+    )
+    with bar:
+        task = bar.add_task(type(estimator).__name__, total=n_steps, note="")
+
+        def step(note: str) -> bool:
+            bar.update(task, advance=1, note=note)
+            if context is None:
+                return False
+            child = context.subcontext(task_name="step")
+            child.call_on_fit_task_begin(estimator=estimator, X=X, y=Y)
+            return bool(child.call_on_fit_task_end(estimator=estimator, X=X, y=Y))
+
+        yield step
+        bar.update(task, total=bar.tasks[0].completed)
+    if context is not None:
+        context.call_on_fit_task_end(estimator=estimator, X=X, y=Y)
