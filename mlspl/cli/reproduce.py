@@ -1,0 +1,259 @@
+"""`mlspl reproduce`: the paper's experiments, resumable."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from mlspl.errors import UserError
+
+if TYPE_CHECKING:
+    from mlspl.datasets import Dataset
+    from mlspl.experiments import Outcome, Store, Trial
+
+__all__ = ["reproduce"]
+
+_EMBEDDED = "digits-traits"
+_SPLITS, _QUICK_SPLITS = 10, 2
+_PLAIN_SECONDS = 15.0
+_MOST_ERRORS = 5
+
+
+def reproduce(
+    datasets: Annotated[
+        str,
+        typer.Option(help="Data sets, by commas.", show_default="digits-traits and the paper's three"),
+    ] = "",
+    methods: Annotated[str, typer.Option(help="Methods, by commas.", show_default="the paper's six")] = "",
+    splits: Annotated[
+        int | None, typer.Option(help="Random splits.", show_default=str(_SPLITS), min=1)
+    ] = None,
+    train: Annotated[str, typer.Option(help="Share of training rows, or several by commas.")] = "0.3",
+    corrupt: Annotated[
+        str,
+        typer.Option(help="Corrupt training labels: flip:0.2, missing:0.4, swap:0.1.", metavar="KIND:RATE"),
+    ] = "",
+    tune: Annotated[
+        str,
+        typer.Option(help="Tune all methods by cross-validation of this criterion.", metavar="CRITERION"),
+    ] = "",
+    functions: Annotated[
+        str,
+        typer.Option(
+            help="Self-paced functions of the figure, by commas; or none.", show_default="the paper's"
+        ),
+    ] = "",
+    jobs: Annotated[int | None, typer.Option(help="Processes.", show_default="all cores", min=1)] = None,
+    scheduler: Annotated[
+        str | None, typer.Option(help="Dask scheduler: tcp://host:port, or local.", metavar="ADDRESS")
+    ] = None,
+    out: Annotated[Path, typer.Option(help="Folder for results.db, tables and figures.")] = Path("results"),
+    quick: Annotated[bool, typer.Option("--quick", help="Embedded data, few splits.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="List the trials and run none.")] = False,
+) -> None:
+    """Run six methods on the paper's data sets; print its tables and ours.
+
+    Results are kept in OUT/results.db: the same command goes on where an earlier one stopped.
+    """
+    # scikit-learn and matplotlib take seconds to import; --help and the other commands need not wait.
+    from mlspl import experiments
+
+    console = Console(highlight=False)
+    chosen = _names(methods) or list(experiments.PAPER_METHODS)
+    paced = [] if functions == "none" or "mlspl" not in chosen else _names(functions)
+    if not functions and "mlspl" in chosen:
+        paced = list(experiments.PAPER_FUNCTIONS)
+    data = _load(_names(datasets), quick, console)
+    trials = experiments.plan_trials(
+        data,
+        chosen,
+        splits=splits or (_QUICK_SPLITS if quick else _SPLITS),
+        train=[_share(text) for text in _names(train)],
+        corruption=corrupt,
+        tune=tune,
+        functions=paced,
+    )
+    path = out / "results.db"
+    if dry_run:
+        _list(trials, path, console)
+        return
+    out.mkdir(parents=True, exist_ok=True)
+    with experiments.Store(path) as store:
+        _run(trials, data, store, jobs, scheduler, console)
+        results = experiments.write_results(store, trials, out, paced)
+        failed = store.failed()
+    for table in (
+        *experiments.rich_tables(results.summary, console.width),
+        experiments.ranks_table(results.comparisons),
+        experiments.wins_table(results.comparisons),
+    ):
+        if table is not None:
+            console.print(table)
+            console.print()
+    errors = [(trial, failed[trial.key]) for trial in trials if trial.key in failed]
+    _report_errors(errors, console)
+    console.print(f"Results: {path}")
+    for file in results.files:
+        console.print(f"  {file}", soft_wrap=True)
+    if errors:
+        raise typer.Exit(1)
+
+
+def _names(text: str) -> list[str]:
+    return list(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
+
+
+def _share(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise UserError(f"--train takes shares such as 0.3 or 0.3,0.5; {text!r} is no number.") from None
+
+
+def _load(names: list[str], quick: bool, console: Console) -> dict[str, Dataset]:
+    """Load the sets the user named, or those of the default list that can be had."""
+    from mlspl.datasets import load_dataset
+    from mlspl.experiments import PAPER_DATASETS
+
+    if names:
+        return {name: load_dataset(name) for name in names}
+    data = {_EMBEDDED: load_dataset(_EMBEDDED)}
+    if quick:
+        return data
+
+    def load_or_explain(name: str) -> Dataset | Exception:
+        try:
+            return load_dataset(name)
+        except (UserError, OSError) as error:
+            return error
+
+    # Side by side, so that without a network one waits for one time-out and not for three.
+    with ThreadPoolExecutor(len(PAPER_DATASETS)) as pool:
+        for name, loaded in zip(PAPER_DATASETS, pool.map(load_or_explain, PAPER_DATASETS), strict=True):
+            if isinstance(loaded, Exception):
+                console.print(f"Without {name}: {loaded}", markup=False)
+            else:
+                data[name] = loaded
+    return data
+
+
+def _list(trials: list[Trial], path: Path, console: Console) -> None:
+    from mlspl.experiments import Store
+
+    finished: set[str] = set()
+    failed: dict[str, str] = {}
+    if path.exists():
+        with Store(path) as store:
+            finished, failed = store.finished(), store.failed()
+    states = Counter[str]()
+    for trial in trials:
+        state = "done" if trial.key in finished else "failed" if trial.key in failed else "to do"
+        states[state] += 1
+        settings = " ".join(f"{name}={value}" for name, value in trial.parameters.items())
+        words = [f"{state:6}", trial.dataset, trial.method, f"split={trial.split}", f"train={trial.train:g}"]
+        words += [f"corrupt={trial.corruption}"] * bool(trial.corruption) + [f"tune={trial.tune}"] * bool(
+            trial.tune
+        )
+        console.print(*words, settings, markup=False, soft_wrap=True)
+    console.print(
+        f"{len(trials)} trials: " + ", ".join(f"{count} {state}" for state, count in states.items())
+    )
+
+
+def _run(trials, data, store: Store, jobs, scheduler, console: Console) -> None:
+    from mlspl.experiments import run_trials
+
+    finished = store.finished()
+    done = sum(trial.key in finished for trial in trials)
+    if done:
+        console.print(f"{done} of {len(trials)} trials were done before.")
+    watch = _Bar(len(trials), done) if console.is_terminal else _Lines(len(trials), done, console)
+    try:
+        with watch:
+            run_trials(trials, data, store, jobs, scheduler, watch.result)
+    except KeyboardInterrupt:
+        finished = store.finished()
+        done = sum(trial.key in finished for trial in trials)
+        console.print(
+            f"Stopped with {done} of {len(trials)} trials done; the same command goes on from there.",
+            markup=False,
+        )
+        raise typer.Exit(130) from None
+
+
+def _report_errors(errors: list[tuple[Trial, str]], console: Console) -> None:
+    if not errors:
+        return
+    console.print(f"{len(errors)} trials failed; the same command tries them again:", style="bold red")
+    for trial, error in errors[:_MOST_ERRORS]:
+        console.print(f"  {trial.method} on split {trial.split} of {trial.dataset}: {error}", markup=False)
+    if len(errors) > _MOST_ERRORS:
+        console.print(f"  and {len(errors) - _MOST_ERRORS} more, in the store's column `error`")
+
+
+class _Bar:
+    """Trials done, failed, rate and time left, on a terminal."""
+
+    def __init__(self, total: int, done: int):
+        self._bar = Progress(
+            TextColumn("trials"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TextColumn("{task.fields[failed]} failed, {task.fields[rate]:.1f}/s,"),
+            TimeRemainingColumn(),
+            TextColumn("left · {task.fields[last]}"),
+            speed_estimate_period=300.0,
+        )
+        self._task = self._bar.add_task("", total=total, completed=done, failed=0, rate=0.0, last="")
+        self._failed = self._run = 0
+        self._started = time.monotonic()
+
+    def __enter__(self):
+        self._bar.start()
+        return self
+
+    def __exit__(self, *exception):
+        self._bar.stop()
+
+    def result(self, trial: Trial, outcome: Outcome | None) -> None:
+        self._run += 1
+        self._failed += outcome is not None and outcome.failed
+        rate = self._run / (time.monotonic() - self._started)
+        last = f"{trial.dataset} {trial.method} {trial.split}"
+        self._bar.update(self._task, advance=1, failed=self._failed, rate=rate, last=last)
+
+
+class _Lines:
+    """The same in a line now and then, for logs."""
+
+    def __init__(self, total: int, done: int, console: Console):
+        self._total, self._before, self._console = total, done, console
+        self._failed = self._run = 0
+        self._started = self._printed = time.monotonic()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exception):
+        pass
+
+    def result(self, trial: Trial, outcome: Outcome | None) -> None:
+        self._run += 1
+        self._failed += outcome is not None and outcome.failed
+        now = time.monotonic()
+        done = self._before + self._run
+        if now - self._printed < _PLAIN_SECONDS and done < self._total:
+            return
+        self._printed = now
+        rate = self._run / max(now - self._started, 1e-9)
+        self._console.print(
+            f"{done} of {self._total} trials, {self._failed} failed, {rate:.1f}/s, "
+            f"{(self._total - done) / rate:.0f} s left"
+        )

@@ -1,0 +1,231 @@
+"""Comparing methods by a criterion: paired tests on each data set, ranks and tests over all of them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from mlspl.errors import UserError
+from mlspl.experiments.methods import METHODS
+from mlspl.experiments.scores import score_table
+from mlspl.experiments.statistics import (
+    Friedman,
+    average_ranks,
+    critical_difference,
+    friedman,
+    wilcoxon_pairs,
+)
+from mlspl.experiments.store import Store
+from mlspl.metrics import CRITERIA
+
+__all__ = ["ALL_DATASETS", "Comparison", "compare", "known_directions", "read_scores"]
+
+ALL_DATASETS = "over data sets"
+# The smallest number of pairs with which a signed-rank test can reach p < 0.05: 2/2^6 = 0.031.
+_FEWEST_PAIRS = 6
+_OTHERS = ("micro_f1", "macro_f1", "subset_accuracy", "jaccard", "ndcg")
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What the tests say of one criterion.
+
+    Parameters
+    ----------
+    criterion : str
+        Its name.
+    greater_is_better : bool
+        Its direction.
+    methods : list of str
+        Names of all methods.
+    means : DataFrame
+        Mean score, one row per data set and one column per method, over the splits that all have.
+    pairs : DataFrame
+        Wilcoxon's test of every pair: see :func:`wilcoxon_pairs`. The column `block` names the data set
+        whose splits were compared, or is ``"over data sets"``.
+    ranks : Series, optional
+        Average rank of each method over the data sets; None with fewer than two.
+    friedman : Friedman, optional
+        Needs two data sets and three methods, as does the next.
+    distance : float, optional
+        Nemenyi's critical difference of the ranks.
+    notes : list of str
+        What was left out, and why.
+    """
+
+    criterion: str
+    greater_is_better: bool
+    methods: list[str]
+    means: pd.DataFrame
+    pairs: pd.DataFrame
+    ranks: pd.Series | None
+    friedman: Friedman | None
+    distance: float | None
+    notes: list[str]
+
+
+def compare(scores: pd.DataFrame, criterion: str, greater_is_better: bool, alpha: float = 0.05) -> Comparison:
+    """Compare all methods by one criterion.
+
+    Parameters
+    ----------
+    scores : DataFrame
+        With the columns `block`, `variant`, `split` and the criterion: see :func:`read_scores`.
+    criterion : str
+        Which column.
+    greater_is_better : bool
+        Its direction.
+    alpha : float, default=0.05
+        Level of Nemenyi's test.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> rows = [(data, method, split, score + split / 100)
+    ...         for data, all_scores in {"a": (0.1, 0.2, 0.3), "b": (0.2, 0.3, 0.5)}.items()
+    ...         for method, score in zip(("x", "y", "z"), all_scores) for split in range(6)]
+    >>> scores = pd.DataFrame(rows, columns=["block", "variant", "split", "one_error"])
+    >>> result = compare(scores, "one_error", greater_is_better=False)
+    >>> result.ranks.to_dict(), float(result.pairs["p_holm"].max())
+    ({'x': 1.0, 'y': 2.0, 'z': 3.0}, 0.09375)
+    """
+    table = scores.pivot(index=["block", "split"], columns="variant", values=criterion)
+    known = [name for name in METHODS if name in table]
+    table = table[known + [name for name in table if name not in known]]
+    methods = list(table.columns)
+    notes: list[str] = []
+    pairs, means = [], {}
+    for block in dict.fromkeys(scores["block"]):
+        paired = table.loc[block].dropna(axis="columns", how="all")
+        complete = paired.dropna()
+        if len(complete) < len(paired):
+            notes.append(
+                f"{block}: {len(paired) - len(complete)} of {len(paired)} splits lack a method; left out."
+            )
+        if len(complete) and complete.shape[1] == len(methods):
+            means[block] = complete.mean()
+        else:
+            missing = [name for name in methods if name not in complete]
+            notes.append(
+                f"{block}: no scores of {', '.join(missing) or 'all methods on one split'}; not ranked."
+            )
+        if len(complete) > 1 and complete.shape[1] > 1:
+            tests = wilcoxon_pairs(complete, list(complete), greater_is_better)
+            pairs.append(tests.assign(block=block))
+    table_of_means = pd.DataFrame.from_dict(means, orient="index", columns=methods)
+    if len(table_of_means) >= _FEWEST_PAIRS and len(methods) > 1:
+        pairs.append(wilcoxon_pairs(table_of_means, methods, greater_is_better).assign(block=ALL_DATASETS))
+    several = len(table_of_means) > 1
+    testable = several and len(methods) > 2
+    if several:
+        ranks = pd.Series(average_ranks(table_of_means, greater_is_better), index=methods)
+    return Comparison(
+        criterion=criterion,
+        greater_is_better=greater_is_better,
+        methods=methods,
+        means=table_of_means,
+        pairs=pd.concat(pairs, ignore_index=True) if pairs else pd.DataFrame(columns=["block", "p_holm"]),
+        ranks=ranks if several else None,
+        friedman=friedman(table_of_means) if testable else None,
+        distance=critical_difference(len(methods), len(table_of_means), alpha) if testable else None,
+        notes=notes,
+    )
+
+
+def known_directions(scores: pd.DataFrame) -> dict[str, bool]:
+    """Return the criteria of a table whose direction is known, with True for greater is better.
+
+    Parameters
+    ----------
+    scores : DataFrame
+        From :func:`read_scores`.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> known_directions(pd.DataFrame(columns=["block", "average_precision", "one_error", "cost"]))
+    {'one_error': False, 'average_precision': True}
+    """
+    directions = {name: criterion.greater_is_better for name, criterion in CRITERIA.items()}
+    directions |= dict.fromkeys(_OTHERS, True)
+    return {name: greater for name, greater in directions.items() if name in scores}
+
+
+def read_scores(path: str | Path, criteria: Sequence[str] = ()) -> pd.DataFrame:
+    """Read scores from a results file of `mlspl reproduce` or from a CSV file of any origin.
+
+    The CSV has one row per data set, method and split: columns `dataset`, `method`, `split` (may be left out
+    where there is one row per data set and method) and one column per criterion, named as in
+    `mlspl.metrics.CRITERIA` or otherwise.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file.
+    criteria : sequence of str
+        Columns that must be there.
+
+    Returns
+    -------
+    DataFrame
+        With the columns `block`, `variant`, `split` and the criteria.
+    """
+    path = Path(path)
+    if not path.is_file():
+        raise UserError(f"There is no file {path}; give a results.db of `mlspl reproduce` or a CSV file.")
+    with path.open("rb") as file:
+        is_database = file.read(15) == b"SQLite format 3"
+    if is_database:
+        with Store(path, create=False) as store:
+            scores = score_table(store.frame())
+        if scores.empty:
+            raise UserError(f"{path} holds no finished trial; run `mlspl reproduce` first.")
+    else:
+        scores = _read_csv(path)
+    absent = [name for name in criteria if name not in scores]
+    if absent:
+        raise UserError(f"{path} has no column {absent[0]!r}; it has {', '.join(_numeric_columns(scores))}.")
+    return scores
+
+
+def _read_csv(path: Path) -> pd.DataFrame:
+    try:
+        table = pd.read_csv(path, skipinitialspace=True)
+    except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError) as error:
+        raise UserError(f"{path} is neither a results file nor a CSV table: {error}.") from None
+    for column in ("dataset", "method"):
+        if column not in table:
+            raise UserError(
+                f"{path} has no column {column!r}; a table to compare has the columns dataset, method, split "
+                "and one for each criterion."
+            )
+    if "split" not in table:
+        table["split"] = 0
+    empty = table.index[table[["dataset", "method", "split"]].isna().any(axis=1)]
+    if len(empty):
+        raise UserError(f"{path}, line {empty[0] + 2}: the data set, method or split is empty.")
+    twice = table.index[table.duplicated(["dataset", "method", "split"])]
+    if len(twice):
+        dataset, method, split = table.loc[twice[0], ["dataset", "method", "split"]]
+        raise UserError(
+            f"{path}, line {twice[0] + 2}: {method} on split {split} of {dataset} was given before."
+        )
+    table = table.rename(columns={"dataset": "block", "method": "variant"})
+    table[["block", "variant"]] = table[["block", "variant"]].astype(str)
+    for name in known_directions(table):
+        if not pd.api.types.is_numeric_dtype(table[name]):
+            line = pd.to_numeric(table[name], errors="coerce").isna().idxmax() + 2
+            raise UserError(f"{path}, line {line}: the {name} is no number.")
+    if not _numeric_columns(table):
+        raise UserError(f"{path} has no column of numbers beside dataset, method and split.")
+    return table
+
+
+def _numeric_columns(table: pd.DataFrame) -> list[str]:
+    return [
+        name
+        for name in table.select_dtypes(np.number)
+        if name not in {"split", "train", "tune_seconds", "fit_seconds", "predict_seconds", "peak_memory"}
+    ]

@@ -1,0 +1,104 @@
+"""What the tests say, for the terminal."""
+
+from collections.abc import Sequence
+
+from rich.table import Table
+
+from mlspl.experiments.comparison import Comparison
+from mlspl.experiments.methods import method_title
+
+__all__ = ["pairs_table", "ranks_table", "wins_table"]
+
+
+def ranks_table(comparisons: Sequence[Comparison]) -> Table | None:
+    """Average ranks over the data sets, Friedman's p-value and Nemenyi's critical difference, per criterion.
+
+    Parameters
+    ----------
+    comparisons : sequence of Comparison
+        One per criterion.
+
+    Returns
+    -------
+    Table or None
+        None when there are fewer than two data sets.
+    """
+    ranked = [comparison for comparison in comparisons if comparison.ranks is not None]
+    if not ranked:
+        return None
+    table = _table(f"Average ranks over {len(ranked[0].means)} data sets, 1 being best")
+    table.add_column("")
+    for name in ranked[0].ranks.index:
+        table.add_column(method_title(name), justify="right")
+    table.add_column("Friedman p", justify="right")
+    table.add_column("critical difference", justify="right")
+    for comparison in ranked:
+        best = comparison.ranks.min()
+        table.add_row(
+            comparison.criterion.replace("_", " "),
+            *(f"[bold]{rank:.2f}[/]" if rank == best else f"{rank:.2f}" for rank in comparison.ranks),
+            "–" if comparison.friedman is None else f"{comparison.friedman.p_value:.4f}",
+            "–" if comparison.distance is None else f"{comparison.distance:.2f}",
+        )
+    return table
+
+
+def wins_table(comparisons: Sequence[Comparison], alpha: float = 0.05) -> Table | None:
+    """How often each method is significantly better and worse than another, over the data sets.
+
+    Parameters
+    ----------
+    comparisons : sequence of Comparison
+        One per criterion.
+    alpha : float, default=0.05
+        Level for the p-values adjusted by Holm.
+
+    Returns
+    -------
+    Table or None
+        None when no pair could be tested.
+    """
+    tested = [comparison for comparison in comparisons if len(comparison.pairs)]
+    if not tested:
+        return None
+    table = _table(f"Pairs significantly better–worse (Wilcoxon over splits, Holm, α = {alpha:g})")
+    table.add_column("")
+    for comparison in tested:
+        table.add_column(comparison.criterion.replace("_", " "), justify="right")
+    for name in tested[0].methods:
+        counts = []
+        for comparison in tested:
+            significant = comparison.pairs[comparison.pairs["p_holm"] < alpha]
+            counts.append(f"{(significant['better'] == name).sum()}–{(significant['worse'] == name).sum()}")
+        table.add_row(method_title(name), *counts)
+    return table
+
+
+def pairs_table(comparison: Comparison, alpha: float = 0.05) -> Table:
+    """Every pair's test for one criterion, the significant ones in bold.
+
+    Parameters
+    ----------
+    comparison : Comparison
+        For one criterion.
+    alpha : float, default=0.05
+        Level for the p-values adjusted by Holm.
+    """
+    table = _table(
+        f"{comparison.criterion.replace('_', ' ')}: Wilcoxon's signed-rank test, Holm's adjustment"
+    )
+    for head in ("data set", "better", "worse"):
+        table.add_column(head)
+    for head in ("difference", "pairs", "p", "p (Holm)"):
+        table.add_column(head, justify="right")
+    for row in comparison.pairs.itertuples():
+        table.add_row(
+            *(row.block, method_title(row.better), method_title(row.worse)),
+            *(f"{row.difference:+.4f}", str(row.blocks), f"{row.p:.4f}", f"{row.p_holm:.4f}"),
+            style="bold" if row.p_holm < alpha else None,
+        )
+    return table
+
+
+def _table(title: str) -> Table:
+    return Table(title=title, title_justify="left", title_style="bold", box=None, pad_edge=False)

@@ -1,0 +1,197 @@
+"""The figures: MLSPL under each self-paced function, and critical-difference diagrams."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from mlspl.experiments.comparison import Comparison
+from mlspl.experiments.methods import method_title
+from mlspl.experiments.scores import criteria_in
+from mlspl.metrics import CRITERIA
+
+__all__ = ["critical_difference_figure", "pace_function_figure", "save_figure"]
+
+# Okabe and Ito's colours, which every kind of colour vision can tell apart.
+_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000", "#7A5C00")
+_MARKERS = "osD^vP*X"
+_INK, _GREY = "#222222", "#767676"
+
+
+def pace_function_figure(scores: pd.DataFrame, functions: Sequence[str]) -> Figure:
+    """Draw MLSPL under each self-paced function: criteria × data sets, mean ± standard deviation.
+
+    A dashed line is ML-LOC, the same model without pacing, where it was run.
+
+    Parameters
+    ----------
+    scores : DataFrame
+        From :func:`score_table`.
+    functions : sequence of str
+        The functions, from left to right.
+    """
+    paced = scores[scores["method"] == "mlspl"]
+    paced = paced.assign(function=[chosen["pace_function"] for chosen in paced["chosen"]])
+    unpaced = scores[scores["method"] == "ml-loc"]
+    blocks = list(dict.fromkeys(paced["block"]))
+    criteria = criteria_in(scores)
+    width, height = 0.8 + max(2.1, 0.42 * len(functions)) * len(blocks), 0.9 + 1.3 * len(criteria)
+    figure = Figure(figsize=(width, height), layout="constrained")
+    axes = figure.subplots(len(criteria), len(blocks), squeeze=False, sharex=True)
+    for row, criterion in zip(axes, criteria, strict=True):
+        for axis, block in zip(row, blocks, strict=True):
+            of_block = paced[paced["block"] == block].groupby("function")[criterion]
+            for i, name in enumerate(functions):
+                if name not in of_block.groups:
+                    continue
+                values = of_block.get_group(name)
+                colour = _COLOURS[i % len(_COLOURS)]
+                axis.errorbar(
+                    i,
+                    values.mean(),
+                    values.std() if len(values) > 1 else 0.0,
+                    fmt=_MARKERS[i % len(_MARKERS)],
+                    color=colour,
+                    markersize=5.5,
+                    elinewidth=1.3,
+                    capsize=3,
+                )
+            reference = unpaced.loc[unpaced["block"] == block, criterion]
+            if len(reference):
+                axis.axhline(reference.mean(), color=_GREY, linestyle=(0, (4, 3)), linewidth=1.0, zorder=0)
+            _bare(axis)
+        row[0].set_ylabel(_criterion_label(criterion), color=_INK, fontsize=9)
+    for axis, block in zip(axes[0], blocks, strict=True):
+        axis.set_title(block, fontsize=10, color=_INK)
+    for axis in axes[-1]:
+        axis.set_xlim(-0.6, len(functions) - 0.4)
+        axis.set_xticks(range(len(functions)), functions, rotation=40, ha="right", rotation_mode="anchor")
+    title = "MLSPL under each self-paced function (mean ± standard deviation over splits"
+    figure.suptitle(f"{title}; dashed: ML-LOC)" if len(unpaced) else f"{title})", fontsize=9, color=_INK)
+    return figure
+
+
+def critical_difference_figure(comparisons: Sequence[Comparison], alpha: float = 0.05) -> Figure:
+    """Draw a critical-difference diagram (Demšar 2006) for each comparison that has ranks over data sets.
+
+    Methods stand at their average ranks, best at the left; a thick bar joins those whose ranks differ by less
+    than Nemenyi's critical difference, whose length is drawn above the axis.
+
+    Parameters
+    ----------
+    comparisons : sequence of Comparison
+        From :func:`compare`.
+    alpha : float, default=0.05
+        The level they were made with.
+    """
+    drawn = [comparison for comparison in comparisons if comparison.distance is not None]
+    n_methods = max((len(comparison.ranks) for comparison in drawn), default=2)
+    panel = 0.95 + 0.2 * ((n_methods + 1) // 2)
+    figure = Figure(figsize=(6.4, panel * max(len(drawn), 1)), layout="constrained")
+    axes = figure.subplots(max(len(drawn), 1), 1, squeeze=False)[:, 0]
+    for axis, comparison in zip(axes, drawn, strict=False):
+        _draw_ranks(axis, comparison, alpha)
+    return figure
+
+
+def save_figure(figure: Figure, folder: Path, name: str) -> list[Path]:
+    """Save a figure as PNG and SVG and return both paths.
+
+    Parameters
+    ----------
+    figure : Figure
+        The figure.
+    folder : Path
+        Where.
+    name : str
+        File name without its ending.
+    """
+    paths = [folder / f"{name}.png", folder / f"{name}.svg"]
+    for path in paths:
+        # Without a date the same figure gives the same file.
+        figure.savefig(
+            path, dpi=200, bbox_inches="tight", metadata={"Date": None} if path.suffix == ".svg" else None
+        )
+    return paths
+
+
+def _draw_ranks(axis: Axes, comparison: Comparison, alpha: float) -> None:
+    ranks = comparison.ranks.sort_values(kind="stable")
+    k, distance = len(ranks), comparison.distance
+    left = (k + 1) // 2
+    groups = _groups(ranks.to_numpy(), distance)
+    top = -0.55 - 0.28 * len(groups)
+    axis.set_xlim(1 - 0.62 * (k - 1), k + 0.62 * (k - 1))
+    axis.set_ylim(top - 0.62 * left - 0.1, 1.55)
+    axis.axis("off")
+    axis.text(
+        0,
+        1,
+        _criterion_label(comparison.criterion),
+        transform=axis.transAxes,
+        va="top",
+        fontsize=9,
+        weight="bold",
+    )
+
+    line = {"color": _INK, "linewidth": 0.9, "solid_capstyle": "butt"}
+    axis.plot([1, k], [0, 0], **line)
+    for rank in range(1, k + 1):
+        axis.plot([rank, rank], [0, 0.16], **line)
+        axis.text(rank, 0.24, str(rank), ha="center", va="bottom", fontsize=8, color=_INK)
+    axis.plot([1, 1 + distance], [1.05, 1.05], **line)
+    for end in (1, 1 + distance):
+        axis.plot([end, end], [0.95, 1.15], **line)
+    axis.text(
+        1 + distance / 2,
+        1.2,
+        f"critical difference {distance:.2f} (α = {alpha:g})",
+        ha="center",
+        va="bottom",
+        fontsize=7.5,
+    )
+
+    for i, (name, rank) in enumerate(ranks.items()):
+        on_left = i < left
+        height = top - 0.62 * (i if on_left else k - 1 - i)
+        edge = 1 - 0.08 * (k - 1) if on_left else k + 0.08 * (k - 1)
+        axis.plot([rank, rank, edge], [0, height, height], **line)
+        title = method_title(name)
+        text = f"{title}  {rank:.2f} " if on_left else f" {rank:.2f}  {title}"
+        axis.text(
+            edge, height, text, ha="right" if on_left else "left", va="center", fontsize=8.5, color=_INK
+        )
+    for level, (first, last) in enumerate(groups):
+        height = -0.4 - 0.28 * level
+        axis.plot(
+            [ranks.iloc[first] - 0.04, ranks.iloc[last] + 0.04],
+            [height, height],
+            **{"color": _COLOURS[0], "linewidth": 3.2, "solid_capstyle": "round"},
+        )
+
+
+def _groups(ranks: np.ndarray, distance: float) -> list[tuple[int, int]]:
+    """Largest runs of sorted ranks that lie within the distance, as first and last index."""
+    groups: list[tuple[int, int]] = []
+    for first in range(len(ranks)):
+        last = int(np.searchsorted(ranks, ranks[first] + distance, side="right")) - 1
+        if last > first and (not groups or last > groups[-1][1]):
+            groups.append((first, last))
+    return groups
+
+
+def _criterion_label(name: str) -> str:
+    label = name.replace("_", " ")
+    return f"{label} {'↑' if CRITERIA[name].greater_is_better else '↓'}" if name in CRITERIA else label
+
+
+def _bare(axis: Axes) -> None:
+    axis.spines[["top", "right"]].set_visible(False)
+    axis.spines[["left", "bottom"]].set_color(_GREY)
+    axis.tick_params(colors=_INK, labelsize=8, length=3)
+    axis.grid(axis="y", color="#E3E3E3", linewidth=0.7)
+    axis.set_axisbelow(True)
+    axis.margins(y=0.12)

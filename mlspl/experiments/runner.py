@@ -1,0 +1,124 @@
+"""Running many trials on all cores or on a Dask cluster, each stored as soon as it ends."""
+
+import random
+import signal
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import closing
+
+from joblib import Parallel, cpu_count, delayed, parallel_config
+
+from mlspl.datasets import Dataset
+from mlspl.experiments.cluster import dask_results
+from mlspl.experiments.execution import run_trial
+from mlspl.experiments.store import Store
+from mlspl.experiments.trial import WORKER_DIED, Outcome, Trial
+
+__all__ = ["run_trials"]
+
+Results = Iterator[tuple[Trial, Outcome | None]]
+
+
+def run_trials(
+    trials: Iterable[Trial],
+    datasets: Mapping[str, Dataset],
+    store: Store,
+    jobs: int | None = None,
+    scheduler: str | None = None,
+    on_result: Callable[[Trial, Outcome | None], None] = lambda trial, outcome: None,
+) -> None:
+    """Run the trials that the store does not have yet and record every outcome as it arrives.
+
+    Trials that failed earlier are tried again. A killed worker process costs the time of what it was doing.
+    Split by split, in random order within a split: an interrupted run has comparable results of all
+    methods, and two processes on one store seldom do the same trial.
+
+    Parameters
+    ----------
+    trials : iterable of Trial
+        What to run.
+    datasets : mapping
+        The data sets they name.
+    store : Store
+        Where the outcomes go.
+    jobs : int, optional
+        Worker processes; as many as there are cores by default; 1 runs in this process.
+    scheduler : str, optional
+        Address of a Dask scheduler, ``tcp://host:port``, or ``"local"`` for a Dask cluster on this machine.
+    on_result : callable, optional
+        Called with each trial and its outcome, or None when another process had finished it meanwhile.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from mlspl.datasets import load_dataset
+    >>> from mlspl.experiments import Store, plan_trials
+    >>> data = {"digits-traits": load_dataset("digits-traits")}
+    >>> with tempfile.TemporaryDirectory() as folder, Store(f"{folder}/results.db") as store:
+    ...     run_trials(plan_trials(data, ["ml-knn"], splits=2), data, store, jobs=1)
+    ...     len(store.finished())
+    2
+    """
+    finished = store.finished()
+    pending = [trial for trial in trials if trial.key not in finished]
+    random.SystemRandom().shuffle(pending)
+    pending.sort(key=lambda trial: trial.split)
+    if scheduler is None:
+        results = _on_processes(pending, datasets, store, jobs or cpu_count())
+    else:
+        results = dask_results(pending, datasets, scheduler, jobs or cpu_count())
+    with closing(results):
+        for trial, outcome in results:
+            if outcome is not None:
+                store.record(trial, outcome)
+            on_result(trial, outcome)
+
+
+def _on_processes(trials: Sequence[Trial], datasets, store: Store, jobs: int) -> Results:
+    waiting = {trial.key: trial for trial in trials}
+    while waiting:
+        try:
+            for key, outcome in _parallel(list(waiting.values()), datasets, store, jobs):
+                yield waiting.pop(key), outcome
+        except BrokenProcessPool:
+            # One of the trials that had been handed out may be what kills its process: find out one by one.
+            for trial in list(waiting.values())[: 2 * jobs]:
+                try:
+                    ((_, outcome),) = _parallel([trial], datasets, store, jobs)
+                except BrokenProcessPool:
+                    outcome = Outcome(error=WORKER_DIED)
+                yield waiting.pop(trial.key), outcome
+
+
+def _parallel(trials: list[Trial], datasets, store: Store, jobs: int) -> Iterator[tuple[str, Outcome | None]]:
+    finished_elsewhere: list[Trial] = []
+
+    def calls():
+        for trial in trials:
+            if store.is_finished(trial.key):
+                finished_elsewhere.append(trial)
+            else:
+                yield delayed(work)(trial, datasets[trial.dataset])
+
+    work = _run_here if jobs == 1 else _run_in_worker
+    with parallel_config("loky", n_jobs=jobs, inner_max_num_threads=1):
+        # Batches would lose finished trials when this process is killed.
+        parallel = Parallel(batch_size=1, return_as="generator_unordered")
+    results = parallel(calls())
+    with closing(results):
+        for result in results:
+            yield result
+            while finished_elsewhere:
+                yield finished_elsewhere.pop().key, None
+    while finished_elsewhere:
+        yield finished_elsewhere.pop().key, None
+
+
+def _run_here(trial: Trial, dataset: Dataset) -> tuple[str, Outcome]:
+    return trial.key, run_trial(trial, dataset)
+
+
+def _run_in_worker(trial: Trial, dataset: Dataset) -> tuple[str, Outcome]:
+    # Ctrl-C reaches the whole process group; the parent alone answers it.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    return _run_here(trial, dataset)

@@ -1,0 +1,257 @@
+"""The results of all trials in one SQLite file that survives kill -9 and any number of writers."""
+
+import json
+import math
+import sqlite3
+import threading
+from collections.abc import Iterable, Mapping
+from dataclasses import fields
+from pathlib import Path
+from typing import Any, Self
+
+import pandas as pd
+
+from mlspl.errors import UserError
+from mlspl.experiments.trial import Outcome, Trial, canonical_json
+
+__all__ = ["Store", "StoreError"]
+
+# "mlsp" in ASCII, in the header of every file of ours; the version counts changes of the table below.
+_APPLICATION_ID = 0x6D6C7370
+_SCHEMA_VERSION = 1
+_BUSY_SECONDS = 60.0
+
+_SCHEMA = """
+CREATE TABLE trial (
+    key TEXT PRIMARY KEY,
+    dataset TEXT NOT NULL,
+    fingerprint TEXT NOT NULL,
+    method TEXT NOT NULL,
+    parameters TEXT NOT NULL,
+    split INTEGER NOT NULL,
+    train REAL NOT NULL,
+    corruption TEXT NOT NULL,
+    tune TEXT NOT NULL,
+    version TEXT NOT NULL,
+    scores TEXT NOT NULL,
+    error TEXT,
+    chosen TEXT NOT NULL,
+    tune_seconds REAL NOT NULL,
+    fit_seconds REAL NOT NULL,
+    predict_seconds REAL NOT NULL,
+    peak_memory INTEGER,
+    warnings TEXT NOT NULL,
+    history TEXT,
+    host TEXT NOT NULL,
+    versions TEXT NOT NULL,
+    recorded TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))
+)
+"""
+_COLUMNS = ["key", *(field.name for field in fields(Trial)), *(field.name for field in fields(Outcome))]
+_JSON_COLUMNS = ("parameters", "scores", "chosen", "warnings", "history", "versions")
+# A finished trial is never replaced; a failed one is, by whatever its retry gave.
+_RECORD = (
+    f"INSERT INTO trial ({', '.join(_COLUMNS)}) VALUES ({', '.join(f':{name}' for name in _COLUMNS)}) "
+    f"ON CONFLICT (key) DO UPDATE SET {', '.join(f'{name} = excluded.{name}' for name in _COLUMNS[1:])}, "
+    "recorded = strftime('%Y-%m-%dT%H:%M:%fZ', 'now') WHERE trial.error IS NOT NULL"
+)
+
+
+class StoreError(UserError):
+    """The results file cannot be used; the sentence says why and what to do."""
+
+
+class Store:
+    """Results of trials, one transaction each, in one SQLite file in WAL mode.
+
+    A file that is not ours, is damaged or was written by a newer version is refused and never changed.
+    Several processes may read and write at once: whoever records a trial first has recorded it.
+    One `Store` may be shared between threads.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file; created where it does not exist.
+    create : bool, default=True
+        False refuses a file that does not exist.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> store = Store(f"{folder.name}/results.db")
+    >>> trial = Trial("flags", "9c4f", "ml-knn", {"k": 10}, split=0)
+    >>> store.record(trial, Outcome(scores={"hamming_loss": 0.3}))
+    >>> store.finished() == {trial.key}
+    True
+    >>> store.close(); folder.cleanup()
+    """
+
+    def __init__(self, path: str | Path, create: bool = True):
+        self.path = Path(path)
+        self._lock = threading.Lock()
+        if not create and not self.path.is_file():
+            raise StoreError(f"There is no results file {self.path}; `mlspl reproduce` writes one.")
+        _refuse_other_formats(self.path)
+        try:
+            self._database = sqlite3.connect(
+                self.path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False
+            )
+        except sqlite3.Error as error:
+            raise StoreError(f"The results file {self.path} cannot be opened: {error}.") from None
+        try:
+            self._check_or_create()
+        except sqlite3.Error as error:
+            self._database.close()
+            raise _damaged(self.path, error) from None
+        except StoreError:
+            self._database.close()
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the file; everything recorded is already in it."""
+        with self._lock:
+            self._database.close()
+
+    def record(self, trial: Trial, outcome: Outcome) -> None:
+        """Write one outcome in one transaction, unless the trial is already finished.
+
+        Parameters
+        ----------
+        trial : Trial
+            What was run.
+        outcome : Outcome
+            What it gave.
+        """
+        row = {name: getattr(trial if hasattr(trial, name) else outcome, name) for name in _COLUMNS}
+        for name in _JSON_COLUMNS:
+            row[name] = None if row[name] is None else canonical_json(_plain(row[name]))
+        self._query(_RECORD, row)
+
+    def finished(self) -> set[str]:
+        """Keys of the trials that have scores."""
+        return {key for (key,) in self._query("SELECT key FROM trial WHERE error IS NULL")}
+
+    def is_finished(self, key: str) -> bool:
+        """Whether the trial of this key has scores, as of now and whoever wrote them.
+
+        Parameters
+        ----------
+        key : str
+            A trial's key.
+        """
+        return bool(self._query("SELECT 1 FROM trial WHERE key = ? AND error IS NULL", (key,)))
+
+    def failed(self) -> dict[str, str]:
+        """Keys of the trials that failed, with their errors."""
+        return dict(self._query("SELECT key, error FROM trial WHERE error IS NOT NULL"))
+
+    def frame(self, keys: Iterable[str] | None = None) -> pd.DataFrame:
+        """All trials as a table, one row each.
+
+        What was structured (`parameters`, `scores`, `chosen`, `warnings`, `history`, `versions`) is so again.
+
+        Parameters
+        ----------
+        keys : iterable of str, optional
+            Only these trials, in this order; otherwise all, by data set, method, parameters and split.
+        """
+        rows = self._query(
+            f"SELECT {', '.join(_COLUMNS)}, recorded FROM trial "
+            "ORDER BY dataset, train, corruption, method, parameters, tune, version, split"
+        )
+        if keys is not None:
+            by_key = {row[0]: row for row in rows}
+            rows = [by_key[key] for key in keys if key in by_key]
+        frame = pd.DataFrame(rows, columns=[*_COLUMNS, "recorded"])
+        for column in _JSON_COLUMNS:
+            frame[column] = pd.Series(
+                [None if text is None else json.loads(text) for text in frame[column]], dtype=object
+            )
+        return frame
+
+    def _query(self, statement: str, values: tuple | dict = ()) -> list[tuple]:
+        with self._lock:
+            try:
+                return self._database.execute(statement, values).fetchall()
+            except sqlite3.Error as error:
+                raise _damaged(self.path, error) from None
+
+    def _check_or_create(self) -> None:
+        if not self._is_ours():
+            self._query("PRAGMA journal_mode = WAL")
+            self._query("BEGIN IMMEDIATE")
+            # Another process may have created the table while this one waited for the lock.
+            if not self._is_ours():
+                self._query(_SCHEMA)
+                self._query(f"PRAGMA application_id = {_APPLICATION_ID}")
+                self._query(f"PRAGMA user_version = {_SCHEMA_VERSION}")
+            self._query("COMMIT")
+        self._query("PRAGMA synchronous = FULL")
+
+    def _is_ours(self) -> bool:
+        """Whether the file is one of ours; False for one that is still empty; refuses all others."""
+        application = self._query("PRAGMA application_id")[0][0]
+        version = self._query("PRAGMA user_version")[0][0]
+        if application == 0 and version == 0 and not self._query("SELECT 1 FROM sqlite_master LIMIT 1"):
+            return False
+        if application != _APPLICATION_ID:
+            raise StoreError(
+                f"{self.path} is an SQLite file of another program; it was left as it is. Name another file."
+            )
+        if version != _SCHEMA_VERSION:
+            raise StoreError(
+                f"{self.path} has results format {version}; this version of mlspl reads format "
+                f"{_SCHEMA_VERSION}. Use the mlspl that wrote it, or name another file."
+            )
+        verdict = self._query("PRAGMA quick_check(1)")[0][0]
+        if verdict != "ok":
+            raise _damaged(self.path, verdict)
+        return True
+
+
+def _refuse_other_formats(path: Path) -> None:
+    """Look at the first bytes ourselves: SQLite would only say that the file is not a database."""
+    if path.is_dir():
+        raise StoreError(f"{path} is a folder; name a file for the results.")
+    if not path.exists():
+        if not path.parent.is_dir():
+            raise StoreError(f"The folder {path.parent} for the results file does not exist.")
+        return
+    with path.open("rb") as file:
+        head = file.read(16)
+    if head and head != b"SQLite format 3\0":
+        raise StoreError(f"{path} is not a results file of mlspl; it was left as it is. Name another file.")
+
+
+def _damaged(path: Path, reason: object) -> StoreError:
+    if "locked" in str(reason):
+        return StoreError(
+            f"The results file {path} was locked by another process for {_BUSY_SECONDS:.0f} seconds; "
+            "end that process or try again."
+        )
+    if "readonly" in str(reason) or "unable to open" in str(reason) or "full" in str(reason):
+        return StoreError(f"The results file {path} cannot be written: {reason}.")
+    return StoreError(
+        f"The results file {path} is damaged ({reason}); it was left as it is. "
+        "Move it away to start anew, or restore it from a copy."
+    )
+
+
+def _plain(value: Any) -> Any:
+    """Python's own types for numpy's, and None for the numbers JSON cannot hold."""
+    if isinstance(value, Mapping):
+        return {str(name): _plain(item) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    if hasattr(value, "tolist"):
+        return _plain(value.tolist())
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value

@@ -1,0 +1,174 @@
+"""The tables: criteria × methods for each data set, for the terminal, Markdown and LaTeX."""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pandas as pd
+from rich.table import Table
+from rich.text import Text
+
+from mlspl.experiments.methods import method_title
+from mlspl.metrics import CRITERIA
+
+__all__ = ["latex_tables", "markdown_tables", "rich_tables"]
+
+_ARROWS = {True: "↑", False: "↓"}
+_CELL_WIDTH = len("0.2719 (+0.0164) ") + 2
+_HEAD_WIDTH = len("average precision ↑") + 2
+_LEGEND = "Mean ± standard deviation over splits, best in bold"
+_PAPER_LEGEND = "below it the paper's mean and, in brackets, ours minus the paper's"
+
+
+@dataclass(frozen=True)
+class _Cell:
+    ours: str
+    best: bool
+    paper: str
+
+
+@dataclass(frozen=True)
+class _Block:
+    """One data set's table, as text."""
+
+    title: str
+    methods: list[str]
+    rows: list[tuple[str, bool, list[_Cell]]]
+
+    @property
+    def has_paper(self) -> bool:
+        return any(cell.paper for _, _, cells in self.rows for cell in cells)
+
+
+def rich_tables(summary: pd.DataFrame, width: int) -> list[Table]:
+    """Return tables for the terminal, cut into as many pieces as its width asks for.
+
+    Parameters
+    ----------
+    summary : DataFrame
+        From :func:`summarise`.
+    width : int
+        Columns of the terminal.
+    """
+    per_piece = max(1, (width - _HEAD_WIDTH) // _CELL_WIDTH)
+    tables = []
+    for block in _blocks(summary):
+        for start in range(0, len(block.methods), per_piece):
+            piece = slice(start, start + per_piece)
+            table = Table(
+                title=block.title, title_justify="left", title_style="bold", box=None, pad_edge=False
+            )
+            table.add_column("")
+            for name in block.methods[piece]:
+                table.add_column(name, justify="right")
+            for criterion, greater, cells in block.rows:
+                table.add_row(
+                    f"{criterion} {_ARROWS[greater]}",
+                    *(
+                        Text(f"{cell.ours}{'*' if cell.best else ' '}", "bold" if cell.best else "")
+                        for cell in cells[piece]
+                    ),
+                )
+                if block.has_paper:
+                    table.add_row("", *(Text(f"{cell.paper} ", "dim") for cell in cells[piece]))
+            tables.append(table)
+    return tables
+
+
+def markdown_tables(summary: pd.DataFrame) -> str:
+    """Return all tables as one Markdown text.
+
+    Parameters
+    ----------
+    summary : DataFrame
+        From :func:`summarise`.
+    """
+    parts = []
+    for block in _blocks(summary):
+        lines = [f"## {block.title}", "", f"{_legend(block)}.", ""]
+        lines.append(f"| | {' | '.join(block.methods)} |")
+        lines.append(f"|---|{'---:|' * len(block.methods)}")
+        for criterion, greater, cells in block.rows:
+            texts = [
+                (f"**{cell.ours}**" if cell.best else cell.ours) + (f"<br>{cell.paper}" if cell.paper else "")
+                for cell in cells
+            ]
+            lines.append(f"| {criterion} {_ARROWS[greater]} | {' | '.join(texts)} |")
+        parts.append("\n".join(lines))
+    return "\n\n".join(parts) + "\n"
+
+
+def latex_tables(summary: pd.DataFrame) -> str:
+    """Return all tables as LaTeX; the document needs the package booktabs.
+
+    Parameters
+    ----------
+    summary : DataFrame
+        From :func:`summarise`.
+    """
+    arrows = {True: r"$\uparrow$", False: r"$\downarrow$"}
+    parts = []
+    for block in _blocks(summary):
+        lines = [
+            r"\begin{table}",
+            r"\centering",
+            rf"\caption{{{_tex(block.title)}. {_tex(_legend(block))}.}}",
+        ]
+        lines += [rf"\begin{{tabular}}{{l{'r' * len(block.methods)}}}", r"\toprule"]
+        lines += [rf" & {' & '.join(_tex(name) for name in block.methods)} \\", r"\midrule"]
+        for criterion, greater, cells in block.rows:
+            ours = [rf"\textbf{{{_tex(cell.ours)}}}" if cell.best else _tex(cell.ours) for cell in cells]
+            lines.append(rf"{_tex(criterion)} {arrows[greater]} & {' & '.join(ours)} \\")
+            if block.has_paper:
+                paper = [rf"{{\footnotesize {_tex(cell.paper)}}}" if cell.paper else "" for cell in cells]
+                lines.append(rf" & {' & '.join(paper)} \\")
+        lines += [r"\bottomrule", r"\end{tabular}", r"\end{table}"]
+        parts.append("\n".join(lines))
+    return "% needs \\usepackage{booktabs}\n" + "\n\n".join(parts) + "\n"
+
+
+def _blocks(summary: pd.DataFrame) -> Iterator[_Block]:
+    for name, part in summary.groupby("block", sort=False):
+        variants = list(dict.fromkeys(part["variant"]))
+        rows = []
+        for criterion, of_criterion in part.groupby("criterion", sort=False):
+            by_variant = of_criterion.set_index("variant")
+            cells = [_cell(by_variant.loc[variant]) for variant in variants]
+            rows.append((str(criterion).replace("_", " "), CRITERIA[str(criterion)].greater_is_better, cells))
+        yield _Block(_title(str(name), part), [method_title(variant) for variant in variants], rows)
+
+
+def _title(name: str, part: pd.DataFrame) -> str:
+    counts = sorted(set(part["splits"]))
+    splits = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]}–{counts[-1]}"
+    first = part.iloc[0]
+    words = [] if "training" in name else [f"{100 * first['train']:g} % training rows"]
+    words.append(f"{splits} split{'' if counts == [1] else 's'}")
+    if first["tune"]:
+        words.append(f"tuned by {first['tune'].replace('_', ' ')}")
+    return f"{name} ({', '.join(words)})"
+
+
+def _legend(block: _Block) -> str:
+    return f"{_LEGEND}; {_PAPER_LEGEND}" if block.has_paper else _LEGEND
+
+
+def _cell(row: pd.Series) -> _Cell:
+    ours = f"{row['mean']:.4f}" if math.isnan(row["std"]) else f"{row['mean']:.4f} ±{row['std']:.4f}"
+    difference = f"{row['difference']:+.4f}".replace("-", "−")
+    paper = "" if math.isnan(row["paper"]) else f"{row['paper']:.4f} ({difference})"
+    return _Cell(ours, bool(row["best"]), paper)
+
+
+def _tex(text: str) -> str:
+    for sign, command in (
+        ("%", r"\%"),
+        ("&", r"\&"),
+        ("_", r"\_"),
+        ("#", r"\#"),
+        ("±", r"$\pm$"),
+        ("–", "--"),
+        ("−", "$-$"),
+    ):
+        text = text.replace(sign, command)
+    return text

@@ -1,0 +1,84 @@
+"""Choosing a method's parameters on the training rows alone, the same way for every method."""
+
+import warnings
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from mlspl.experiments.methods import Method, candidates
+from mlspl.metrics import get_criterion, get_scorer
+from mlspl.model_selection import IterativeStratification
+
+__all__ = ["TUNING_FOLDS", "choose_parameters", "scaled"]
+
+TUNING_FOLDS = 3
+"""Folds of the inner cross-validation."""
+
+
+def scaled(estimator: BaseEstimator, keep_sparse: bool) -> Pipeline:
+    """Put z-scoring before an estimator, so that only the rows it is fitted on decide the scale.
+
+    Parameters
+    ----------
+    estimator : estimator
+        The method.
+    keep_sparse : bool
+        Sparse data is divided but not centred, and stays sparse.
+    """
+    return make_pipeline(StandardScaler(with_mean=not keep_sparse), estimator)
+
+
+def choose_parameters(
+    method: Method, grid: Mapping[str, list], criterion: str, X, Y, random_state: int
+) -> dict[str, Any]:
+    """Return the combination that does best in cross-validation on these rows.
+
+    The folds depend on the labels and the seed only, so that every method is judged on the same ones.
+    Of equally good combinations the first is taken; one that cannot be fitted is left out with a warning.
+
+    Parameters
+    ----------
+    method : Method
+        What to tune.
+    grid : mapping
+        The values to try of each parameter.
+    criterion : str
+        Name of one of the five criteria.
+    X, Y : arrays of shape (n, d) and (n, L)
+        The training rows.
+    random_state : int
+        Seed of the folds and of the method.
+
+    Examples
+    --------
+    >>> from mlspl.datasets import load_dataset
+    >>> from mlspl.experiments import get_method
+    >>> digits = load_dataset("digits-traits")
+    >>> X, Y = digits.X[:150], digits.Y[:150]
+    >>> choose_parameters(get_method("bsvm"), {"C": [1e-4, 1.0]}, "ranking_loss", X, Y, random_state=0)
+    {'C': 1.0}
+    """
+    settings = candidates(grid)
+    if len(settings) == 1:
+        return settings[0]
+    scorer = get_scorer(get_criterion(criterion).name)
+    folds = list(IterativeStratification(TUNING_FOLDS, random_state=random_state).split(X, Y))
+
+    def score(setting: dict[str, Any]) -> float:
+        model = scaled(method.make(setting, random_state), sparse.issparse(X))
+        return float(np.mean([scorer(model.fit(X[fit], Y[fit]), X[test], Y[test]) for fit, test in folds]))
+
+    scores = np.full(len(settings), -np.inf)
+    for i, setting in enumerate(settings):
+        try:
+            scores[i] = score(setting)
+        except Exception as error:
+            warnings.warn(f"tuning left out {method.name} with {setting}: {error}", stacklevel=2)
+    if not np.isfinite(scores).any():
+        raise RuntimeError(f"tuning could not score {method.name} with any of its {len(settings)} settings")
+    return settings[int(np.nanargmax(scores))]

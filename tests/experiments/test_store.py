@@ -1,0 +1,245 @@
+"""The store: what goes in comes out, from several processes, and other people's files are safe."""
+
+import multiprocessing
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import textwrap
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mlspl.experiments.store import Store, StoreError
+from mlspl.experiments.trial import Outcome, Trial
+
+
+def trial(split=0, **changes):
+    return Trial(
+        **{
+            "dataset": "d",
+            "fingerprint": "f",
+            "method": "m",
+            "parameters": {"k": 1},
+            "split": split,
+            **changes,
+        }
+    )
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"fingerprint": "g"},
+        {"method": "n"},
+        {"parameters": {"k": 2}},
+        {"parameters": {"k": 1, "s": 1}},
+        {"split": 1},
+        {"train": 0.5},
+        {"corruption": "flip:0.2"},
+        {"tune": "one_error"},
+        {"version": "9"},
+    ],
+)
+def test_everything_that_decides_the_scores_decides_the_key(changes):
+    assert trial(**changes).key != trial().key
+
+
+def test_the_name_of_the_data_does_not_decide_the_key():
+    assert trial(dataset="other").key == trial().key
+
+
+json_values = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**60), 2**60)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=6,
+)
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    scores=st.dictionaries(st.text(min_size=1), st.floats(allow_nan=False, allow_infinity=False)),
+    chosen=st.dictionaries(st.text(), json_values, max_size=3),
+    history=st.none() | st.lists(st.dictionaries(st.text(), json_values, max_size=3), max_size=2),
+    warned=st.lists(st.text()),
+)
+def test_an_outcome_comes_back_bit_by_bit(tmp_path_factory, scores, chosen, history, warned):
+    path = tmp_path_factory.mktemp("store") / "results.db"
+    outcome = Outcome(
+        scores=scores, chosen=chosen, history=history, warnings=warned, fit_seconds=0.1, peak_memory=7
+    )
+    with Store(path) as store:
+        store.record(trial(), outcome)
+    with Store(path) as store:
+        row = store.frame().iloc[0]
+    assert row["scores"] == scores
+    assert row["chosen"] == chosen
+    assert row["history"] == history
+    assert row["warnings"] == warned
+    assert (row["fit_seconds"], row["peak_memory"], row["key"]) == (0.1, 7, trial().key)
+
+
+def test_numpy_values_become_plain_and_undefined_scores_null(tmp_path):
+    with Store(tmp_path / "results.db") as store:
+        history = [{"share": np.array([0.5, np.nan]), "step": np.int64(3)}]
+        store.record(
+            trial(), Outcome(scores={"ndcg": float("nan"), "one_error": np.float64(0.25)}, history=history)
+        )
+        row = store.frame().iloc[0]
+    assert row["scores"] == {"ndcg": None, "one_error": 0.25}
+    assert row["history"] == [{"share": [0.5, None], "step": 3}]
+
+
+def test_a_finished_trial_is_never_replaced_and_a_failed_one_is(tmp_path):
+    with Store(tmp_path / "results.db") as store:
+        store.record(trial(), Outcome(error="ValueError: no"))
+        assert store.finished() == set()
+        assert store.failed() == {trial().key: "ValueError: no"}
+        store.record(trial(), Outcome(error="ValueError: still not"))
+        assert store.failed() == {trial().key: "ValueError: still not"}
+        store.record(trial(), Outcome(scores={"one_error": 0.5}))
+        store.record(trial(), Outcome(scores={"one_error": 0.9}))
+        store.record(trial(), Outcome(error="late failure"))
+        assert store.failed() == {}
+        assert store.is_finished(trial().key)
+        assert store.frame()["scores"].tolist() == [{"one_error": 0.5}]
+
+
+def test_frame_keeps_the_order_of_the_keys(tmp_path):
+    with Store(tmp_path / "results.db") as store:
+        for split in range(4):
+            store.record(trial(split), Outcome(scores={"one_error": split / 10}))
+        keys = [trial(split).key for split in (2, 0, 7, 3)]
+        assert store.frame(keys)["split"].tolist() == [2, 0, 3]
+
+
+def _write(path, start):
+    with Store(path) as store:
+        for split in range(start, start + 60):
+            store.record(trial(split), Outcome(scores={"one_error": float(os.getpid())}))
+
+
+def test_processes_create_and_write_one_store_at_once(tmp_path):
+    path = tmp_path / "results.db"
+    context = multiprocessing.get_context("spawn")
+    processes = [context.Process(target=_write, args=(path, start)) for start in (0, 30)]
+    for process in processes:
+        process.start()
+    for process in processes:
+        process.join()
+    assert [process.exitcode for process in processes] == [0, 0]
+    with Store(path) as store:
+        assert sorted(store.frame()["split"]) == list(range(90))
+
+
+def test_a_writer_killed_at_any_moment_leaves_whole_trials(tmp_path):
+    """SIGKILL from the creation of the file on; every transaction is there or not, and none is torn."""
+    path = tmp_path / "results.db"
+    script = textwrap.dedent(
+        """
+        import sys
+        from mlspl.experiments.store import Store
+        from mlspl.experiments.trial import Outcome, Trial
+        print("ready", flush=True)
+        store = Store(sys.argv[1])
+        start = len(store.finished())
+        for split in range(start, start + 100_000):
+            outcome = Outcome(scores={"a": split / 7}, history=[{"x": "y" * 20_000}])
+            store.record(Trial("d", "f", "m", {}, split), outcome)
+            print(split, flush=True)
+        """
+    )
+    acknowledged = 0
+    for pause in (0.0, 0.01, 0.2):
+        with subprocess.Popen(
+            [sys.executable, "-c", script, str(path)], stdout=subprocess.PIPE, text=True
+        ) as writer:
+            writer.stdout.readline()
+            try:
+                writer.wait(pause)
+            except subprocess.TimeoutExpired:
+                os.kill(writer.pid, signal.SIGKILL)
+            printed = [int(line) for line in writer.stdout.read().split("\n")[:-1]]
+        acknowledged = max([acknowledged, *(split + 1 for split in printed)])
+        with Store(path) as store:
+            frame = store.frame()
+        assert frame["split"].tolist() == list(range(len(frame)))
+        assert len(frame) >= acknowledged
+        assert [scores["a"] for scores in frame["scores"]] == [split / 7 for split in range(len(frame))]
+    assert acknowledged > 0
+
+
+def foreign_database(path):
+    database = sqlite3.connect(path)
+    database.execute("CREATE TABLE trial (key TEXT)")
+    database.commit()
+    database.close()
+
+
+def newer_store(path):
+    Store(path).close()
+    database = sqlite3.connect(path)
+    database.execute("PRAGMA user_version = 99")
+    database.close()
+
+
+def damaged_store(path):
+    with Store(path) as store:
+        for split in range(200):
+            store.record(trial(split), Outcome(scores={"one_error": 0.5}))
+    content = bytearray(path.read_bytes())
+    content[6000:20000] = b"\xa5" * 14000
+    path.write_bytes(content)
+
+
+def truncated_store(path):
+    damaged_store(path)
+    path.write_bytes(path.read_bytes()[:5000])
+
+
+@pytest.mark.parametrize(
+    ("make", "sentence"),
+    [
+        (lambda path: path.write_text("dataset,method\n"), "not a results file"),
+        (lambda path: path.write_bytes(b"SQLite"), "not a results file"),
+        (lambda path: path.write_bytes(b"SQLite format 3\0" + b"\xff" * 5000), "damaged"),
+        (foreign_database, "another program"),
+        (newer_store, "results format 99"),
+        (damaged_store, "damaged"),
+        (truncated_store, "damaged"),
+    ],
+)
+def test_other_files_are_refused_and_left_as_they_are(tmp_path, make, sentence):
+    path = tmp_path / "results.db"
+    make(path)
+    before = path.read_bytes()
+    with pytest.raises(StoreError, match=sentence):
+        Store(path)
+    assert path.read_bytes() == before
+
+
+def test_a_store_that_stops_being_one_is_reported_as_a_sentence(tmp_path):
+    with pytest.raises(StoreError, match="folder"):
+        Store(tmp_path)
+    with pytest.raises(StoreError, match="does not exist"):
+        Store(tmp_path / "nowhere" / "results.db")
+    with pytest.raises(StoreError, match="no results file"):
+        Store(tmp_path / "results.db", create=False)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_empty_file_becomes_a_store(tmp_path):
+    """What a process killed between creating and filling the file leaves behind."""
+    path = tmp_path / "results.db"
+    path.touch()
+    Store(path).close()
+    sqlite3.connect(path := tmp_path / "wal.db").execute("PRAGMA journal_mode = WAL").connection.close()
+    with Store(path) as store:
+        assert store.finished() == set()
