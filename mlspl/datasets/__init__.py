@@ -1,1 +1,28 @@
-"""The datasets room."""
+"""Multi-label data sets: by name, from your own files, and with labels corrupted on purpose.
+
+`load_dataset` and `read_dataset` return a `Dataset`; `write_dataset` puts one into a file. Whatever is wrong
+with a file becomes a `DataFormatError` that names file and line.
+"""
+
+from mlspl.datasets.corruption import corrupt
+from mlspl.datasets.dataset import Dataset, Statistics
+from mlspl.datasets.errors import DataFormatError
+from mlspl.datasets.loading import fetch_dataset, load_dataset, locate_dataset
+from mlspl.datasets.reading import read_dataset
+from mlspl.datasets.registry import Entry, find_entry, list_datasets
+from mlspl.datasets.writing import write_dataset
+
+__all__ = [
+    "DataFormatError",
+    "Dataset",
+    "Entry",
+    "Statistics",
+    "corrupt",
+    "fetch_dataset",
+    "find_entry",
+    "list_datasets",
+    "load_dataset",
+    "locate_dataset",
+    "read_dataset",
+    "write_dataset",
+]

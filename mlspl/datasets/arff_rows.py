@@ -1,0 +1,200 @@
+"""The compiled scanner of ARFF rows, dense and sparse: numbers and codes, or the place of a fault."""
+
+import numpy as np
+from numba import njit
+
+from mlspl.datasets.lexer import (
+    BAD_INDEX,
+    CLOSE,
+    COMMA,
+    EMPTY_VALUE,
+    FINE,
+    NEWLINE,
+    OPEN,
+    OUT_OF_RANGE,
+    PERCENT,
+    QUESTION,
+    REPEATED_INDEX,
+    SPACE,
+    TAB,
+    TEXT_AFTER_ROW,
+    UNCLOSED_BRACE,
+    WRONG_COUNT,
+    ZERO,
+    count,
+    ends_value,
+    find_word,
+    is_blank,
+    is_digit,
+    read_decimal,
+    skip_blanks,
+    skip_line,
+    value_stop,
+)
+
+__all__ = ["BINARY", "IGNORED", "NOMINAL", "NUMERIC", "scan_arff"]
+
+NUMERIC, NOMINAL, BINARY, IGNORED = range(4)
+
+
+@njit(cache=True)
+def _read_index(text, pos, n_columns):
+    """Index of a sparse value, where it stops, and a fault if it is none."""
+    start = pos
+    index = 0
+    while is_digit(text[pos]):
+        index = min(index * 10 + (text[pos] - ZERO), n_columns)
+        pos += 1
+    if pos > start and is_blank(text[pos]):
+        return index, pos, FINE if index < n_columns else OUT_OF_RANGE
+    # A line that ends where an index could stand was cut off; anything else is no index.
+    cut_off = text[pos] == NEWLINE or text[start] == PERCENT
+    return index, pos, UNCLOSED_BRACE if cut_off else BAD_INDEX
+
+
+@njit(cache=True)
+def _read_value(text, pos, sparse, kind, words, word_at, first_word, last_word, codes):
+    """The value at pos, where it stops (or minus a fault), and whether it could be read here."""
+    byte = text[pos]
+    if byte in (COMMA, NEWLINE, PERCENT) or (sparse and byte == CLOSE):
+        return 0.0, -EMPTY_VALUE, False
+    if kind == NUMERIC:
+        value, stop = read_decimal(text, pos)
+        if stop >= 0 and ends_value(text[stop], sparse):
+            return value, stop, True
+    elif kind == BINARY and byte in (ZERO, ZERO + 1) and ends_value(text[pos + 1], sparse):
+        return float(byte - ZERO), pos + 1, True
+    stop = value_stop(text, pos, sparse)
+    if kind == IGNORED:
+        return 0.0, stop, True
+    if byte == QUESTION and stop == pos + 1:
+        return np.nan, stop, True
+    if kind == NOMINAL and stop > 0:
+        word = find_word(text, pos, stop, words, word_at, first_word, last_word)
+        if word >= 0:
+            return float(codes[word]), stop, True
+    return 0.0, stop, False
+
+
+@njit(cache=True)
+def scan_arff(text, kinds, words, word_at, first_word, codes):
+    """Read the rows of an ARFF data section.
+
+    Parameters
+    ----------
+    text : uint8 array
+        The data section.
+    kinds : int8 array of shape (n_columns,)
+        NUMERIC, NOMINAL, BINARY (nominal, declared as {0,1}) or IGNORED.
+    words, word_at, first_word, codes
+        The declared values of nominal column j are ``words[word_at[i]:word_at[i + 1]]`` for i from
+        ``first_word[j]`` up to ``first_word[j + 1]``, sorted by bytes; ``codes[i]`` is i's declared position.
+
+    Returns
+    -------
+    fault, place, detail : int
+        FINE, or what went wrong, the byte where, and a number that belongs to it (a count, an index).
+    values, columns, row_stop, row_start : arrays
+        Numbers and codes with their columns, where each row stops among them, the byte where each row starts.
+    hard : array of shape (n_hard, 3)
+        Values that could not be read here, as (place in `values`, first byte, last byte + 1).
+    any_sparse : bool
+        Whether any row was a sparse one.
+    """
+    n_columns = len(kinds)
+    # Every value is followed by a byte of these.
+    most_rows = count(text, NEWLINE)
+    most_values = most_rows + count(text, COMMA) + count(text, SPACE) + count(text, TAB)
+    values = np.empty(most_values, np.float64)
+    columns = np.empty(most_values, np.int32)
+    hard = np.empty((most_values, 3), np.int64)
+    row_stop = np.empty(most_rows, np.int64)
+    row_start = np.empty(most_rows, np.int64)
+    last_row_with = np.full(n_columns, -1, np.int64)
+    n_values = n_hard = n_rows = 0
+    any_sparse = False
+    fault, place, detail = FINE, 0, 0
+    pos = 0
+    while pos < len(text):
+        pos = skip_blanks(text, pos)
+        if text[pos] == PERCENT:
+            pos = skip_line(text, pos)
+        if text[pos] == NEWLINE:
+            pos += 1
+            continue
+        row_start[n_rows] = pos
+        sparse = text[pos] == OPEN
+        if sparse:
+            any_sparse = True
+            pos = skip_blanks(text, pos + 1)
+        column = -1
+        while not (sparse and text[pos] == CLOSE):
+            column += 1
+            place = pos
+            if sparse:
+                column, pos, fault = _read_index(text, pos, n_columns)
+                if fault == FINE and last_row_with[column] == n_rows:
+                    fault, detail = REPEATED_INDEX, column
+                if fault != FINE:
+                    break
+                last_row_with[column] = n_rows
+                pos = skip_blanks(text, pos)
+                place = pos
+            if column < n_columns:
+                value, stop, known = _read_value(
+                    text,
+                    pos,
+                    sparse,
+                    kinds[column],
+                    words,
+                    word_at,
+                    first_word[column],
+                    first_word[column + 1],
+                    codes,
+                )
+                values[n_values] = value
+                columns[n_values] = column
+                if not known:
+                    hard[n_hard, 0] = n_values
+                    hard[n_hard, 1] = pos
+                    hard[n_hard, 2] = stop
+                    n_hard += 1
+                n_values += 1
+            else:
+                stop = _read_value(text, pos, sparse, IGNORED, words, word_at, 0, 0, codes)[1]
+            if stop < 0:
+                fault = -stop
+                break
+            pos = skip_blanks(text, stop)
+            if text[pos] == COMMA:
+                place = pos
+                pos = skip_blanks(text, pos + 1)
+                if sparse and text[pos] == CLOSE:
+                    fault = EMPTY_VALUE
+                    break
+            elif not sparse and text[pos] in (NEWLINE, PERCENT):
+                break
+        if fault != FINE:
+            break
+        if sparse:
+            pos = skip_blanks(text, pos + 1)
+            if text[pos] not in (NEWLINE, PERCENT):
+                fault, place = TEXT_AFTER_ROW, pos
+                break
+        elif column + 1 != n_columns:
+            fault, place, detail = WRONG_COUNT, row_start[n_rows], column + 1
+            break
+        pos = skip_line(text, pos) + 1
+        row_stop[n_rows] = n_values
+        n_rows += 1
+    return (
+        fault,
+        place,
+        detail,
+        values[:n_values],
+        columns[:n_values],
+        row_stop[:n_rows],
+        row_start[:n_rows],
+        hard[:n_hard],
+        any_sparse,
+    )

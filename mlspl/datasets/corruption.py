@@ -1,0 +1,92 @@
+"""`corrupt`: damage labels in a known way, to see what a method makes of it."""
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils import check_random_state
+
+from mlspl.errors import UserError
+
+__all__ = ["KINDS", "corrupt"]
+
+KINDS = ("flip", "missing", "swap")
+
+
+def corrupt(Y, kind: str, rate: float, random_state=None) -> tuple[np.ndarray, np.ndarray]:
+    """Return a copy of Y with some labels wrong, and the mask of those that were changed.
+
+    Parameters
+    ----------
+    Y : array of shape (n_rows, n_labels)
+        0 or 1; NaN, where a label is unknown, stays NaN and is never counted.
+    kind : {"flip", "missing", "swap"}
+        - ``"flip"``: a share `rate` of all pairs is inverted, 0 to 1 and 1 to 0.
+        - ``"missing"``: a share `rate` of the relevant pairs becomes 0, as if the annotator had overlooked
+          them.
+        - ``"swap"``: a share `rate` of the relevant pairs moves to an irrelevant label of the same row, as if
+          the annotator had mixed them up; every row keeps its number of labels. A row moves no more labels
+          than it has irrelevant ones to take them.
+    rate : float
+        Between 0 and 1. The number of pairs is exact, `rate` times those there are, rounded.
+    random_state : int, RandomState or None
+        Which pairs.
+
+    Returns
+    -------
+    Y_noisy : array of shape (n_rows, n_labels)
+        A changed copy.
+    mask : bool array of shape (n_rows, n_labels)
+        True where `Y_noisy` differs from Y.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mlspl.datasets import corrupt
+    >>> Y = np.eye(4, dtype=int)
+    >>> noisy, mask = corrupt(Y, "missing", 0.5, random_state=0)
+    >>> int(noisy.sum()), int(mask.sum())
+    (2, 2)
+    >>> bool(np.all(mask == (noisy != Y)))
+    True
+    """
+    if kind not in KINDS:
+        raise UserError(f"kind={kind!r}: labels are corrupted by {', '.join(KINDS)}.")
+    if not 0 <= rate <= 1:
+        raise UserError(f"rate={rate}: the share of labels to corrupt lies between 0 and 1.")
+    if sparse.issparse(Y):
+        raise UserError("Y is sparse. Pass Y.toarray().")
+    noisy = np.array(Y)
+    relevant, irrelevant = noisy == 1, noisy == 0
+    if noisy.ndim != 2 or not np.all(relevant | irrelevant | (noisy != noisy)):
+        raise UserError("Y must have rows and labels, all of them 0, 1 or NaN.")
+    random = check_random_state(random_state)
+    if kind == "swap":
+        mask = _swapped(relevant, irrelevant, rate, random)
+    else:
+        mask = _chosen(relevant if kind == "missing" else relevant | irrelevant, rate, random)
+    noisy[mask] = 1 - noisy[mask]
+    return noisy, mask
+
+
+def _chosen(eligible: np.ndarray, rate: float, random: np.random.RandomState) -> np.ndarray:
+    """Mask of a share `rate` of the eligible pairs."""
+    mask = np.zeros(eligible.shape, bool)
+    candidates = np.flatnonzero(eligible)
+    mask.flat[random.permutation(candidates)[: round(rate * len(candidates))]] = True
+    return mask
+
+
+def _swapped(relevant, irrelevant, rate: float, random: np.random.RandomState) -> np.ndarray:
+    """Mask of the labels that leave and, as many in each row, those that take their place."""
+    shuffled = random.uniform(size=relevant.shape)
+    leaving_rank = _rank_within_row(relevant, shuffled)
+    arriving_rank = _rank_within_row(irrelevant, shuffled)
+    movable = relevant & (leaving_rank < irrelevant.sum(axis=1, keepdims=True))
+    candidates = random.permutation(np.flatnonzero(movable))
+    leaving = np.zeros(relevant.shape, bool)
+    leaving.flat[candidates[: round(rate * relevant.sum())]] = True
+    return leaving | (irrelevant & (arriving_rank < leaving.sum(axis=1, keepdims=True)))
+
+
+def _rank_within_row(eligible: np.ndarray, key: np.ndarray) -> np.ndarray:
+    """Position of each eligible pair among those of its row, by key; others rank behind."""
+    return np.argsort(np.argsort(np.where(eligible, key, 2.0), axis=1, kind="stable"), axis=1, kind="stable")

@@ -1,0 +1,40 @@
+"""The error every reader raises on a file it cannot trust."""
+
+from pathlib import Path
+
+from mlspl.errors import UserError
+
+__all__ = ["DataFormatError"]
+
+
+class DataFormatError(UserError):
+    """A data file is not what it says it is: where, what, and what to do.
+
+    Parameters
+    ----------
+    message : str
+        What was wrong and what to do, as a sentence.
+    file : path, optional
+        The file that was read.
+    line : int, optional
+        The line of `file`, counted from 1.
+
+    Examples
+    --------
+    >>> from mlspl.datasets import DataFormatError
+    >>> error = DataFormatError("5 values where 6 are declared.", "birds.arff", 17)
+    >>> print(error)
+    birds.arff, line 17: 5 values where 6 are declared.
+    >>> error.line
+    17
+    """
+
+    def __init__(self, message: str, file: str | Path | None = None, line: int | None = None):
+        self.message = message
+        self.file = None if file is None else Path(file)
+        self.line = line
+        place = "" if file is None else f"{file}: " if line is None else f"{file}, line {line}: "
+        super().__init__(place + message)
+
+    def __reduce__(self):
+        return type(self), (self.message, self.file, self.line)

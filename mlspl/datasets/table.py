@@ -1,0 +1,115 @@
+"""`Table`: what every tabular reader makes first, all columns alike, and how it becomes a `Dataset`."""
+
+import warnings
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from scipy import sparse
+
+from mlspl.datasets.dataset import Dataset, as_dense
+from mlspl.datasets.encoding import one_hot
+from mlspl.datasets.errors import DataFormatError
+from mlspl.datasets.labels import Labels, label_columns
+from mlspl.datasets.source import shorten
+
+__all__ = ["LARGEST_Y", "Column", "Table", "check_label_size"]
+
+# Y is dense; a small file can still announce more pairs than any memory holds.
+LARGEST_Y = 2**31
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column: numeric, nominal (codes into `values`) or text, which no feature can be made of."""
+
+    name: str
+    kind: str = "numeric"
+    values: tuple[str, ...] = ()
+    line: int | None = None
+
+    @property
+    def shown_values(self) -> str:
+        """The values as an error message shows them."""
+        return shorten("{" + ",".join(self.values[:20]) + "}")
+
+
+@dataclass(frozen=True)
+class Table:
+    """All columns of a file: numbers, codes of nominal values, NaN for missing ones.
+
+    `lines` says on which line each row stands, None where the format has no lines; `counted` is the number of
+    labels the file itself announces.
+    """
+
+    path: Path
+    columns: list[Column]
+    cells: np.ndarray | sparse.csr_array
+    lines: np.ndarray | None = None
+    counted: int | None = None
+
+    def to_dataset(self, labels: Labels, encode: bool) -> Dataset:
+        """Split the columns into features and labels, and one-hot encode the features if asked."""
+        names = [column.name for column in self.columns]
+        is_label = label_columns(names, labels, self.path, self.counted)
+        is_text = np.array([column.kind == "text" for column in self.columns])
+        if left_out := [names[j] for j in np.flatnonzero(is_text & ~is_label)]:
+            some = ", ".join(map(repr, left_out[:5])) + (", …" if len(left_out) > 5 else "")
+            warnings.warn(
+                f"{self.path}: text is left out of the features: {some}. Turn it into numbers to use it.",
+                stacklevel=3,
+            )
+        is_feature = ~is_label & ~is_text
+        if not is_feature.any():
+            raise DataFormatError("no features are left: all other columns are text.", self.path)
+        Y = self._label_matrix(np.flatnonzero(is_label))
+        features = [self.columns[j] for j in np.flatnonzero(is_feature)]
+        X = self.cells[:, is_feature]
+        feature_names = [column.name for column in features]
+        nominal = {column.name: column.values for column in features if column.kind == "nominal"}
+        if encode:
+            X, feature_names = one_hot(X, feature_names, nominal, self.path)
+            nominal = {}
+        label_names = [names[j] for j in np.flatnonzero(is_label)]
+        return Dataset(X, Y, feature_names, label_names, nominal, self.path.stem)
+
+    def _label_matrix(self, label_columns: np.ndarray) -> np.ndarray:
+        """The labels as 0/1, int8, or float64 where some are NaN."""
+        check_label_size(self.cells.shape[0], len(label_columns), self.path)
+        Y = self.cells[:, label_columns]
+        for position, j in enumerate(label_columns):
+            column = self.columns[j]
+            if column.kind != "numeric" and column.values != ("0", "1"):
+                values = self._values_of_codes(column)
+                Y = as_dense(Y)
+                Y[:, position] = values[np.nan_to_num(Y[:, position], nan=-1).astype(int)]
+        stored = Y.data if sparse.issparse(Y) else Y
+        missing = np.isnan(stored)
+        if not np.all((stored == 0) | (stored == 1) | missing):
+            self._refuse_label_value(Y, label_columns)
+        return as_dense(Y if missing.any() else Y.astype(np.int8))
+
+    def _values_of_codes(self, column: Column) -> np.ndarray:
+        """The number each code of a label stands for, with NaN at the end, where code -1 finds it."""
+        if column.kind == "text" or not set(column.values) <= {"0", "1"}:
+            message = f"label {column.name!r} is {column.kind} {column.shown_values}. A label must be 0 or 1."
+            raise DataFormatError(message, self.path, column.line)
+        return np.array([*map(float, column.values), np.nan])
+
+    def _refuse_label_value(self, Y: np.ndarray | sparse.csr_array, label_columns: np.ndarray) -> None:
+        Y = sparse.coo_array(Y)
+        first = np.flatnonzero((Y.data != 1) & ~np.isnan(Y.data))[0]
+        row, name = Y.row[first], self.columns[label_columns[Y.col[first]]].name
+        where = "" if self.lines is not None else f" in row {row + 1}"
+        message = f"label {name!r} is {Y.data[first]:g}{where}. A label must be 0 or 1."
+        raise DataFormatError(message, self.path, None if self.lines is None else int(self.lines[row]))
+
+
+def check_label_size(n_rows: int, n_labels: int, path: Path) -> None:
+    """Refuse a label matrix that would not fit into memory."""
+    if n_rows * n_labels > LARGEST_Y:
+        message = (
+            f"{n_rows} rows × {n_labels} labels are too many: mlspl keeps labels dense, at most {LARGEST_Y} "
+            "pairs. Select labels or rows first."
+        )
+        raise DataFormatError(message, path)
