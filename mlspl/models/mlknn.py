@@ -1,0 +1,149 @@
+"""ML-kNN: how many neighbours carry a label, and what that count has meant in training."""
+
+from numbers import Integral, Real
+
+import numpy as np
+from scipy import sparse
+from scipy.special import expit
+
+from mlspl.errors import UserError
+from mlspl.models.base import MultiLabelClassifier
+from mlspl.models.neighbours import StableNeighbours
+
+__all__ = ["MLkNNClassifier"]
+
+
+class MLkNNClassifier(MultiLabelClassifier):
+    r"""Multi-label k nearest neighbours (Zhang & Zhou 2007).
+
+    A label's posterior follows from Bayes' rule: the prior of the label, and how often a training row with
+    (or without) the label had exactly this many carriers among its k nearest other rows,
+
+    .. math::
+
+        F_l = \frac{\pi_l\,p_1[l, c]}{\pi_l\,p_1[l, c] + (1 - \pi_l)\,p_0[l, c]}, \qquad
+        \pi_l = \frac{s + n_l}{2s + n}, \qquad p_1[l, r] = \frac{s + κ_1[l, r]}{s(k+1) + \sum_r κ_1[l, r]},
+
+    with c the carriers among the neighbours of the new row, κ₁[l, r] the training rows that carry l and
+    have r carriers among their neighbours, and κ₀, p₀ likewise for the rows that do not. A label is
+    predicted where F ≥ ½. No training row is its own neighbour; at equal distance the lower training index
+    is nearer. `decision_function` gives the log-odds of F, `predict_proba` F itself.
+
+    With ``label_weight`` (NaN in Y being weight 0) every count becomes a sum of weights, and c the weighted
+    share of carriers among the neighbours, times k; a fractional c is shared between the two counts next to
+    it. Neighbours of weight 0 say nothing: where all of them are silent, the posterior is the prior.
+
+    Parameters
+    ----------
+    k : int, default=10
+        How many neighbours; fewer than the training rows.
+    s : float, default=1.0
+        Smoothing: how many rows of each kind are imagined before counting.
+    metric : str or callable, default="euclidean"
+        Any metric of :class:`sklearn.neighbors.NearestNeighbors`, or "precomputed".
+    metric_params : dict, optional
+        Further arguments of the metric, such as ``{"p": 3}`` for "minkowski".
+    n_jobs : int, optional
+        Passed on to scikit-learn's neighbour search.
+
+    Attributes
+    ----------
+    label_counts_ : array of shape (2, n_labels)
+        Training rows without and with each label.
+    neighbour_counts_ : array of shape (2, n_labels, k + 1)
+        κ₀ and κ₁.
+
+    References
+    ----------
+    M.-L. Zhang and Z.-H. Zhou. ML-KNN: A lazy learning approach to multi-label learning. Pattern
+    Recognition 40(7):2038-2048, 2007.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_multilabel_classification
+    >>> from mlspl.models import MLkNNClassifier
+    >>> X, Y = make_multilabel_classification(n_samples=200, n_classes=4, random_state=0)
+    >>> model = MLkNNClassifier(k=5).fit(X[:150], Y[:150])
+    >>> model.predict_proba(X[150:152]).round(2)
+    array([[0.34, 0.47, 0.47, 0.67],
+           [0.66, 0.47, 0.47, 0.29]])
+    >>> model.predict(X[150:152])
+    array([[0, 0, 0, 1],
+           [1, 0, 0, 0]])
+    """
+
+    def __init__(self, k=10, s=1.0, *, metric="euclidean", metric_params=None, n_jobs=None):
+        self.k = k
+        self.s = s
+        self.metric = metric
+        self.metric_params = metric_params
+        self.n_jobs = n_jobs
+
+    def _fit(self, X, Y, label_weight):
+        n, n_labels = Y.shape
+        self._check_parameters(n)
+        weight = np.ones(Y.shape) if label_weight is None else label_weight
+        self._carried = weight * Y
+        self._weight = label_weight
+        self._neighbours = StableNeighbours(X, self.metric, self.metric_params, self.n_jobs)
+        self.label_counts_ = np.stack([(weight * ~Y).sum(axis=0), self._carried.sum(axis=0)])
+        below, share, informed = self._carriers(self._neighbours.of_each_other(self.k)[1])
+        weight = np.where(informed, weight, 0.0)
+        cell = ((Y * n_labels + np.arange(n_labels)) * (self.k + 1) + below).ravel()
+        size = 2 * n_labels * (self.k + 1)
+        counts = np.bincount(cell, (weight * (1 - share)).ravel(), minlength=size)
+        counts += np.bincount(cell + 1, (weight * share).ravel(), minlength=size)
+        self.neighbour_counts_ = counts.reshape(2, n_labels, self.k + 1)
+
+    def _scores(self, X):
+        """Log-odds of the posterior."""
+        below, share, informed = self._carriers(self._neighbours.of(X, self.k)[1])
+        labels = np.arange(below.shape[1])
+        absent, present = (
+            (1 - share) * counts[labels, below] + share * counts[labels, below + 1]
+            for counts in self.neighbour_counts_
+        )
+        absent_rows, present_rows = self.s * (self.k + 1) + self.neighbour_counts_.sum(axis=2)
+        against, in_favour = self.s + self.label_counts_
+        # Products of counts, divided once: equal posteriors come out equal, and none of them saturates.
+        in_favour = in_favour * np.where(informed, (self.s + present) * absent_rows, 1.0)
+        against = against * np.where(informed, (self.s + absent) * present_rows, 1.0)
+        scores = np.log(in_favour / against)
+        # F = ½ is predicted, so its score must be positive, and below every other positive score.
+        return np.where(scores == 0, np.finfo(np.float64).tiny, scores)
+
+    def _probabilities(self, X, scores):
+        return expit(scores)
+
+    def _carriers(self, index):
+        """The number c of neighbours that carry each label, as c = below + share, and whether any has a say.
+
+        `below` is an integer from 0 to k-1, `share` lies in [0, 1].
+        """
+        m, n = index.shape[0], self._carried.shape[0]
+        chosen = sparse.csr_matrix(
+            (np.ones(index.size), index.ravel(), np.arange(0, index.size + 1, self.k)), shape=(m, n)
+        )
+        carriers, informed = chosen @ self._carried, np.True_
+        if self._weight is not None:
+            weight = chosen @ self._weight
+            informed = weight > 0
+            carriers = np.divide(self.k * carriers, weight, out=np.zeros_like(weight), where=informed)
+        below = np.clip(carriers.astype(np.intp), 0, self.k - 1)
+        return below, np.minimum(carriers - below, 1.0), informed
+
+    def _check_parameters(self, n_samples):
+        if isinstance(self.k, bool) or not isinstance(self.k, Integral) or self.k < 1:
+            raise UserError(f"k is {self.k!r}; give a whole number of neighbours, 1 or more.")
+        if not isinstance(self.s, Real) or not 0 < float(self.s) < np.inf:
+            raise UserError(f"s is {self.s!r}; give a positive number.")
+        if self.k >= n_samples:
+            raise UserError(
+                f"k={self.k} neighbours besides the row itself need at least {self.k + 1} training rows, "
+                f"but n_samples={n_samples}: give a smaller k or more rows."
+            )
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self.metric == "precomputed"
+        return tags

@@ -1,0 +1,154 @@
+"""Nearest neighbours that leave nothing to chance: of two equally far, the lower index is nearer."""
+
+import numpy as np
+from scipy import sparse
+from sklearn.neighbors import NearestNeighbors
+from sklearn.utils.extmath import row_norms
+
+from mlspl.errors import UserError
+
+__all__ = ["StableNeighbours"]
+
+_EUCLIDEAN = {"euclidean", "l2", "sqeuclidean"}
+_CANDIDATES_AT_ONCE = 2**22
+
+
+class StableNeighbours:
+    """scikit-learn's neighbour search with its ties settled.
+
+    The engines of scikit-learn break a tie at the k-th distance by whichever row they meet first, and the
+    fast one errs in the last digits, so that even duplicates seem to lie at different distances. Here
+    distances equal up to rounding are tied, and the tied rows of lowest index are taken. The engine answers
+    for every row; the rows it leaves in doubt are looked up once more, with all that lies within reach.
+
+    Parameters
+    ----------
+    X : array or CSR of shape (n, d)
+        The rows among which neighbours are sought; with ``metric="precomputed"`` their n×n distances.
+    metric : str or callable
+        Any metric of :class:`sklearn.neighbors.NearestNeighbors`.
+    metric_params : dict, optional
+        Further arguments of the metric.
+    n_jobs : int, optional
+        Passed on to scikit-learn.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> line = StableNeighbours(np.array([[0.0], [1.0], [1.0], [3.0]]))
+    >>> line.of(np.array([[2.0]]), 1)[1]
+    array([[1]])
+    >>> line.of_each_other(1)[1].ravel()
+    array([1, 2, 1, 1])
+    """
+
+    def __init__(self, X, metric="euclidean", metric_params=None, n_jobs=None):
+        if metric == "precomputed" and sparse.issparse(X):
+            raise UserError("Precomputed distances must be a dense array: a sparse one leaves pairs out.")
+        parameters = dict(metric_params or {})
+        self._engine = NearestNeighbors(
+            p=parameters.pop("p", 2), metric=metric, metric_params=parameters or None, n_jobs=n_jobs
+        )
+        # Far from the origin the engine's dot products cancel; moving the origin changes no distance.
+        centred = metric in _EUCLIDEAN | {"minkowski"} and not sparse.issparse(X)
+        self._origin = X.mean(axis=0) if centred else None
+        self._X = X if self._origin is None else X - self._origin
+        self._engine.fit(self._X)
+        self._metric = self._engine.effective_metric_
+
+    def of_each_other(self, k):
+        """The k nearest other rows of each row; a row is never its own neighbour, its duplicates may be.
+
+        Parameters
+        ----------
+        k : int
+            Fewer than the number of rows.
+
+        Returns
+        -------
+        distance, index : arrays of shape (n, k)
+            In no particular order within a row.
+        """
+        return self._search(self._X, k, excluded=np.arange(self._X.shape[0]))
+
+    def of(self, X, k):
+        """The k nearest rows of each row of X.
+
+        Parameters
+        ----------
+        X : array or CSR of shape (m, d)
+            New rows; with ``metric="precomputed"`` their distances to the known ones, (m, n).
+        k : int
+            At most the number of known rows.
+
+        Returns
+        -------
+        distance, index : arrays of shape (m, k)
+            In no particular order within a row.
+        """
+        if sparse.issparse(self._X):
+            X = sparse.csr_matrix(X)
+        elif sparse.issparse(X):
+            X = X.toarray()
+        return self._search(X if self._origin is None else X - self._origin, k, excluded=None)
+
+    def _search(self, X, k, excluded):
+        n_rows, n_known = X.shape[0], self._X.shape[0]
+        selfless = excluded is None
+        distance, index = self._engine.kneighbors(X, min(k + (1 if selfless else 2), n_known))
+        if not selfless:
+            others = index != excluded[:, None]
+            # A row with many duplicates may not be among its own candidates.
+            others[others.all(axis=1), -1] = False
+            distance, index = distance[others].reshape(n_rows, -1), index[others].reshape(n_rows, -1)
+        if index.shape[1] == k:
+            return distance, index
+        value = self._comparable(distance[:, k - 1 : k + 1])
+        doubtful = np.flatnonzero(value[:, 1] - value[:, 0] <= 2 * self._rounding(X, value[:, 0]))
+        distance, index = distance[:, :k].copy(), index[:, :k].copy()
+        # Rows of similar reach share a search, for scikit-learn takes one radius at a time.
+        doubtful = doubtful[np.argsort(distance[doubtful, -1], kind="stable")]
+        step = max(1, _CANDIDATES_AT_ONCE // n_known)
+        for start in range(0, len(doubtful), step):
+            rows = doubtful[start : start + step]
+            distance[rows], index[rows] = self._settle(
+                X[rows], distance[rows, -1], k, None if selfless else excluded[rows]
+            )
+        return distance, index
+
+    def _settle(self, X, kth_distance, k, excluded):
+        """Among all rows within the k-th distance, the k to take: nearer ones first, then lower indices."""
+        kth = self._comparable(kth_distance)
+        rounding = self._rounding(X, kth)
+        reach = np.max(kth + 2 * rounding)
+        near = self._engine.radius_neighbors_graph(
+            X, np.sqrt(reach) if self._squares else reach, mode="distance"
+        )
+        near.sort_indices()
+        row = np.repeat(np.arange(X.shape[0]), np.diff(near.indptr))
+        beyond = self._comparable(near.data) - kth[row]
+        nearer, tied = beyond < -rounding[row], np.abs(beyond) <= rounding[row]
+        if excluded is not None:
+            other = near.indices != excluded[row]
+            nearer, tied = nearer & other, tied & other
+        still_free = k - np.bincount(row[nearer], minlength=X.shape[0])
+        place = np.cumsum(tied)
+        place -= np.concatenate([[0], place])[near.indptr[:-1]][row]
+        taken = nearer | (tied & (place <= still_free[row]))
+        return near.data[taken].reshape(-1, k), near.indices[taken].reshape(-1, k)
+
+    @property
+    def _squares(self):
+        return self._metric in {"euclidean", "l2"}
+
+    def _comparable(self, distance):
+        """Squared Euclidean distances, whose rounding error is that of the norms; others as they are."""
+        return np.square(distance) if self._squares else distance
+
+    def _rounding(self, X, value):
+        """By how much the engine may misjudge a distance of that value: a bound with room to spare."""
+        if self._metric in _EUCLIDEAN:
+            scale = row_norms(X, squared=True)
+        else:
+            scale = 1.0 if self._metric in {"cosine", "correlation"} else 0.0
+        return 1e-10 * value + 1e-12 * scale

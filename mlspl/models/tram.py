@@ -1,0 +1,215 @@
+"""TRAM: labels that spread from the labelled rows to their neighbours, and on to theirs."""
+
+import warnings
+from numbers import Integral
+
+import numpy as np
+from scipy import sparse
+from scipy.sparse.csgraph import connected_components
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.extmath import row_norms
+
+from mlspl.errors import UserError
+from mlspl.models.base import MultiLabelClassifier
+from mlspl.models.neighbours import StableNeighbours
+
+__all__ = ["TRAMClassifier"]
+
+_TOLERANCE = 1e-13
+_MAX_ITERATIONS = 10_000
+_DECIMALS = 10  # beyond them the solver's rounding shows, and would break ties by chance
+
+
+class TRAMClassifier(MultiLabelClassifier):
+    r"""Transductive multi-label classification by propagation (Kong, Ng & Zhou 2013).
+
+    All rows, labelled or not, are joined to their k nearest others with weights
+    :math:`w_{ij} = \exp(-d_{ij}^2 / 2σ^2)`, σ² being the mean squared length of these edges; of the weights
+    there and back the larger holds. With :math:`P = D^{-1} W`, the label shares F of an unlabelled row are
+    the average of its neighbours' shares,
+
+    .. math:: (I - P_{UU})\,F_U = P_{UL}\,\bar Y,
+
+    where a row of :math:`\bar Y` is a labelled row divided by its number of labels. The same system gives
+    the number of labels z of each row, and the round(z) labels of highest share are predicted.
+
+    The rows to predict are part of the graph, so an answer depends on the rows it was asked together with.
+    Rows with no way to a labelled one get the mean of the labelled rows. `predict_proba` is z·F with F
+    scaled to sum one, at most 1; `decision_function` is z·F − ½, which ranks the labels of a row, while z
+    decides how many of them are predicted.
+
+    Parameters
+    ----------
+    k : int, default=10
+        How many neighbours each row is joined to.
+    mddm : bool, default=False
+        Whether to project the rows first onto the directions that depend most on the labels (MDDM, Zhang &
+        Zhou 2010): the left singular vectors of the centred XᵀY.
+    n_jobs : int, optional
+        Passed on to scikit-learn's neighbour search.
+
+    Attributes
+    ----------
+    shares_ : array of shape (n_samples, n_labels)
+        The labelled rows, each divided by its number of labels.
+    counts_ : array of shape (n_samples,)
+        Their numbers of labels.
+    projection_ : array of shape (n_features, n_directions) or None
+        The directions of MDDM.
+
+    References
+    ----------
+    X. Kong, M. K. Ng and Z.-H. Zhou. Transductive multilabel learning via label set propagation. IEEE
+    Transactions on Knowledge and Data Engineering 25(3):704-719, 2013.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_multilabel_classification
+    >>> from mlspl.models import TRAMClassifier
+    >>> X, Y = make_multilabel_classification(n_samples=200, n_classes=4, random_state=0)
+    >>> model = TRAMClassifier(k=5).fit(X[:60], Y[:60])
+    >>> model.predict(X[60:])[:2]
+    array([[1, 0, 1, 0],
+           [1, 1, 0, 0]])
+    """
+
+    def __init__(self, k=10, mddm=False, *, n_jobs=None):
+        self.k = k
+        self.mddm = mddm
+        self.n_jobs = n_jobs
+
+    def fit(self, X, Y, label_weight=None, X_unlabelled=None):
+        """Keep the labelled rows, and the unlabelled ones the graph shall always hold.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame of shape (n_samples, n_features)
+            The labelled instances.
+        Y : array, sparse matrix or DataFrame of shape (n_samples, n_labels)
+            Their labels: 0/1, -1/+1 or boolean; NaN where a label is not known.
+        label_weight : array of shape (n_samples, n_labels), optional
+            How far each pair is to be believed: with a weight w below 1 it enters as w·y + (1 − w)·prior.
+        X_unlabelled : array, sparse matrix or DataFrame of shape (n_unlabelled, n_features), optional
+            Further rows for the graph, beside those to predict.
+
+        Returns
+        -------
+        self
+        """
+        super().fit(X, Y, label_weight)
+        self._unlabelled = [] if X_unlabelled is None else [self._check_new(X_unlabelled)]
+        return self
+
+    def _fit(self, X, Y, label_weight):
+        if isinstance(self.k, bool) or not isinstance(self.k, Integral) or self.k < 1:
+            raise UserError(f"k is {self.k!r}; give a whole number of neighbours, 1 or more.")
+        Y = Y.astype(np.float64)
+        if label_weight is not None:
+            weight = np.minimum(label_weight, 1.0)
+            prior = _ratio((label_weight * Y).sum(axis=0), label_weight.sum(axis=0))
+            Y = weight * Y + (1 - weight) * prior
+        self.counts_ = Y.sum(axis=1)
+        self.shares_ = _ratio(Y, self.counts_[:, None])
+        self.projection_ = _mddm(X, Y) if self.mddm else None
+        self._labelled = X
+
+    def _scores(self, X):
+        parts = [self._labelled, *self._unlabelled, X]
+        if self.projection_ is not None:
+            parts = [part @ self.projection_ for part in parts]
+        if any(map(sparse.issparse, parts)):
+            rows = sparse.vstack([sparse.csr_matrix(part) for part in parts], format="csr")
+        else:
+            rows = np.concatenate(parts)
+        if self.k >= rows.shape[0]:
+            raise UserError(
+                f"k={self.k} neighbours besides the row itself need at least {self.k + 1} rows, but labelled "
+                f"and unlabelled rows make {rows.shape[0]}: give a smaller k or more rows."
+            )
+        known = np.column_stack([self.shares_, self.counts_])
+        spread = _propagate(_neighbour_graph(rows, self.k, self.n_jobs), known)[-X.shape[0] :]
+        shares, counts = spread[:, :-1], spread[:, -1:]
+        total = shares.sum(axis=1, keepdims=True)
+        return np.round(counts * _ratio(shares, total), _DECIMALS) - 0.5
+
+    def _labels(self, X, scores):
+        expected = scores + 0.5
+        counts = np.floor(np.round(expected.sum(axis=1), _DECIMALS - 1) + 0.5)
+        place = np.argsort(np.argsort(-scores, axis=1, kind="stable"), axis=1)
+        return place < counts[:, None]
+
+    def _probabilities(self, X, scores):
+        return np.minimum(scores + 0.5, 1.0)
+
+
+def _mddm(X, Y):
+    """Left singular vectors of the centred XᵀY, as many as it has rank; None if no feature tells anything."""
+    Y = Y - Y.mean(axis=0)
+    directions, strength, _ = np.linalg.svd(X.T @ Y, full_matrices=False)
+    size = np.sqrt(row_norms(X, squared=True).sum()) * np.linalg.norm(Y)
+    rank = np.count_nonzero(strength > 1e-12 * size)
+    return directions[:, :rank] if rank else None
+
+
+def _neighbour_graph(X, k, n_jobs):
+    """Symmetric CSR weights exp(-d²/2σ²) over the edges from each row to its k nearest others."""
+    distance, index = StableNeighbours(X, n_jobs=n_jobs).of_each_other(k)
+    squared = np.square(distance)
+    scale = squared.mean()
+    weight = np.exp(-squared / (2 * scale)) if scale > 0 else np.ones_like(squared)
+    n = X.shape[0]
+    W = sparse.csr_array((weight.ravel(), index.ravel(), np.arange(0, n * k + 1, k)), shape=(n, n))
+    W = W.maximum(W.T)
+    W.eliminate_zeros()
+    return W
+
+
+def _propagate(W, known):
+    """Solve (I − P_UU) F = P_UL · known, the known rows being first; rows out of reach get their mean."""
+    n = len(known)
+    spread = np.tile(known.mean(axis=0), (W.shape[0] - n, 1))
+    component = connected_components(W, directed=False)[1]
+    reached = np.flatnonzero(np.isin(component[n:], component[:n]))
+    edges, degree = W[n + reached], W.sum(axis=1)[n + reached]
+    inner = edges[:, n + reached]
+    # Starting from the mean, rows tied to the labelled ones by next to nothing stay near it.
+    spread[reached] = _conjugate_gradients(inner, degree, edges[:, :n] @ known, spread[reached])
+    return np.clip(spread, known.min(axis=0), known.max(axis=0))
+
+
+def _conjugate_gradients(W, degree, b, x):
+    """Solve (D − W) x = b from the start x, all columns at once, each by its own conjugate gradients.
+
+    Dividing the residual by the degrees, the usual diagonal preconditioner, is also what makes it a residual
+    of (I − P) x = D⁻¹b: an isolated row with faint edges is solved as exactly as any other.
+    """
+    degree = degree[:, None]
+    residual = b - degree * x + W @ x
+    descent = residual / degree
+    direction = descent
+    energy = np.einsum("ij,ij->j", residual, descent)
+    tolerance = _TOLERANCE * max(1.0, np.abs(x).max(initial=0.0))
+    for _ in range(_MAX_ITERATIONS):
+        if np.abs(descent).max(initial=0.0) <= tolerance:
+            return x
+        image = degree * direction - W @ direction
+        curvature = np.einsum("ij,ij->j", direction, image)
+        step = _ratio(energy, curvature)
+        x = x + step * direction
+        residual = residual - step * image
+        descent = residual / degree
+        previous, energy = energy, np.einsum("ij,ij->j", residual, descent)
+        direction = descent + _ratio(energy, previous) * direction
+    warnings.warn(
+        f"The labels had not settled after {_MAX_ITERATIONS} iterations (residual "
+        f"{np.abs(descent).max():.1e}): the unlabelled rows hang on too few or too weak links. "
+        "A larger k makes more.",
+        ConvergenceWarning,
+        stacklevel=2,
+    )
+    return x
+
+
+def _ratio(numerator, denominator):
+    """The quotient, 0 where the denominator is: a column that is solved stays where it is."""
+    return np.divide(numerator, denominator, out=np.zeros_like(numerator), where=denominator > 0)
