@@ -1,13 +1,43 @@
-"""Multi-label splits, and what turns raw scores into calibrated ones and into labels.
+"""Multi-label splits, and what turns raw scores into calibrated scores and into labels.
 
-Splits: the protocol's (`protocol_split`), and iterative stratification in folds or in two.
+Splits: the protocol's random one (`protocol_split`), and iterative stratification in folds or in two. Scores:
+`out_of_fold_scores` gives what calibrations ("none", "platt") and thresholds ("zero", "label", "count") are
+fitted on; they take arrays, give arrays, and know nothing of the model.
 """
 
+from mlspl.model_selection.calibration import (
+    CALIBRATIONS,
+    Calibration,
+    IdentityCalibration,
+    PlattCalibration,
+    get_calibration,
+)
+from mlspl.model_selection.out_of_fold import out_of_fold_scores
 from mlspl.model_selection.splits import protocol_split, stratified_split
 from mlspl.model_selection.stratification import IterativeStratification
+from mlspl.model_selection.thresholds import (
+    THRESHOLDS,
+    CountThreshold,
+    LabelThreshold,
+    Threshold,
+    ZeroThreshold,
+    get_threshold,
+)
 
 __all__ = [
+    "CALIBRATIONS",
+    "THRESHOLDS",
+    "Calibration",
+    "CountThreshold",
+    "IdentityCalibration",
     "IterativeStratification",
+    "LabelThreshold",
+    "PlattCalibration",
+    "Threshold",
+    "ZeroThreshold",
+    "get_calibration",
+    "get_threshold",
+    "out_of_fold_scores",
     "protocol_split",
     "stratified_split",
 ]

@@ -1,0 +1,91 @@
+"""Scores of every row from a model that has not seen it."""
+
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.utils import get_tags
+
+from mlspl.errors import UserError
+from mlspl.model_selection.stratification import IterativeStratification
+
+__all__ = ["out_of_fold_scores"]
+
+
+def out_of_fold_scores(
+    estimator, X, Y, label_weight: ArrayLike | None = None, cv=3, n_jobs: int | None = None
+) -> NDArray[np.float64]:
+    """Return the `decision_function` of every row by a clone that was fitted on the other folds.
+
+    What calibrations and thresholds are fitted on. scikit-learn's `cross_val_predict` recodes every column of
+    Y first, which turns a label all rows have into one no row has, and refuses unknown labels; this does not.
+
+    Parameters
+    ----------
+    estimator : estimator
+        With `fit(X, Y)`, or `fit(X, Y, label_weight=…)` if weights are given, and `decision_function(X)` of
+        shape (n, L). It is cloned and not changed. If it is pairwise (a precomputed kernel), X is cut on
+        both sides.
+    X : array, sparse matrix or DataFrame of shape (n, …)
+        The instances.
+    Y : array, sparse matrix or DataFrame of shape (n, L)
+        The labels, in any form the estimator takes.
+    label_weight : array-like of shape (n, L), default=None
+        Weights for the fits.
+    cv : int or splitter, default=3
+        Number of stratified folds (seeded with 0), or a splitter that tests every row once.
+    n_jobs : int, default=None
+        Folds fitted at a time, as in joblib.
+
+    Returns
+    -------
+    ndarray of shape (n, L)
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_multilabel_classification
+    >>> from sklearn.linear_model import RidgeClassifier
+    >>> from mlspl.model_selection import out_of_fold_scores
+    >>> X, Y = make_multilabel_classification(n_samples=50, n_classes=4, random_state=0)
+    >>> out_of_fold_scores(RidgeClassifier(), X, Y).shape
+    (50, 4)
+    """
+    X, Y = indexed_by_row(X), indexed_by_row(Y)
+    weight = None if label_weight is None else indexed_by_row(label_weight)
+    splitter = IterativeStratification(cv, random_state=0) if isinstance(cv, Integral) else cv
+    n = Y.shape[0]
+    folds = list(splitter.split(np.empty(n), Y))
+    if not np.array_equal(np.sort(np.concatenate([test for _, test in folds])), np.arange(n)):
+        raise UserError("cv must test every row exactly once, as k folds do; this splitter does not.")
+    pairwise = get_tags(estimator).input_tags.pairwise
+    parts = Parallel(n_jobs=n_jobs)(
+        delayed(scores_of_fold)(clone(estimator), X, Y, weight, train, test, pairwise)
+        for train, test in folds
+    )
+    scores = np.empty((n, parts[0].shape[1]))
+    for (_, test), part in zip(folds, parts, strict=True):
+        scores[test] = part
+    return scores
+
+
+def scores_of_fold(estimator, X, Y, weight, train, test, pairwise) -> NDArray[np.float64]:
+    X_train, X_test = take(X, train), take(X, test)
+    if pairwise:
+        X_train, X_test = X_train[:, train], X_test[:, train]
+    weights = {} if weight is None else {"label_weight": take(weight, train)}
+    return estimator.fit(X_train, take(Y, train), **weights).decision_function(X_test)
+
+
+def indexed_by_row(values: Any) -> Any:
+    """Return `values` in a container whose rows can be taken: CSR for sparse, an array for lists."""
+    if sparse.issparse(values):
+        return values.tocsr()
+    return values if hasattr(values, "shape") else np.asarray(values)
+
+
+def take(values: Any, rows: NDArray[np.intp]) -> Any:
+    return values.iloc[rows] if hasattr(values, "iloc") else values[rows]
