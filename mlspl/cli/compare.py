@@ -52,7 +52,6 @@ def compare(
     ):
         if table is not None:
             console.print(table)
-            console.print()
     if comparisons[0].ranks is None:
         console.print("Ranks need scores of all methods on at least two data sets.")
     for note in dict.fromkeys(note for comparison in comparisons for note in comparison.notes):

@@ -7,7 +7,7 @@ import typer
 from rich.console import Console
 
 import mlspl
-from mlspl.cli import datasets, pacing
+from mlspl.cli import compare, datasets, pacing, reproduce
 from mlspl.errors import UserError
 
 __all__ = ["app", "main"]
@@ -19,6 +19,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
 )
+app.command()(reproduce.reproduce)
+app.command()(compare.compare)
 app.add_typer(datasets.app, name="datasets")
 app.add_typer(pacing.app, name="pacing")
 

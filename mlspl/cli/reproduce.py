@@ -96,7 +96,6 @@ def reproduce(
     ):
         if table is not None:
             console.print(table)
-            console.print()
     errors = [(trial, failed[trial.key]) for trial in trials if trial.key in failed]
     _report_errors(errors, console)
     console.print(f"Results: {path}")

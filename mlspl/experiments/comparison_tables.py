@@ -2,7 +2,9 @@
 
 from collections.abc import Sequence
 
+from rich.console import Group
 from rich.table import Table
+from rich.text import Text
 
 from mlspl.experiments.comparison import Comparison
 from mlspl.experiments.methods import method_title
@@ -10,7 +12,7 @@ from mlspl.experiments.methods import method_title
 __all__ = ["pairs_table", "ranks_table", "wins_table"]
 
 
-def ranks_table(comparisons: Sequence[Comparison]) -> Table | None:
+def ranks_table(comparisons: Sequence[Comparison]) -> Group | None:
     """Average ranks over the data sets, Friedman's p-value and Nemenyi's critical difference, per criterion.
 
     Parameters
@@ -20,13 +22,13 @@ def ranks_table(comparisons: Sequence[Comparison]) -> Table | None:
 
     Returns
     -------
-    Table or None
+    Group or None
         None when there are fewer than two data sets.
     """
     ranked = [comparison for comparison in comparisons if comparison.ranks is not None]
     if not ranked:
         return None
-    table = _table(f"Average ranks over {len(ranked[0].means)} data sets, 1 being best")
+    table = Table(box=None, pad_edge=False)
     table.add_column("")
     for name in ranked[0].ranks.index:
         table.add_column(method_title(name), justify="right")
@@ -40,10 +42,10 @@ def ranks_table(comparisons: Sequence[Comparison]) -> Table | None:
             "–" if comparison.friedman is None else f"{comparison.friedman.p_value:.4f}",
             "–" if comparison.distance is None else f"{comparison.distance:.2f}",
         )
-    return table
+    return _titled(f"Average ranks over {len(ranked[0].means)} data sets, 1 being best", table)
 
 
-def wins_table(comparisons: Sequence[Comparison], alpha: float = 0.05) -> Table | None:
+def wins_table(comparisons: Sequence[Comparison], alpha: float = 0.05) -> Group | None:
     """How often each method is significantly better and worse than another, over the data sets.
 
     Parameters
@@ -55,13 +57,13 @@ def wins_table(comparisons: Sequence[Comparison], alpha: float = 0.05) -> Table 
 
     Returns
     -------
-    Table or None
+    Group or None
         None when no pair could be tested.
     """
     tested = [comparison for comparison in comparisons if len(comparison.pairs)]
     if not tested:
         return None
-    table = _table(f"Pairs significantly better–worse (Wilcoxon over splits, Holm, α = {alpha:g})")
+    table = Table(box=None, pad_edge=False)
     table.add_column("")
     for comparison in tested:
         table.add_column(comparison.criterion.replace("_", " "), justify="right")
@@ -71,10 +73,10 @@ def wins_table(comparisons: Sequence[Comparison], alpha: float = 0.05) -> Table 
             significant = comparison.pairs[comparison.pairs["p_holm"] < alpha]
             counts.append(f"{(significant['better'] == name).sum()}–{(significant['worse'] == name).sum()}")
         table.add_row(method_title(name), *counts)
-    return table
+    return _titled(f"Pairs significantly better–worse (Wilcoxon over splits, Holm, α = {alpha:g})", table)
 
 
-def pairs_table(comparison: Comparison, alpha: float = 0.05) -> Table:
+def pairs_table(comparison: Comparison, alpha: float = 0.05) -> Group:
     """Every pair's test for one criterion, the significant ones in bold.
 
     Parameters
@@ -84,9 +86,8 @@ def pairs_table(comparison: Comparison, alpha: float = 0.05) -> Table:
     alpha : float, default=0.05
         Level for the p-values adjusted by Holm.
     """
-    table = _table(
-        f"{comparison.criterion.replace('_', ' ')}: Wilcoxon's signed-rank test, Holm's adjustment"
-    )
+    title = f"{comparison.criterion.replace('_', ' ')}: Wilcoxon's signed-rank test, Holm's adjustment"
+    table = Table(box=None, pad_edge=False)
     for head in ("data set", "better", "worse"):
         table.add_column(head)
     for head in ("difference", "pairs", "p", "p (Holm)"):
@@ -97,8 +98,9 @@ def pairs_table(comparison: Comparison, alpha: float = 0.05) -> Table:
             *(f"{row.difference:+.4f}", str(row.blocks), f"{row.p:.4f}", f"{row.p_holm:.4f}"),
             style="bold" if row.p_holm < alpha else None,
         )
-    return table
+    return _titled(title, table)
 
 
-def _table(title: str) -> Table:
-    return Table(title=title, title_justify="left", title_style="bold", box=None, pad_edge=False)
+def _titled(title: str, table: Table) -> Group:
+    # A title of the table itself would be wrapped to the table's width.
+    return Group(Text(title, "bold"), table, "")

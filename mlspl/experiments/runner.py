@@ -1,10 +1,14 @@
 """Running many trials on all cores or on a Dask cluster, each stored as soon as it ends."""
 
+import os
 import random
 import signal
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing
+from functools import cache
+from threading import Thread
 
 from joblib import Parallel, cpu_count, delayed, parallel_config
 
@@ -119,6 +123,18 @@ def _run_here(trial: Trial, dataset: Dataset) -> tuple[str, Outcome]:
 
 
 def _run_in_worker(trial: Trial, dataset: Dataset) -> tuple[str, Outcome]:
-    # Ctrl-C reaches the whole process group; the parent alone answers it.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    _become_worker()
     return _run_here(trial, dataset)
+
+
+@cache
+def _become_worker() -> None:
+    """Leave Ctrl-C, which reaches the whole process group, to the parent, and do not outlive it."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    Thread(target=_end_with_parent, args=(os.getppid(),), daemon=True).start()
+
+
+def _end_with_parent(parent: int) -> None:
+    while os.getppid() == parent:
+        time.sleep(0.5)
+    os._exit(1)

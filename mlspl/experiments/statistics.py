@@ -197,7 +197,7 @@ def _signed_rank_p_value(differences: NDArray[np.float64]) -> float:
     if len(differences) == 0:
         return 1.0
     if len(differences) > _MOST_EXACT:
-        return float(stats.wilcoxon(differences, method="approx").pvalue)
+        return float(stats.wilcoxon(differences).pvalue)
     # Ranks may end in ½; twice them are whole numbers, whose sums over all signs one polynomial counts.
     ranks = np.rint(2 * stats.rankdata(np.abs(differences))).astype(int)
     counts = np.ones(1)

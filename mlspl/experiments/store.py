@@ -170,6 +170,7 @@ class Store:
             by_key = {row[0]: row for row in rows}
             rows = [by_key[key] for key in keys if key in by_key]
         frame = pd.DataFrame(rows, columns=[*_COLUMNS, "recorded"])
+        frame["error"] = pd.Series([row[_COLUMNS.index("error")] for row in rows], dtype=object)
         for column in _JSON_COLUMNS:
             frame[column] = pd.Series(
                 [None if text is None else json.loads(text) for text in frame[column]], dtype=object

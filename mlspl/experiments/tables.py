@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import pandas as pd
+from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
@@ -40,7 +41,7 @@ class _Block:
         return any(cell.paper for _, _, cells in self.rows for cell in cells)
 
 
-def rich_tables(summary: pd.DataFrame, width: int) -> list[Table]:
+def rich_tables(summary: pd.DataFrame, width: int) -> list[Group]:
     """Return tables for the terminal, cut into as many pieces as its width asks for.
 
     Parameters
@@ -55,9 +56,7 @@ def rich_tables(summary: pd.DataFrame, width: int) -> list[Table]:
     for block in _blocks(summary):
         for start in range(0, len(block.methods), per_piece):
             piece = slice(start, start + per_piece)
-            table = Table(
-                title=block.title, title_justify="left", title_style="bold", box=None, pad_edge=False
-            )
+            table = Table(box=None, pad_edge=False)
             table.add_column("")
             for name in block.methods[piece]:
                 table.add_column(name, justify="right")
@@ -71,7 +70,8 @@ def rich_tables(summary: pd.DataFrame, width: int) -> list[Table]:
                 )
                 if block.has_paper:
                     table.add_row("", *(Text(f"{cell.paper} ", "dim") for cell in cells[piece]))
-            tables.append(table)
+            # A title of the table itself would be wrapped to the table's width.
+            tables.append(Group(Text(block.title, "bold"), table, ""))
     return tables
 
 

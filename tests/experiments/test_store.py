@@ -1,8 +1,5 @@
 """The store: what goes in comes out, from several processes, and other people's files are safe."""
 
-import multiprocessing
-import os
-import signal
 import sqlite3
 import subprocess
 import sys
@@ -120,60 +117,61 @@ def test_frame_keeps_the_order_of_the_keys(tmp_path):
         assert store.frame(keys)["split"].tolist() == [2, 0, 3]
 
 
-def _write(path, start):
-    with Store(path) as store:
-        for split in range(start, start + 60):
-            store.record(trial(split), Outcome(scores={"one_error": float(os.getpid())}))
+def run_script(script, *arguments):
+    code = (
+        "import os, signal, sys, time\nfrom mlspl.experiments import Outcome, Store, Trial\n"
+        + textwrap.dedent(script)
+    )
+    return subprocess.run(
+        [sys.executable, "-c", code, *arguments], check=True, capture_output=True, text=True
+    ).stdout
 
 
 def test_processes_create_and_write_one_store_at_once(tmp_path):
     path = tmp_path / "results.db"
-    context = multiprocessing.get_context("spawn")
-    processes = [context.Process(target=_write, args=(path, start)) for start in (0, 30)]
-    for process in processes:
-        process.start()
-    for process in processes:
-        process.join()
-    assert [process.exitcode for process in processes] == [0, 0]
+    script = """
+        children = []
+        for start in (0, 30, 60):
+            children.append(os.fork())
+            if children[-1] == 0:
+                with Store(sys.argv[1]) as store:
+                    for split in range(start, start + 60):
+                        store.record(Trial("d", "f", "m", {}, split), Outcome(scores={"pid": os.getpid()}))
+                os._exit(0)
+        print([os.waitpid(child, 0)[1] for child in children])
+    """
+    assert run_script(script, str(path)) == "[0, 0, 0]\n"
     with Store(path) as store:
-        assert sorted(store.frame()["split"]) == list(range(90))
+        assert sorted(store.frame()["split"]) == list(range(120))
 
 
 def test_a_writer_killed_at_any_moment_leaves_whole_trials(tmp_path):
     """SIGKILL from the creation of the file on; every transaction is there or not, and none is torn."""
     path = tmp_path / "results.db"
-    script = textwrap.dedent(
-        """
-        import sys
-        from mlspl.experiments.store import Store
-        from mlspl.experiments.trial import Outcome, Trial
-        print("ready", flush=True)
-        store = Store(sys.argv[1])
-        start = len(store.finished())
-        for split in range(start, start + 100_000):
-            outcome = Outcome(scores={"a": split / 7}, history=[{"x": "y" * 20_000}])
-            store.record(Trial("d", "f", "m", {}, split), outcome)
-            print(split, flush=True)
-        """
-    )
-    acknowledged = 0
-    for pause in (0.0, 0.01, 0.2):
-        with subprocess.Popen(
-            [sys.executable, "-c", script, str(path)], stdout=subprocess.PIPE, text=True
-        ) as writer:
-            writer.stdout.readline()
-            try:
-                writer.wait(pause)
-            except subprocess.TimeoutExpired:
-                os.kill(writer.pid, signal.SIGKILL)
-            printed = [int(line) for line in writer.stdout.read().split("\n")[:-1]]
-        acknowledged = max([acknowledged, *(split + 1 for split in printed)])
-        with Store(path) as store:
-            frame = store.frame()
-        assert frame["split"].tolist() == list(range(len(frame)))
-        assert len(frame) >= acknowledged
-        assert [scores["a"] for scores in frame["scores"]] == [split / 7 for split in range(len(frame))]
-    assert acknowledged > 0
+    script = """
+        acknowledged = 0
+        for pause in (0, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2):
+            reader, writer = os.pipe()
+            child = os.fork()
+            if child == 0:
+                with Store(sys.argv[1]) as store:
+                    for split in range(len(store.finished()), 100_000):
+                        outcome = Outcome(scores={"a": split / 7}, history=[{"x": "y" * 20_000}])
+                        store.record(Trial("d", "f", "m", {}, split), outcome)
+                        os.write(writer, b".")
+            os.close(writer)
+            time.sleep(pause)
+            os.kill(child, signal.SIGKILL)
+            os.waitpid(child, 0)
+            acknowledged += len(os.read(reader, 1_000_000))
+            with Store(sys.argv[1]) as store:
+                frame = store.frame()
+            assert frame["split"].tolist() == list(range(len(frame)))
+            assert len(frame) >= acknowledged, "a trial that was recorded is lost"
+            assert [scores["a"] for scores in frame["scores"]] == [split / 7 for split in range(len(frame))]
+        print(acknowledged)
+    """
+    assert int(run_script(script, str(path))) > 0
 
 
 def foreign_database(path):
