@@ -26,7 +26,7 @@ FLAT = 1e-6
 
 
 class Calibration(BaseEstimator):
-    """What every calibration offers: `fit(F, Y)`, then `log_odds(F)` and, as probabilities, `transform(F)`."""
+    """What every calibration offers: `fit(F, Y)`, then `log_odds(F)` or, as probabilities, `transform(F)`."""
 
     def fit(self, F: ArrayLike, Y: ArrayLike, label_weight: ArrayLike | None = None) -> Self:
         """Learn from scores F of rows the model was not fitted on, and their labels Y, both (n, L)."""

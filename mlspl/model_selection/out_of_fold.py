@@ -56,7 +56,7 @@ def out_of_fold_scores(
     """
     X, Y = indexed_by_row(X), indexed_by_row(Y)
     weight = None if label_weight is None else indexed_by_row(label_weight)
-    splitter = IterativeStratification(cv, random_state=0) if isinstance(cv, Integral) else cv
+    splitter = IterativeStratification(int(cv), random_state=0) if isinstance(cv, Integral) else cv
     n = Y.shape[0]
     folds = list(splitter.split(np.empty(n), Y))
     if not np.array_equal(np.sort(np.concatenate([test for _, test in folds])), np.arange(n)):

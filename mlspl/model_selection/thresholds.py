@@ -135,10 +135,11 @@ def best_cut(
 
 def cut_between(lower: NDArray[np.float64], upper: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return cuts c with lower ≤ c < upper: 0 if it can be, else the middle, else the end that is finite."""
-    middle = lower / 2 + upper / 2
-    cuts = np.where(middle < upper, middle, lower)
-    cuts = np.where(np.isposinf(upper), lower, cuts)
-    cuts = np.where(np.isneginf(lower), np.nextafter(upper, -np.inf), cuts)
+    bottom = np.where(np.isneginf(lower), np.nextafter(upper, -np.inf), lower)
+    top = np.where(np.isposinf(upper), bottom, upper)
+    middle = bottom + (top - bottom) / 2
+    # The middle of two neighbouring floats is one of them, and must not be the upper.
+    cuts = np.where(middle < upper, middle, bottom)
     return np.where((lower <= 0) & (upper > 0), 0.0, cuts)
 
 
