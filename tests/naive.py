@@ -240,3 +240,82 @@ def cut_value(f, y, w, cut, criterion):
         return -w[relevant != predicted].sum()
     size = w[relevant].sum() + w[predicted].sum()
     return 2 * w[relevant & predicted].sum() / size if size else 1.0
+
+
+def nearest_rows(distances, k, excluded=None):
+    """The k smallest of a row of exact distances; of equal ones the lower index first."""
+    others = [j for j in range(len(distances)) if j != excluded]
+    return sorted(others, key=lambda j: (distances[j], j))[:k]
+
+
+def squared_distances(A, B):
+    """Python numbers, exact when A and B hold whole numbers."""
+    return [[sum((a - b) ** 2 for a, b in zip(x, y, strict=True)) for y in B] for x in A]
+
+
+def carriers(neighbours, Y, weight, label, k):
+    """Weighted share of the neighbours that carry the label, times k; None if none of them has a say."""
+    heard = sum(weight[j][label] for j in neighbours)
+    if heard == 0:
+        return None
+    return k * sum(weight[j][label] * Y[j][label] for j in neighbours) / heard
+
+
+def interpolate(counts, c):
+    """The value of a list at a fractional place."""
+    below = min(int(c), len(counts) - 2)
+    return (1 - (c - below)) * counts[below] + (c - below) * counts[below + 1]
+
+
+def ml_knn(X, Y, X_new, k, s, weight=None):
+    """Posteriors of ML-kNN pair by pair; with whole numbers and `Fraction` s they are exact."""
+    n, n_labels = len(X), len(Y[0])
+    weight = weight or [[1] * n_labels for _ in range(n)]
+    among_themselves = [nearest_rows(d, k, excluded=i) for i, d in enumerate(squared_distances(X, X))]
+    of_new = [nearest_rows(d, k) for d in squared_distances(X_new, X)]
+    posteriors = [[None] * n_labels for _ in X_new]
+    for label in range(n_labels):
+        counts = {0: [0] * (k + 1), 1: [0] * (k + 1)}
+        rows = {0: 0, 1: 0}
+        for i in range(n):
+            rows[Y[i][label]] += weight[i][label]
+            c = carriers(among_themselves[i], Y, weight, label, k)
+            if c is not None:
+                below = min(int(c), k - 1)
+                counts[Y[i][label]][below] += weight[i][label] * (1 - (c - below))
+                counts[Y[i][label]][below + 1] += weight[i][label] * (c - below)
+        prior = (s + rows[1]) / (2 * s + rows[0] + rows[1])
+        for i, neighbours in enumerate(of_new):
+            c = carriers(neighbours, Y, weight, label, k)
+            present, absent = prior, 1 - prior
+            if c is not None:
+                present *= (s + interpolate(counts[1], c)) / (s * (k + 1) + sum(counts[1]))
+                absent *= (s + interpolate(counts[0], c)) / (s * (k + 1) + sum(counts[0]))
+            posteriors[i][label] = present / (present + absent)
+    return posteriors
+
+
+def tram_graph(X, k):
+    """The weights of TRAM as an n×n matrix, edge by edge."""
+    squared = squared_distances(X, X)
+    edges = [(i, j) for i in range(len(X)) for j in nearest_rows(squared[i], k, excluded=i)]
+    scale = np.mean([squared[i][j] for i, j in edges])
+    W = np.zeros((len(X), len(X)))
+    for i, j in edges:
+        W[i, j] = W[j, i] = np.exp(-squared[i][j] / (2 * scale)) if scale > 0 else 1.0
+    return W
+
+
+def tram(W, Y):
+    """Label shares and label counts of the rows after the first len(Y), by a dense solve."""
+    n = len(Y)
+    sizes = Y.sum(axis=1)
+    known = np.column_stack([[y / size if size else 0 * y for y, size in zip(Y, sizes, strict=True)], sizes])
+    reached = set(range(n))
+    while grown := {j for i in reached for j in np.flatnonzero(W[i])} - reached:
+        reached |= grown
+    spread = np.tile(known.mean(axis=0), (len(W) - n, 1))
+    rows = np.array(sorted(reached - set(range(n))), dtype=int)
+    P = W[rows] / W[rows].sum(axis=1, keepdims=True)
+    spread[rows - n] = np.linalg.solve(np.eye(len(rows)) - P[:, rows], P[:, :n] @ known)
+    return spread[:, :-1], spread[:, -1]

@@ -109,8 +109,8 @@ class MLkNNClassifier(MultiLabelClassifier):
         in_favour = in_favour * np.where(informed, (self.s + present) * absent_rows, 1.0)
         against = against * np.where(informed, (self.s + absent) * present_rows, 1.0)
         scores = np.log(in_favour / against)
-        # F = ½ is predicted, so its score must be positive, and below every other positive score.
-        return np.where(scores == 0, np.finfo(np.float64).tiny, scores)
+        # F = ½ is predicted, so its score and its probability must show it, if only in the last digit.
+        return np.where(scores == 0, 4 * np.finfo(np.float64).eps, scores)
 
     def _probabilities(self, X, scores):
         return expit(scores)

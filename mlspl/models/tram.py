@@ -6,6 +6,7 @@ from numbers import Integral
 import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
+from scipy.special import expit
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.extmath import row_norms
 
@@ -18,6 +19,7 @@ __all__ = ["TRAMClassifier"]
 _TOLERANCE = 1e-13
 _MAX_ITERATIONS = 10_000
 _DECIMALS = 10  # beyond them the solver's rounding shows, and would break ties by chance
+_SURE = 25.0  # log-odds of a probability that is 1 up to those decimals
 
 
 class TRAMClassifier(MultiLabelClassifier):
@@ -34,9 +36,10 @@ class TRAMClassifier(MultiLabelClassifier):
     the number of labels z of each row, and the round(z) labels of highest share are predicted.
 
     The rows to predict are part of the graph, so an answer depends on the rows it was asked together with.
-    Rows with no way to a labelled one get the mean of the labelled rows. `predict_proba` is z·F with F
-    scaled to sum one, at most 1; `decision_function` is z·F − ½, which ranks the labels of a row, while z
-    decides how many of them are predicted.
+    Rows with no way to a labelled one get the mean of the labelled rows. `predict_proba` turns shares into
+    probabilities: the odds of a row's labels stand in the ratio of their shares and the probabilities add
+    up to z, moved where need be so that just the predicted labels exceed ½. `decision_function` gives the
+    logarithms of these odds.
 
     Parameters
     ----------
@@ -128,18 +131,10 @@ class TRAMClassifier(MultiLabelClassifier):
             )
         known = np.column_stack([self.shares_, self.counts_])
         spread = _propagate(_neighbour_graph(rows, self.k, self.n_jobs), known)[-X.shape[0] :]
-        shares, counts = spread[:, :-1], spread[:, -1:]
-        total = shares.sum(axis=1, keepdims=True)
-        return np.round(counts * _ratio(shares, total), _DECIMALS) - 0.5
-
-    def _labels(self, X, scores):
-        expected = scores + 0.5
-        counts = np.floor(np.round(expected.sum(axis=1), _DECIMALS - 1) + 0.5)
-        place = np.argsort(np.argsort(-scores, axis=1, kind="stable"), axis=1)
-        return place < counts[:, None]
+        return _log_odds(spread[:, :-1], spread[:, -1])
 
     def _probabilities(self, X, scores):
-        return np.minimum(scores + 0.5, 1.0)
+        return expit(scores)
 
 
 def _mddm(X, Y):
@@ -174,7 +169,7 @@ def _propagate(W, known):
     inner = edges[:, n + reached]
     # Starting from the mean, rows tied to the labelled ones by next to nothing stay near it.
     spread[reached] = _conjugate_gradients(inner, degree, edges[:, :n] @ known, spread[reached])
-    return np.clip(spread, known.min(axis=0), known.max(axis=0))
+    return np.round(np.clip(spread, known.min(axis=0), known.max(axis=0)), _DECIMALS)
 
 
 def _conjugate_gradients(W, degree, b, x):
@@ -213,3 +208,23 @@ def _conjugate_gradients(W, degree, b, x):
 def _ratio(numerator, denominator):
     """The quotient, 0 where the denominator is: a column that is solved stays where it is."""
     return np.divide(numerator, denominator, out=np.zeros_like(numerator), where=denominator > 0)
+
+
+def _log_odds(shares, counts):
+    """Scores with odds in the ratio of the shares, probabilities that sum to the count, and as many of them
+    positive as the count says.
+    """
+    smallest = 10.0**-_DECIMALS
+    scores = np.log(np.maximum(shares, smallest))
+    low, high = -_SURE - scores.max(axis=1), _SURE - scores.min(axis=1)
+    for _ in range(60):
+        middle = (low + high) / 2
+        short = expit(scores + middle[:, None]).sum(axis=1) < counts
+        low, high = np.where(short, middle, low), np.where(short, high, middle)
+    scores += high[:, None]
+    place = np.argsort(np.argsort(-scores, axis=1, kind="stable"), axis=1)
+    chosen = place < np.floor(counts + 0.5)[:, None]
+    last = np.where(chosen, scores, np.inf).min(axis=1)
+    next_one = np.where(chosen, -np.inf, scores).max(axis=1)
+    scores += np.where(last <= 0, smallest - last, -np.maximum(next_one, 0))[:, None]
+    return np.round(np.where(chosen, np.maximum(scores, smallest), np.minimum(scores, 0.0)), _DECIMALS)

@@ -1,0 +1,122 @@
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from scipy import sparse
+from sklearn.metrics import pairwise_distances
+from sklearn.neighbors import NearestNeighbors
+
+from mlspl.errors import UserError
+from mlspl.models.neighbours import StableNeighbours
+from tests import naive
+
+
+def grids(max_rows, n_features):
+    """Whole numbers of few values: almost every distance is tied."""
+    return arrays(np.int64, st.tuples(st.integers(3, max_rows), n_features), elements=st.integers(0, 2))
+
+
+def sets(found):
+    return [sorted(row) for row in found[1].tolist()]
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    grids(25, st.sampled_from([1, 2, 3, 20])),
+    st.integers(0, 10**6),
+    st.sampled_from([1.0, 0.1, 1 / 3, 1e-7]),
+    st.sampled_from([0.0, 0.7, 1e5]),
+    st.booleans(),
+)
+def test_ties_go_to_the_lower_index_whatever_the_rounding(grid, seed, scale, offset, as_csr):
+    k = 1 + seed % (len(grid) - 1)
+    new = np.vstack([grid[:3], grid[:3] + 1])
+    container = sparse.csr_matrix if as_csr and offset < 1e5 else np.asarray
+    search = StableNeighbours(container(grid * scale + offset))
+    exact = naive.squared_distances(grid.tolist(), grid.tolist())
+    assert sets(search.of_each_other(k)) == [
+        sorted(naive.nearest_rows(d, k, excluded=i)) for i, d in enumerate(exact)
+    ]
+    exact = naive.squared_distances(new.tolist(), grid.tolist())
+    assert sets(search.of(container(new * scale + offset), k)) == [
+        sorted(naive.nearest_rows(d, k)) for d in exact
+    ]
+
+
+METRICS = [
+    ("manhattan", None),
+    ("chebyshev", None),
+    ("l2", None),
+    ("sqeuclidean", None),
+    ("minkowski", {"p": 3}),
+    ("minkowski", {"p": 2}),
+    ("hamming", None),
+    ("canberra", None),
+    ("seuclidean", {"V": np.array([1.0, 4.0, 0.25])}),
+]
+
+
+@pytest.mark.parametrize(("metric", "parameters"), METRICS)
+def test_other_metrics_settle_their_ties_too(metric, parameters):
+    X = np.random.default_rng(0).integers(0, 3, (80, 3)).astype(float)
+    name = "euclidean" if metric == "l2" else metric
+    D = np.round(pairwise_distances(X, metric=name, **(parameters or {})), 9)
+    search = StableNeighbours(X, metric, parameters)
+    for k in (1, 7, 79):
+        assert sets(search.of_each_other(k)) == [
+            sorted(naive.nearest_rows(d, k, excluded=i)) for i, d in enumerate(D)
+        ]
+
+
+def test_parallel_rows_are_tied_under_the_cosine():
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(6, 30))[rng.integers(0, 6, 60)] * rng.uniform(0.1, 9, (60, 1))
+    D = np.round(pairwise_distances(X, metric="cosine"), 12)
+    for container in (np.asarray, sparse.csr_matrix):
+        assert sets(StableNeighbours(container(X), "cosine").of_each_other(4)) == [
+            sorted(naive.nearest_rows(d, 4, excluded=i)) for i, d in enumerate(D)
+        ]
+
+
+def test_without_ties_the_answers_are_the_engine_s():
+    rng = np.random.default_rng(2)
+    X, new = rng.normal(size=(300, 20)), rng.normal(size=(50, 20))
+    distance, index = NearestNeighbors(n_neighbors=7).fit(X).kneighbors(new)
+    found = StableNeighbours(X).of(new, 7)
+    np.testing.assert_array_equal(np.sort(found[1]), np.sort(index))
+    np.testing.assert_allclose(np.sort(found[0]), distance, rtol=1e-9)
+
+
+def test_a_functions_and_a_table_of_distances_serve_as_metrics():
+    X = np.random.default_rng(3).integers(0, 3, (30, 2)).astype(float)
+    D = pairwise_distances(X, metric="manhattan")
+    expected = [sorted(naive.nearest_rows(d, 5, excluded=i)) for i, d in enumerate(D)]
+    assert sets(StableNeighbours(X, lambda a, b: np.abs(a - b).sum()).of_each_other(5)) == expected
+    assert sets(StableNeighbours(D, "precomputed").of_each_other(5)) == expected
+    assert sets(StableNeighbours(D, "precomputed").of(D[:4], 5)) == [
+        sorted(naive.nearest_rows(d, 5)) for d in D[:4]
+    ]
+    with pytest.raises(UserError, match="dense"):
+        StableNeighbours(sparse.csr_matrix(D), "precomputed")
+
+
+def test_far_from_the_origin_nothing_is_lost():
+    X = np.random.default_rng(4).normal(size=(200, 30))
+    near, far = StableNeighbours(X), StableNeighbours(X + 1e7)
+    assert sets(near.of_each_other(5)) == sets(far.of_each_other(5))
+
+
+def test_many_tied_rows_are_settled_batch_by_batch(monkeypatch):
+    X = np.random.default_rng(5).integers(0, 2, (120, 3)).astype(float)
+    whole = sets(StableNeighbours(X).of_each_other(9))
+    monkeypatch.setattr("mlspl.models.neighbours._CANDIDATES_AT_ONCE", 700)
+    assert sets(StableNeighbours(X).of_each_other(9)) == whole
+
+
+def test_a_pickled_search_finds_the_same():
+    X = np.random.default_rng(6).integers(0, 3, (40, 2)).astype(float)
+    search = StableNeighbours(X)
+    assert sets(pickle.loads(pickle.dumps(search)).of(X, 4)) == sets(search.of(X, 4))
