@@ -1,5 +1,7 @@
 """Slow, obvious versions of everything fast in mlspl. Every fast path is compared with its twin here."""
 
+from fractions import Fraction
+
 import numpy as np
 
 
@@ -268,9 +270,9 @@ def interpolate(counts, c):
 
 
 def ml_knn(X, Y, X_new, k, s, weight=None):
-    """Posteriors of ML-kNN pair by pair; with whole numbers and `Fraction` s they are exact."""
-    n, n_labels = len(X), len(Y[0])
-    weight = weight or [[1] * n_labels for _ in range(n)]
+    """Posteriors of ML-kNN pair by pair, in exact fractions for X in whole numbers."""
+    n, n_labels, s = len(X), len(Y[0]), Fraction(s)
+    weight = [[Fraction(w) for w in row] for row in (weight or [[1] * n_labels] * n)]
     among_themselves = [nearest_rows(d, k, excluded=i) for i, d in enumerate(squared_distances(X, X))]
     of_new = [nearest_rows(d, k) for d in squared_distances(X_new, X)]
     posteriors = [[None] * n_labels for _ in X_new]

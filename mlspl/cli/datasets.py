@@ -70,7 +70,7 @@ def list_command() -> None:
     table = Table(title="Data sets", caption="mlspl datasets fetch NAME gets a data set that is not here.")
     for heading in ("name", "domain"):
         table.add_column(heading, no_wrap=True)
-    for heading in ("rows", "features", "labels", "labels a row"):
+    for heading in ("rows", "features", "labels", "cardinality"):
         table.add_column(heading, justify="right")
     table.add_column("here")
     for name in list_datasets():

@@ -49,18 +49,19 @@ class _LabelHandler(ContentHandler):
 def read_labels_xml(path: Path) -> dict[str, int]:
     """Names of the labels in a Mulan XML, flat or nested, each with its line."""
     handler = _LabelHandler(path)
+    text = read_text(path)
     try:
-        sax.parseString(read_text(path), handler)
+        sax.parseString(text, handler, forbid_dtd=True)
+    except DataFormatError:
+        raise
     except SAXParseException as error:
         message = f"this is no well-formed XML ({error.getMessage()}). Repair or replace the file."
         raise DataFormatError(message, path, error.getLineNumber()) from None
     except DefusedXmlException:
-        message = "the XML declares entities, which can blow up a parser. Remove its DOCTYPE."
+        message = "the XML has a DOCTYPE, through which entities can blow up a parser. Remove it."
         raise DataFormatError(message, path, handler.locator.getLineNumber()) from None
     except (SAXException, LookupError, ValueError) as error:
-        if isinstance(error, UserError):
-            raise
-        raise DataFormatError(f"this is no readable XML ({error}). Repair or replace it.", path) from None
+        raise DataFormatError(f"this is no readable XML ({error}). Repair or replace it.", path, 1) from None
     if not handler.lines:
         raise DataFormatError('it names no labels. Write <label name="…"/> for each.', path)
     return handler.lines

@@ -21,7 +21,7 @@ from mlspl.errors import UserError
 __all__ = ["read_svmlight", "write_svmlight"]
 
 # An index makes a named column, so a stray large one must not make millions of them.
-_LARGEST_INDEX = 2**22
+_LARGEST_INDEX = 2**20
 _NAMES = "# mlspl "
 _SIZES = re.compile(rb"[ \t]*(\d{1,18})[ \t]+(\d{1,18})[ \t]+(\d{1,18})[ \t]*")
 
