@@ -38,8 +38,10 @@ class KernelMachine(PlattProbabilitiesMixin, MultiLabelClassifier):
         self.X_fit_ = None if self.kernel == "precomputed" else X[self.support_]
 
     def _scores(self, X) -> np.ndarray:
+        if not len(self.support_):
+            return np.tile(self.intercept_, (X.shape[0], 1))
         scores = np.empty((X.shape[0], len(self.intercept_)))
-        block_rows = max(1, _BLOCK_VALUES // max(1, len(self.support_)))
+        block_rows = max(1, _BLOCK_VALUES // len(self.support_))
         for block in gen_batches(X.shape[0], block_rows):
             if self.kernel == "precomputed":
                 K = self._kernel(X[block], None)[:, self.support_]
