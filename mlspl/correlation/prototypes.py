@@ -1,0 +1,107 @@
+"""Prototypes of the label vectors: where they start, and the weighted means they move to."""
+
+import numpy as np
+from sklearn.cluster import KMeans
+
+__all__ = ["initial_codes", "prototype_distances", "prototype_means"]
+
+
+def initial_codes(signs, n_codes, random_state=None) -> tuple[np.ndarray, np.ndarray]:
+    """Group the label vectors by k-means and code every instance by its group.
+
+    The distinct label vectors are clustered, each counting as often as it occurs. Where there are no more of
+    them than codes, each is a prototype of its own.
+
+    Parameters
+    ----------
+    signs : array (n, L)
+        Labels, -1 or +1.
+    n_codes : int
+        Number of prototypes asked for; there are never more than distinct label vectors.
+    random_state : int, RandomState or None
+        Seeds k-means.
+
+    Returns
+    -------
+    codes : array (n, m)
+        A 1 in the column of the instance's group.
+    prototypes : array (m, L)
+        Mean label vector of each group.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> codes, prototypes = initial_codes(np.array([[-1, 1], [1, 1], [-1, 1]]), n_codes=15)
+    >>> codes
+    array([[1., 0.],
+           [0., 1.],
+           [1., 0.]])
+    >>> prototypes
+    array([[-1.,  1.],
+           [ 1.,  1.]])
+    """
+    signs = np.asarray(signs, dtype=np.float64)
+    if n_codes < 1:
+        raise ValueError(f"n_codes is {n_codes}; at least one code is needed.")
+    # Rows packed into bytes sort many times faster than rows of floats.
+    packed = np.packbits(signs > 0, axis=1)
+    _, first, member, count = np.unique(
+        packed.view(f"V{packed.shape[1]}").ravel(), return_index=True, return_inverse=True, return_counts=True
+    )
+    label_sets = signs[first]
+    if n_codes >= len(label_sets):
+        return np.eye(len(label_sets))[member], label_sets
+    kmeans = KMeans(n_codes, n_init=1, random_state=random_state).fit(label_sets, sample_weight=count)
+    return np.eye(n_codes)[kmeans.labels_[member]], kmeans.cluster_centers_
+
+
+def prototype_distances(signs, prototypes) -> np.ndarray:
+    """Squared distances ‖y_i − a_j‖², of shape (n, m).
+
+    Parameters
+    ----------
+    signs : array (n, L)
+        Labels, -1 or +1.
+    prototypes : array (m, L)
+        The prototypes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> prototype_distances(np.array([[1.0, 1.0]]), np.array([[1.0, 1.0], [-1.0, 0.5]]))
+    array([[0.  , 4.25]])
+    """
+    signs, prototypes = np.asarray(signs, dtype=np.float64), np.asarray(prototypes, dtype=np.float64)
+    squares = np.sum(signs**2, axis=1)[:, None] + np.sum(prototypes**2, axis=1)
+    return np.maximum(squares - 2.0 * (signs @ prototypes.T), 0.0)
+
+
+def prototype_means(signs, codes, prototypes) -> np.ndarray:
+    """A step: a_j = Σ_i q_ij y_i / Σ_i q_ij, the minimiser of Σ_ij q_ij ‖y_i − a_j‖².
+
+    The paper prints the sum without its denominator, which minimises nothing and makes all
+    prototypes collapse. One that no instance uses stays where it was.
+
+    Parameters
+    ----------
+    signs : array (n, L)
+        Labels, -1 or +1.
+    codes : array (n, m)
+        The codes q.
+    prototypes : array (m, L)
+        The present prototypes; not changed.
+
+    Returns
+    -------
+    array (m, L)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> signs, codes = np.array([[1.0], [-1.0]]), np.array([[1.0, 0.0], [1.0, 0.0]])
+    >>> prototype_means(signs, codes, prototypes=np.array([[0.5], [0.7]]))
+    array([[0. ],
+           [0.7]])
+    """
+    sums, mass = np.asarray(codes).T @ signs, np.sum(codes, axis=0)[:, None]
+    return np.divide(sums, mass, out=np.array(prototypes, dtype=np.float64), where=mass > 0)
