@@ -120,9 +120,10 @@ class MLkNNClassifier(MultiLabelClassifier):
 
         `below` is an integer from 0 to k-1, `share` lies in [0, 1].
         """
-        m, n = index.shape[0], self._carried.shape[0]
-        chosen = sparse.csr_matrix(
-            (np.ones(index.size), index.ravel(), np.arange(0, index.size + 1, self.k)), shape=(m, n)
+        # Sorted, so that sums of weights round alike whatever order the search found them in.
+        members, ends = np.sort(index, axis=1).ravel(), np.arange(0, index.size + 1, self.k)
+        chosen = sparse.csr_array(
+            (np.ones(index.size), members, ends), shape=(index.shape[0], self._carried.shape[0])
         )
         carriers, informed = chosen @ self._carried, np.True_
         if self._weight is not None:

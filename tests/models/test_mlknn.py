@@ -1,0 +1,190 @@
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from scipy import sparse
+from sklearn.model_selection import cross_val_predict
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from mlspl.datasets import load_dataset
+from mlspl.errors import UserError
+from mlspl.metrics import hamming_loss
+from mlspl.model_selection import protocol_split
+from mlspl.models import MLkNNClassifier
+from tests import naive
+
+
+@parametrize_with_checks([MLkNNClassifier(k=3)])
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+def test_posterior_worked_by_hand():
+    # Neighbours on the line, k = 1: 0→1, 1→0, 4→5, 5→4, so carriers c = 1, 1, 0, 1 for y = 1, 1, 1, 0.
+    X, y = np.array([[0.0], [1.0], [4.0], [5.0]]), np.array([[1], [1], [1], [0]])
+    model = MLkNNClassifier(k=1).fit(X, y)
+    np.testing.assert_array_equal(model.label_counts_, [[1], [3]])
+    np.testing.assert_array_equal(model.neighbour_counts_, [[[0, 1]], [[1, 2]]])
+    # prior (1+3)/(2+4) = 2/3; p1 = 2/5, 3/5; p0 = 1/3, 2/3 for c = 0, 1.
+    near_a_carrier = (2 / 3 * 3 / 5) / (2 / 3 * 3 / 5 + 1 / 3 * 2 / 3)
+    near_none = (2 / 3 * 2 / 5) / (2 / 3 * 2 / 5 + 1 / 3 * 1 / 3)
+    np.testing.assert_allclose(
+        model.predict_proba(np.array([[0.2], [9.0]])), [[near_a_carrier], [near_none]], rtol=1e-14
+    )
+
+
+problems = st.integers(4, 24).flatmap(
+    lambda n: st.tuples(
+        arrays(np.int64, (n, 2), elements=st.integers(0, 3)),
+        arrays(np.int64, (n, 3), elements=st.integers(0, 1)),
+        st.integers(1, n - 1),
+        st.sampled_from([1, 2]),
+    )
+)
+
+
+def places(values):
+    """Where each value stands among the distinct ones."""
+    distinct = sorted(set(values))
+    return [distinct.index(value) for value in values]
+
+
+@settings(max_examples=25, deadline=None)
+@given(problems, st.booleans())
+def test_equals_exact_fractions_in_value_order_ties_and_labels(problem, as_csr):
+    X, Y, k, s = problem
+    new = np.vstack([X[:4], X[:4] + 1])
+    exact = np.array(naive.ml_knn(X.tolist(), Y.tolist(), new.tolist(), k, s))
+    container = sparse.csr_matrix if as_csr else np.asarray
+    model = MLkNNClassifier(k=k, s=s).fit(container(X), Y)
+    new = container(new)
+    np.testing.assert_allclose(model.predict_proba(new), exact.astype(float), rtol=1e-13)
+    np.testing.assert_array_equal(model.predict(new), exact >= Fraction(1, 2))
+    np.testing.assert_array_equal(model.decision_function(new) > 0, exact >= Fraction(1, 2))
+    assert places(model.decision_function(new).ravel().tolist()) == places(exact.ravel().tolist())
+
+
+@settings(max_examples=25, deadline=None)
+@given(problems, st.integers(0, 2**32 - 1))
+def test_weights_equal_the_twin_s(problem, seed):
+    X, Y, k, s = problem
+    weight = np.random.default_rng(seed).choice([0.0, 0.25, 0.7, 1.0, 3.0], Y.shape)
+    exact = naive.ml_knn(X.tolist(), Y.tolist(), X.tolist(), k, s, weight.tolist())
+    model = MLkNNClassifier(k=k, s=s).fit(X, Y, label_weight=weight)
+    np.testing.assert_allclose(model.predict_proba(X), np.array(exact, dtype=float), rtol=1e-11)
+
+
+def test_weight_one_changes_nothing_and_weight_zero_is_no_label():
+    rng = np.random.default_rng(0)
+    X, Y = rng.normal(size=(60, 3)), rng.integers(0, 2, (60, 4))
+    known = rng.random(Y.shape) < 0.7
+    scores = MLkNNClassifier().fit(X, Y).decision_function(X)
+    ones = MLkNNClassifier().fit(X, Y, label_weight=np.ones(Y.shape))
+    np.testing.assert_array_equal(ones.decision_function(X), scores)
+    with_gaps = MLkNNClassifier().fit(X, np.where(known, Y, np.nan)).decision_function(X)
+    for labels in (Y, np.where(known, Y, 1 - Y)):
+        weighted = MLkNNClassifier().fit(X, labels, label_weight=known.astype(float))
+        np.testing.assert_array_equal(weighted.decision_function(X), with_gaps)
+    assert np.any(with_gaps != scores)
+
+
+def test_where_no_neighbour_has_a_say_the_posterior_is_the_prior():
+    X = np.array([[0.0], [1.0], [2.0], [50.0], [51.0], [52.0]])
+    Y = np.array([[1.0], [1.0], [0.0], [np.nan], [np.nan], [np.nan]])
+    model = MLkNNClassifier(k=2).fit(X, Y)
+    np.testing.assert_allclose(model.predict_proba([[51.5]]), [[(1 + 2) / (2 + 3)]])
+
+
+def test_tiny_smoothing_does_not_saturate_into_false_ties():
+    X = np.arange(12.0)[:, None]
+    Y = np.column_stack([X[:, 0] < 6, X[:, 0] < 7, X[:, 0] < 4]).astype(int)
+    model = MLkNNClassifier(k=2, s=1e-30).fit(X, Y)
+    scores = model.decision_function([[0.0]])[0]
+    assert (model.predict_proba([[0.0]]) == 1.0).any()
+    assert len(set(scores)) == len({tuple(column) for column in Y.T})
+
+
+def test_constant_labels_rows_without_labels_one_label_and_duplicates():
+    X = np.repeat(np.arange(4.0), 10)[:, None]
+    Y = np.zeros((40, 3), dtype=int)
+    Y[:, 1], Y[:10, 2] = 1, 1
+    predicted = MLkNNClassifier(k=5).fit(X, Y).predict(X)
+    np.testing.assert_array_equal(predicted, Y)
+    np.testing.assert_array_equal(MLkNNClassifier(k=5).fit(X, Y[:, 2:]).predict(X), Y[:, 2:])
+
+
+@pytest.mark.parametrize("coding", [np.int64, bool, np.float64, "pm1", "frame", "csr"])
+def test_predictions_come_back_in_the_coding_of_the_labels(coding):
+    rng = np.random.default_rng(1)
+    X, Y = rng.normal(size=(50, 4)), rng.integers(0, 2, (50, 3))
+    expected = MLkNNClassifier().fit(X, Y).predict(X)
+    if coding == "pm1":
+        np.testing.assert_array_equal(MLkNNClassifier().fit(X, 2 * Y - 1).predict(X), 2 * expected - 1)
+    elif coding == "frame":
+        model = MLkNNClassifier().fit(
+            pd.DataFrame(X, columns=list("abcd")), pd.DataFrame(Y, columns=list("xyz"))
+        )
+        assert list(model.label_names_) == ["x", "y", "z"]
+        np.testing.assert_array_equal(model.predict(pd.DataFrame(X, columns=list("abcd"))), expected)
+    else:
+        labels = sparse.csr_matrix(Y) if coding == "csr" else Y.astype(coding)
+        predicted = MLkNNClassifier().fit(X, labels).predict(X)
+        assert predicted.dtype == labels.dtype
+        np.testing.assert_array_equal(predicted, expected)
+
+
+def test_dense_and_sparse_rows_may_be_mixed_and_nothing_is_changed():
+    rng = np.random.default_rng(2)
+    X, Y = rng.integers(0, 3, (60, 20)).astype(float), rng.integers(0, 2, (60, 3))
+    weight = rng.random(Y.shape)
+    before = X.copy(), Y.copy(), weight.copy()
+    for array in (X, Y, weight):
+        array.setflags(write=False)
+    scores = MLkNNClassifier().fit(X, Y, label_weight=weight).decision_function(X)
+    for fitted, asked in [(sparse.csr_matrix(X), X), (X, sparse.csr_matrix(X))]:
+        model = MLkNNClassifier().fit(fitted, Y, label_weight=weight)
+        np.testing.assert_array_equal(model.decision_function(asked), scores)
+    for array, copy in zip((X, Y, weight), before, strict=True):
+        np.testing.assert_array_equal(array, copy)
+
+
+def test_precomputed_distances_give_the_same_and_survive_cross_validation():
+    rng = np.random.default_rng(3)
+    X, Y = rng.normal(size=(60, 4)), rng.integers(0, 2, (60, 3))
+    D = np.abs(X[:, None] - X).sum(axis=2)
+    table, direct = MLkNNClassifier(metric="precomputed"), MLkNNClassifier(metric="manhattan")
+    np.testing.assert_array_equal(cross_val_predict(table, D, Y, cv=3), cross_val_predict(direct, X, Y, cv=3))
+
+
+@pytest.mark.parametrize(
+    ("parameters", "words"),
+    [
+        ({"k": 20}, "k=20 .* n_samples=20"),
+        ({"k": 0}, "k is 0"),
+        ({"k": 2.5}, "k is 2.5"),
+        ({"s": 0}, "s is 0"),
+    ],
+)
+def test_wrong_parameters_are_named(parameters, words):
+    X, Y = np.arange(20.0)[:, None], np.tile([[0, 1]], (20, 1))
+    with pytest.raises(UserError, match=words):
+        MLkNNClassifier(**parameters).fit(X, Y)
+
+
+@pytest.mark.parametrize(
+    ("name", "expected", "spread"), [("emotions", 0.222, 0.009), ("scene", 0.100, 0.006)]
+)
+def test_hamming_loss_of_the_protocol(data_home, name, expected, spread):
+    data = load_dataset(name, data_home=data_home)
+    losses = []
+    for split in range(10):
+        train, test = protocol_split(len(data.Y), split)
+        scaler = StandardScaler().fit(data.X[train])
+        model = MLkNNClassifier().fit(scaler.transform(data.X[train]), data.Y[train])
+        losses.append(hamming_loss(data.Y[test], model.predict(scaler.transform(data.X[test]))))
+    assert np.mean(losses) == pytest.approx(expected, abs=spread)
