@@ -2,7 +2,7 @@
 
 from mlspl.solvers.code_program import CodeSolution, solve_codes
 from mlspl.solvers.kernel_svr import SVRSolution, solve_svrs
-from mlspl.solvers.rank_svm import LabelPairs, RankSVMSolution, label_pairs, rank_svm
+from mlspl.solvers.rank_svm import LabelPairs, RankSVMSolution, label_pairs, solve_rank_svm
 
 __all__ = [
     "CodeSolution",
@@ -10,7 +10,7 @@ __all__ = [
     "RankSVMSolution",
     "SVRSolution",
     "label_pairs",
-    "rank_svm",
     "solve_codes",
+    "solve_rank_svm",
     "solve_svrs",
 ]

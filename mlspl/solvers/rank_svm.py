@@ -1,0 +1,359 @@
+"""The ranking SVM of Elisseeff & Weston on one kernel matrix: row-wise dual ascent, biases by multipliers.
+
+Row i gives label l a signed weight u_il: positive if the label is relevant there, negative if it is not,
+zero if the row says nothing about it. Every (relevant p, irrelevant q) of a row is a pair of cost
+c_ipq = u_ip·|u_iq|, and the program is
+
+    min_{w,b} ½ Σ_l ‖w_l‖² + Σ_ipq c_ipq [1 − (f_p(x_i) − f_q(x_i))]₊,   f_l(x) = ⟨w_l, φ(x)⟩ + b_l.
+
+Its dual has one variable 0 ≤ α_ipq ≤ c_ipq a pair; β_il = Σ_q α_ilq − Σ_p α_ipl gives w_l = Σ_i β_il φ(x_i):
+
+    max_α Σ α − ½ Σ_l β_lᵀKβ_l   subject to   Σ_i β_il = 0 for every label l,
+
+one balance a label, because of its bias. The α are a flow from label q to label p. Three facts make the
+program easy:
+
+- A pair whose two labels lie on no common cycle of that flow carries none. Such pairs are taken out first,
+  exactly; afterwards the biases of whole components are moved apart until they are satisfied.
+- The other balances are kept by an augmented Lagrangian. Its multiplier is the bias itself, and its penalty
+  ρ_l acts as if the kernel of label l were K + ρ_l: all that remains is a box, solved row by row, each row a
+  tiny program. The bias then follows the imbalance, b_l ← b_l + ρ_l Σ_i β_il.
+- Any b gives a primal value. A dual value needs balance: moving only the free α, by one Laplacian system in
+  the L labels, restores it without leaving the box, and at no cost to first order. The difference of the two
+  values bounds the distance to the optimum, whatever happened before.
+
+A sweep over n rows costs O(n·m + P) for m changed entries of β and P pairs; memory is O(n² + n·L + P), the
+n² being K itself.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from scipy.sparse.csgraph import connected_components
+
+__all__ = ["LabelPairs", "RankSVMSolution", "label_pairs", "solve_rank_svm"]
+
+
+class LabelPairs(NamedTuple):
+    """The (row, relevant label, irrelevant label) triples of a data set and their costs, rows ascending."""
+
+    row: np.ndarray
+    relevant: np.ndarray
+    irrelevant: np.ndarray
+    cost: np.ndarray
+
+    def only(self, chosen):
+        """The chosen pairs alone."""
+        return LabelPairs(*(values[chosen] for values in self))
+
+
+class RankSVMSolution(NamedTuple):
+    """What `solve_rank_svm` returns.
+
+    Attributes
+    ----------
+    coef : array (n, L)
+        β: new scores are ``K_new @ coef + bias``.
+    bias : array (L,)
+        b, with mean 0.
+    scores : array (n, L)
+        f_l(x_i) of the training rows, bias included.
+    alpha : array (P,)
+        The dual variable of each pair of `label_pairs`.
+    objective : float
+        The primal objective at (coef, bias).
+    dual_gap : float
+        The objective is at most this much above its optimum.
+    n_iter : int
+        Sweeps over the rows.
+    """
+
+    coef: np.ndarray
+    bias: np.ndarray
+    scores: np.ndarray
+    alpha: np.ndarray
+    objective: float
+    dual_gap: float
+    n_iter: int
+
+
+def solve_rank_svm(K, signed_weight, *, tol=1e-4, max_iter=10_000) -> RankSVMSolution:
+    """Solve the ranking SVM until its duality gap is at most ``tol`` times its objective.
+
+    Parameters
+    ----------
+    K : array (n, n)
+        A positive semi-definite kernel matrix.
+    signed_weight : array (n, L)
+        u_il: positive where label l is relevant for row i, negative where it is not, 0 to leave it out.
+        The cost of ranking q above p in row i is u_ip·|u_iq|.
+    tol : float
+        Relative duality gap to reach.
+    max_iter : int
+        Sweeps over the rows to stop after; compare `dual_gap` with ``tol * objective`` then.
+
+    Returns
+    -------
+    RankSVMSolution
+
+    Examples
+    --------
+    Two rows that disagree about two labels: each label follows its own row.
+
+    >>> import numpy as np
+    >>> solution = solve_rank_svm(np.eye(2), np.array([[1.0, -1.0], [-1.0, 1.0]]))
+    >>> solution.scores.round(3)
+    array([[ 0.5, -0.5],
+           [-0.5,  0.5]])
+    """
+    K = np.ascontiguousarray(K, dtype=np.float64)
+    signed_weight = np.ascontiguousarray(signed_weight, dtype=np.float64)
+    pairs = label_pairs(signed_weight)
+    component, circulates = _components(pairs, signed_weight.shape[1])
+    state = _DualAscent(K, pairs.only(circulates), signed_weight.shape[1])
+    rng = np.random.default_rng(0)
+    dual, n_iter = 0.0, 0
+    for n_iter in range(1, max_iter + 1):
+        state.sweep(rng.permutation(len(K)))
+        loss, slackness = state.loss()
+        if slackness <= tol * (state.half_norm() + loss) or n_iter == max_iter:
+            if state.restore_balance():
+                dual = max(dual, state.alpha.sum() - state.half_norm())
+            primal = state.half_norm() + state.loss()[0]
+            if primal - dual <= tol * primal:
+                break
+
+    scores = state.scores + state.bias[:, None]
+    shift = _component_shift(scores, component, pairs.only(~circulates))
+    shift -= np.mean(state.bias + shift)
+    scores += shift[:, None]
+    alpha = np.zeros(len(pairs.cost))
+    alpha[circulates] = state.alpha
+    margin_error = 1.0 - scores[pairs.relevant, pairs.row] + scores[pairs.irrelevant, pairs.row]
+    objective = state.half_norm() + pairs.cost @ np.maximum(margin_error, 0.0)
+    return RankSVMSolution(
+        coef=state.coef.T.copy(),
+        bias=state.bias + shift,
+        scores=scores.T.copy(),
+        alpha=alpha,
+        objective=objective,
+        dual_gap=max(objective - dual, 0.0),
+        n_iter=n_iter,
+    )
+
+
+class _DualAscent:
+    """The state of the ascent: α, and what follows from it, label-major so that updates are contiguous."""
+
+    def __init__(self, K, pairs, n_labels):
+        n = len(K)
+        self.K, self.pairs = K, pairs
+        self.first = np.searchsorted(pairs.row, np.arange(n + 1))
+        self.alpha = np.zeros(len(pairs.cost))
+        self.coef = np.zeros((n_labels, n))
+        self.scores = np.zeros((n_labels, n))
+        self.bias = np.zeros(n_labels)
+        self.imbalance = np.zeros(n_labels)
+        into = np.bincount(pairs.relevant, pairs.cost, n_labels)
+        out_of = np.bincount(pairs.irrelevant, pairs.cost, n_labels)
+        self.budget = np.minimum(into, out_of)
+        # A tenth of the kernel's diagonal leaves the conditioning as it is. For a label of small budget the
+        # bias must still cross the margin in a few steps when the imbalance is as large as the budget.
+        crossing = np.divide(2.0, self.budget, out=np.zeros(n_labels), where=self.budget > 0)
+        self.penalty = np.maximum(0.1 * np.median(np.diagonal(K)) if n else 0.0, crossing)
+
+    def sweep(self, order):
+        """Solve every row's program once, then let the biases follow the imbalance."""
+        _sweep(
+            order,
+            self.K,
+            self.first,
+            self.pairs.relevant,
+            self.pairs.irrelevant,
+            self.pairs.cost,
+            self.penalty,
+            self.alpha,
+            self.coef,
+            self.scores,
+            self.bias,
+            self.imbalance,
+        )
+        self.bias += self.penalty * self.imbalance
+
+    def half_norm(self):
+        """½ Σ_l ‖w_l‖²."""
+        return 0.5 * _inner(self.coef, self.scores)
+
+    def loss(self):
+        """Weighted hinge loss at (w, b), and how far α is from complementary slackness."""
+        row, relevant, irrelevant, cost = self.pairs
+        return _loss(self.scores, self.bias, row, relevant, irrelevant, cost, self.alpha)
+
+    def restore_balance(self) -> bool:
+        """Move the free α so that every label balances; whether that was possible inside the box.
+
+        With r = min(α, c − α) the room of a pair and R_qp its sum over rows, moving each α by r·(x_p − x_q)
+        moves the balances by the Laplacian of R + Rᵀ times x.
+        """
+        row, relevant, irrelevant, cost = self.pairs
+        n_labels = len(self.bias)
+        room = np.minimum(self.alpha, cost - self.alpha)
+        flow = np.bincount(relevant * n_labels + irrelevant, room, n_labels**2).reshape(n_labels, n_labels)
+        flow += flow.T
+        degree = flow.sum(axis=0)
+        scale = 1.0 / np.sqrt(np.where(degree > 0, degree, 1.0))
+        laplacian = np.diag(degree) - flow
+        self.imbalance = self.coef.sum(axis=1)
+        potential = (
+            scale
+            * np.linalg.lstsq(scale[:, None] * laplacian * scale, -scale * self.imbalance, rcond=1e-13)[0]
+        )
+        step = potential[relevant] - potential[irrelevant]
+        left = laplacian @ potential + self.imbalance
+        if np.any(np.abs(step) > 1.0) or np.any(np.abs(left) > 1e-12 * self.budget):
+            return False
+        self.alpha += room * step
+        n = len(self.K)
+        size = self.coef.size
+        self.coef = (
+            np.bincount(relevant * n + row, self.alpha, size)
+            - np.bincount(irrelevant * n + row, self.alpha, size)
+        ).reshape(n_labels, n)
+        self.scores = self.coef @ self.K
+        self.imbalance = self.coef.sum(axis=1)
+        return True
+
+
+def label_pairs(signed_weight) -> LabelPairs:
+    """Every (row, relevant label, irrelevant label) with its cost, the product of the two weights.
+
+    Parameters
+    ----------
+    signed_weight : array (n, L)
+        Positive where a label is relevant, negative where it is not, 0 where it is left out.
+
+    Returns
+    -------
+    LabelPairs
+        Rows ascending, within a row the relevant labels ascending, then the irrelevant ones.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> pairs = label_pairs(np.array([[1.0, -0.5, 0.0, -1.0], [1.0, 1.0, 1.0, 1.0]]))
+    >>> pairs.row, pairs.relevant, pairs.irrelevant, pairs.cost
+    (array([0, 0]), array([0, 0]), array([1, 3]), array([0.5, 1. ]))
+    """
+    count = np.vdot(np.sum(signed_weight > 0, axis=1), np.sum(signed_weight < 0, axis=1))
+    row, relevant, irrelevant = np.empty((3, count), dtype=np.intp)
+    cost = np.empty(count)
+    _fill_pairs(np.asarray(signed_weight, dtype=np.float64), row, relevant, irrelevant, cost)
+    return LabelPairs(row, relevant, irrelevant, cost)
+
+
+def _components(pairs, n_labels):
+    """Strongly connected components of the labels, and the pairs inside one."""
+    flow = np.zeros((n_labels, n_labels), dtype=bool)
+    flow[pairs.irrelevant, pairs.relevant] = True
+    component = connected_components(flow, directed=True, connection="strong")[1]
+    return component, component[pairs.relevant] == component[pairs.irrelevant]
+
+
+def _component_shift(scores, component, pairs):
+    """The least shift ≥ 0 of each component's biases that satisfies the pairs between components.
+
+    The components are partly ordered, so the longest paths of Bellman's recursion end.
+    """
+    n_components = component.max() + 1
+    needed = np.full((n_components, n_components), -np.inf)
+    margin = 1.0 - scores[pairs.relevant, pairs.row] + scores[pairs.irrelevant, pairs.row]
+    np.maximum.at(needed, (component[pairs.relevant], component[pairs.irrelevant]), margin)
+    shift = np.zeros(n_components)
+    for _ in range(n_components):
+        shift = np.maximum(shift, np.max(needed + shift, axis=1))
+    return shift[component]
+
+
+@njit(cache=True, nogil=True)
+def _fill_pairs(signed_weight, row, relevant, irrelevant, cost):
+    n, n_labels = signed_weight.shape
+    a = 0
+    for i in range(n):
+        for p in range(n_labels):
+            if signed_weight[i, p] > 0.0:
+                for q in range(n_labels):
+                    if signed_weight[i, q] < 0.0:
+                        row[a], relevant[a], irrelevant[a] = i, p, q
+                        cost[a] = -signed_weight[i, p] * signed_weight[i, q]
+                        a += 1
+
+
+@njit(cache=True, nogil=True)
+def _inner(A, B):
+    """⟨A, B⟩. BLAS would wake its threads for it, at many times the cost."""
+    total = 0.0
+    for row in range(A.shape[0]):
+        for column in range(A.shape[1]):
+            total += A[row, column] * B[row, column]
+    return total
+
+
+@njit(cache=True, nogil=True)
+def _loss(scores, bias, row, relevant, irrelevant, cost, alpha):
+    """Σ c[e]₊ and Σ c[e]₊ − αe, where e = 1 − (f_p − f_q)."""
+    loss, slackness = 0.0, 0.0
+    for a in range(len(row)):
+        p, q = relevant[a], irrelevant[a]
+        error = 1.0 - scores[p, row[a]] - bias[p] + scores[q, row[a]] + bias[q]
+        hinge = cost[a] * max(error, 0.0)
+        loss += hinge
+        slackness += hinge - alpha[a] * error
+    return loss, slackness
+
+
+@njit(cache=True, nogil=True)
+def _sweep(order, K, first, relevant, irrelevant, cost, penalty, alpha, coef, scores, bias, imbalance):
+    """Row by row, maximise the augmented dual over the row's own α; all state arrays change in place."""
+    n_labels, n = scores.shape
+    f = np.empty(n_labels)
+    change = np.empty(n_labels)
+    for i in order:
+        if first[i] == first[i + 1]:
+            continue
+        for label in range(n_labels):
+            f[label] = scores[label, i] + bias[label]
+            change[label] = 0.0
+        _solve_row(K[i, i], first[i], first[i + 1], relevant, irrelevant, cost, penalty, alpha, f, change)
+        for label in range(n_labels):
+            step = change[label]
+            if step != 0.0:
+                coef[label, i] += step
+                imbalance[label] += step
+                bias[label] += penalty[label] * step
+                for j in range(n):
+                    scores[label, j] += step * K[i, j]
+
+
+@njit(cache=True, nogil=True)
+def _solve_row(diagonal, begin, end, relevant, irrelevant, cost, penalty, alpha, f, change):
+    """Coordinate steps over one row's pairs until their errors have fallen to a tenth."""
+    at_first = 0.0
+    for sweep in range(20):
+        largest = 0.0
+        for a in range(begin, end):
+            p, q = relevant[a], irrelevant[a]
+            curvature = 2.0 * diagonal + penalty[p] + penalty[q]
+            target = alpha[a] + (1.0 - f[p] + f[q]) / curvature
+            step = min(max(target, 0.0), cost[a]) - alpha[a]
+            if step != 0.0:
+                alpha[a] += step
+                change[p] += step
+                change[q] -= step
+                f[p] += (diagonal + penalty[p]) * step
+                f[q] -= (diagonal + penalty[q]) * step
+                largest = max(largest, abs(step) * curvature)
+        if sweep == 0:
+            at_first = largest
+        if largest <= 0.1 * at_first:
+            return
