@@ -321,3 +321,92 @@ def tram(W, Y):
     P = W[rows] / W[rows].sum(axis=1, keepdims=True)
     spread[rows - n] = np.linalg.solve(np.eye(len(rows)) - P[:, rows], P[:, :n] @ known)
     return spread[:, :-1], spread[:, -1]
+
+
+def code_objective(q, scores, targets, code_weights, distances, label_weights, beta):
+    """One instance's objective of the Q step, as ALGORITHMS.md §3 writes it."""
+    loss = 0.0
+    for label in range(len(targets)):
+        score = scores[label] + sum(code_weights[label][j] * q[j] for j in range(len(q)))
+        loss += label_weights[label] * max(0.0, 1.0 - targets[label] * score)
+    return loss + beta * sum(q[j] * distances[j] for j in range(len(q)))
+
+
+def solve_code(scores, targets, code_weights, distances, label_weights, beta):
+    """One instance's Q step as a linear program in (q, ξ) for HiGHS; returns the optimal objective."""
+    from scipy.optimize import linprog
+
+    n_labels, m = code_weights.shape
+    tight = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
+    result = linprog(
+        np.concatenate([beta * distances, label_weights]),
+        A_ub=np.hstack([-targets[:, None] * code_weights, -np.eye(n_labels)]),
+        b_ub=targets * scores - 1.0,
+        A_eq=np.concatenate([np.ones(m), np.zeros(n_labels)])[None, :],
+        b_eq=[1.0],
+        bounds=(0, None),
+        method="highs",
+        options=tight,
+    )
+    assert result.status == 0, result.message
+    return result.fun
+
+
+def minimise_hinges(cost, hinges, heights):
+    """The least objective over all vertices of the arrangement of q_a = 0 and Σ_a q_a hinges_ab = 0."""
+    from itertools import combinations
+
+    p, r = hinges.shape
+    constraints = np.vstack([np.eye(p), hinges.T])
+    best = np.inf
+    for held in combinations(range(p + r), p - 1):
+        system = np.vstack([np.ones(p), constraints[list(held)]])
+        if abs(np.linalg.det(system)) < 1e-9:
+            continue
+        q = np.linalg.solve(system, np.eye(p)[0])
+        if q.min() >= -1e-9:
+            best = min(best, cost @ q + heights @ np.maximum(hinges.T @ q, 0.0))
+    return best
+
+
+def svr_objective(coef, K, target, epsilon):
+    """The dual objective of ε-SVR in β = α − α*."""
+    return 0.5 * coef @ K @ coef - target @ coef + epsilon * np.abs(coef).sum()
+
+
+def svr_violation(coef, K, target, C, epsilon):
+    """LIBSVM's stopping criterion: by how much the worst pair of one-sided derivatives disagrees."""
+    gradient = K @ coef - target
+    up = [g + (epsilon if b >= 0 else -epsilon) for g, b, c in zip(gradient, coef, C, strict=True) if b < c]
+    down = [g + (epsilon if b > 0 else -epsilon) for g, b, c in zip(gradient, coef, C, strict=True) if b > -c]
+    return max(0.0, max(down) - min(up)) if up and down else 0.0
+
+
+def kernel_ridge(K, codes, alpha):
+    """Kernel ridge regression with an intercept, from its bordered normal equations."""
+    n = len(K)
+    system = np.block([[K + alpha * np.eye(n), np.ones((n, 1))], [np.ones((1, n)), np.zeros((1, 1))]])
+    solution = np.linalg.solve(system, np.vstack([codes, np.zeros((1, codes.shape[1]))]))
+    return solution[:n].T, solution[n]
+
+
+def cross_fit_codes(make_regressor, K, codes, folds):
+    """Out-of-fold codes by a fresh regressor on every fold's own part of the kernel."""
+    predicted = np.full(codes.shape, np.nan)
+    for train, test in folds:
+        model = make_regressor().fit(K[train][:, train], codes[train])
+        predicted[test] = model.predict(K[test][:, train])
+    return predicted
+
+
+def prototype_means(signs, codes, prototypes):
+    means = np.array(prototypes, dtype=float)
+    for j in range(codes.shape[1]):
+        mass = sum(codes[i, j] for i in range(len(codes)))
+        if mass > 0:
+            means[j] = sum(codes[i, j] * signs[i] for i in range(len(codes))) / mass
+    return means
+
+
+def prototype_distances(signs, prototypes):
+    return np.array([[sum((y - a) ** 2) for a in prototypes] for y in signs])
