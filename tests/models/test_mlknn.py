@@ -54,7 +54,7 @@ def places(values):
     return [distinct.index(value) for value in values]
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(problems, st.booleans())
 def test_equals_exact_fractions_in_value_order_ties_and_labels(problem, as_csr):
     X, Y, k, s = problem
@@ -69,7 +69,7 @@ def test_equals_exact_fractions_in_value_order_ties_and_labels(problem, as_csr):
     assert places(model.decision_function(new).ravel().tolist()) == places(exact.ravel().tolist())
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(problems, st.integers(0, 2**32 - 1))
 def test_weights_equal_the_twin_s(problem, seed):
     X, Y, k, s = problem
