@@ -12,7 +12,7 @@ from mlspl.experiments.trial import WORKER_DIED, Outcome, Trial
 
 __all__ = ["dask_results"]
 
-_CONNECT_SECONDS = 20
+_CONNECT_SECONDS = 10
 
 
 def dask_results(

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from matplotlib import rc_context
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -110,11 +111,11 @@ def save_figure(figure: Figure, folder: Path, name: str) -> list[Path]:
         File name without its ending.
     """
     paths = [folder / f"{name}.png", folder / f"{name}.svg"]
-    for path in paths:
-        # Without a date the same figure gives the same file.
-        figure.savefig(
-            path, dpi=200, bbox_inches="tight", metadata={"Date": None} if path.suffix == ".svg" else None
-        )
+    # Without a date, and with names that do not depend on chance, the same figure gives the same file.
+    with rc_context({"svg.hashsalt": "mlspl"}):
+        for path in paths:
+            metadata = {"Date": None} if path.suffix == ".svg" else None
+            figure.savefig(path, dpi=200, bbox_inches="tight", metadata=metadata)
     return paths
 
 

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from mlspl import pacing
 from mlspl.datasets import Dataset
 from mlspl.errors import UserError
 from mlspl.experiments.methods import get_method
 from mlspl.experiments.trial import Trial, parse_corruption
 from mlspl.metrics import get_criterion
-from mlspl.pacing import registry as pacing
 
 __all__ = ["plan_trials"]
 

@@ -15,7 +15,7 @@ from mlspl.metrics import CRITERIA
 __all__ = ["latex_tables", "markdown_tables", "rich_tables"]
 
 _ARROWS = {True: "↑", False: "↓"}
-_CELL_WIDTH = len("0.2719 (+0.0164) ") + 2
+_CELL_WIDTH = len("0.2719 (+0.0164)") + 2
 _HEAD_WIDTH = len("average precision ↑") + 2
 _LEGEND = "Mean ± standard deviation over splits, best in bold"
 _PAPER_LEGEND = "below it the paper's mean and, in brackets, ours minus the paper's"
@@ -61,15 +61,10 @@ def rich_tables(summary: pd.DataFrame, width: int) -> list[Group]:
             for name in block.methods[piece]:
                 table.add_column(name, justify="right")
             for criterion, greater, cells in block.rows:
-                table.add_row(
-                    f"{criterion} {_ARROWS[greater]}",
-                    *(
-                        Text(f"{cell.ours}{'*' if cell.best else ' '}", "bold" if cell.best else "")
-                        for cell in cells[piece]
-                    ),
-                )
+                ours = (Text(f"*{cell.ours}", "bold") if cell.best else cell.ours for cell in cells[piece])
+                table.add_row(f"{criterion} {_ARROWS[greater]}", *ours)
                 if block.has_paper:
-                    table.add_row("", *(Text(f"{cell.paper} ", "dim") for cell in cells[piece]))
+                    table.add_row("", *(Text(cell.paper, "dim") for cell in cells[piece]))
             # A title of the table itself would be wrapped to the table's width.
             tables.append(Group(Text(block.title, "bold"), table, ""))
     return tables

@@ -132,10 +132,10 @@ def drive(script, *arguments, **options):
 
 
 def test_killed_again_and_again_the_store_is_that_of_an_undisturbed_run(tmp_path, undisturbed):
-    """SIGKILL at random moments: six times in the runner's own process, twice with worker processes."""
+    """SIGKILL at random moments: six times in the runner's own process, once with workers."""
     script = """
         run_trial(trials[0], data["digits"])  # compiled once, not by every child
-        jobs = [1] * 6 + [2] * 2
+        jobs = [1] * 6 + [2]
         kills = stored = 0
         while len(jobs) > 0:
             before = stored
@@ -149,7 +149,7 @@ def test_killed_again_and_again_the_store_is_that_of_an_undisturbed_run(tmp_path
                 if os.path.exists(path):
                     with Store(path) as store:
                         stored = len(store.finished())
-            time.sleep(random.uniform(0, 0.03))
+            time.sleep(random.uniform(0, 0.06))
             os.kill(child, signal.SIGKILL)
             kills += os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
             jobs.pop(0)
@@ -163,7 +163,7 @@ def test_killed_again_and_again_the_store_is_that_of_an_undisturbed_run(tmp_path
         kills, stored, rest = map(int, driver.stdout.readline().split())
     assert driver.returncode == 0
     assert kills >= 5
-    assert 8 <= stored < 40, "the kills have to fall into the run"
+    assert 7 <= stored < 40, "the kills have to fall into the run"
     assert rest <= 40 - stored, "what was finished must not run again"
     assert numbers(path) == undisturbed
     deadline = time.monotonic() + 60

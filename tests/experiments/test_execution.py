@@ -1,0 +1,83 @@
+"""A trial's numbers are those anyone computes from the sentence of the protocol."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.preprocessing import StandardScaler
+
+from mlspl.datasets import Dataset, corrupt, load_dataset
+from mlspl.experiments import METHODS, get_method, plan_trials, run_trial
+from mlspl.metrics import CRITERIA, score_all
+from mlspl.models import MLkNNClassifier
+
+
+@pytest.fixture(scope="module")
+def digits():
+    full = load_dataset("digits-traits")
+    return replace(full, X=full.X[:300], Y=full.Y[:300])
+
+
+def trial_of(data, method="ml-knn", split=3, **options):
+    return plan_trials({"digits": data}, [method], splits=split + 1, **options)[split]
+
+
+def by_hand(data, split, share, model, train_labels=None, with_mean=True):
+    p = np.random.RandomState(split).permutation(len(data.Y))
+    train, test = p[: int(share * len(p))], p[int(share * len(p)) :]
+    labels = data.Y[train] if train_labels is None else train_labels(data.Y[train])
+    scaler = StandardScaler(with_mean=with_mean).fit(data.X[train])
+    model.fit(scaler.transform(data.X[train]), labels)
+    new = scaler.transform(data.X[test])
+    return score_all(data.Y[test], model.decision_function(new), model.predict(new))
+
+
+def five(outcome):
+    return {name: outcome.scores[name] for name in CRITERIA}
+
+
+def test_scores_follow_from_the_protocol(digits):
+    outcome = run_trial(trial_of(digits, train=(0.4,)), digits)
+    assert five(outcome) == by_hand(digits, 3, 0.4, MLkNNClassifier())
+    assert set(outcome.scores) > set(CRITERIA)
+    assert outcome.error is None
+    assert outcome.fit_seconds > 0
+    assert outcome.versions["numpy"] == np.__version__
+
+
+def test_corruption_falls_on_the_training_labels_alone(digits):
+    outcome = run_trial(trial_of(digits, corruption="flip:0.2"), digits)
+    expected = by_hand(
+        digits, 3, 0.3, MLkNNClassifier(), lambda Y: corrupt(Y, "flip", 0.2, random_state=3)[0]
+    )
+    assert five(outcome) == expected
+    assert expected != by_hand(digits, 3, 0.3, MLkNNClassifier())
+
+
+def test_sparse_data_is_divided_and_stays_sparse(digits):
+    csr = replace(digits, X=sparse.csr_array(digits.X))
+    outcome = run_trial(trial_of(csr), csr)
+    assert five(outcome) == by_hand(csr, 3, 0.3, MLkNNClassifier(), with_mean=False)
+
+
+def test_an_error_is_an_outcome_and_warnings_are_kept():
+    rows = np.random.default_rng(0).normal(size=(60, 3))
+    nothing = Dataset(rows, np.ones((60, 2), dtype=np.int8), list("abc"), list("xy"))
+    outcome = run_trial(trial_of(nothing), nothing)
+    assert outcome.error is None
+    assert any("ranking loss" in text.lower() for text in outcome.warnings), outcome.warnings
+    assert np.isnan(outcome.scores["ranking_loss"])
+    few = replace(nothing, X=rows[:20], Y=nothing.Y[:20])
+    assert run_trial(trial_of(few), few).error.startswith(("ValueError", "UserError"))
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_every_method_runs_and_repeats_itself_bit_by_bit(digits, name):
+    small = replace(digits, X=digits.X[:150], Y=digits.Y[:150])
+    trial = trial_of(small, name, split=0)
+    first, second = run_trial(trial, small), run_trial(trial, small)
+    assert first.error is None
+    assert first.scores == second.scores
+    assert first.scores["average_precision"] > 0.6
+    assert get_method(name).make(first.chosen, 0).get_params(deep=False)

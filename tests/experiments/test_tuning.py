@@ -1,0 +1,67 @@
+"""Tuning: the same folds and budget for all, judged by scikit-learn's own search, blind to test rows."""
+
+from dataclasses import replace
+from math import prod
+
+import numpy as np
+import pytest
+from sklearn.model_selection import GridSearchCV
+
+from mlspl.datasets import load_dataset
+from mlspl.experiments import METHODS, TUNING_BUDGET, get_method, plan_trials, run_trial
+from mlspl.experiments.methods import candidates
+from mlspl.experiments.tuning import TUNING_FOLDS, choose_parameters, scaled
+from mlspl.metrics import get_scorer
+from mlspl.model_selection import IterativeStratification
+
+
+@pytest.fixture(scope="module")
+def digits():
+    full = load_dataset("digits-traits")
+    return replace(full, X=full.X[:120], Y=full.Y[:120])
+
+
+@pytest.mark.parametrize("criterion", ["hamming_loss", "average_precision"])
+@pytest.mark.parametrize("method", ["ml-knn", "tram"])
+def test_the_choice_is_that_of_grid_search(digits, criterion, method):
+    grid = {"k": [1, 3, 7, 15]}
+    folds = list(IterativeStratification(TUNING_FOLDS, random_state=5).split(digits.X, digits.Y))
+    pipeline = scaled(get_method(method).make({}, 5), keep_sparse=False)
+    search = GridSearchCV(
+        pipeline, {f"{pipeline.steps[-1][0]}__k": grid["k"]}, scoring=get_scorer(criterion), cv=folds
+    ).fit(digits.X, digits.Y)
+    ((_, best),) = search.best_params_.items()
+    assert choose_parameters(get_method(method), grid, criterion, digits.X, digits.Y, 5) == {"k": best}
+
+
+def test_no_test_row_is_looked_at(digits):
+    (trial,) = plan_trials({"digits": digits}, ["ml-knn"], splits=1, tune="ranking_loss")
+    test = np.random.RandomState(0).permutation(120)[36:]
+    X, Y = digits.X.copy(), digits.Y.copy()
+    X[test], Y[test] = np.random.default_rng(0).permutation(X[test]), 1 - Y[test]
+    ours, theirs = run_trial(trial, digits), run_trial(trial, replace(digits, X=X, Y=Y))
+    assert ours.chosen == theirs.chosen
+    assert ours.scores != theirs.scores
+    assert ours.chosen["k"] in trial.parameters["k"]
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_every_method_that_is_tuned_gets_the_same_budget(name):
+    method = get_method(name)
+    grid = method.settings("one_error")
+    if method.grid:
+        assert prod(len(values) for values in grid.values()) == TUNING_BUDGET
+        assert method.defaults in candidates(grid), "the paper's own setting must be among those tried"
+
+
+def test_settings_that_cannot_be_fitted_are_left_out_with_a_warning(digits):
+    with pytest.warns(UserWarning, match="left out ml-knn with {'k': 500}"):
+        chosen = choose_parameters(
+            get_method("ml-knn"), {"k": [500, 5]}, "one_error", digits.X, digits.Y, random_state=0
+        )
+    assert chosen == {"k": 5}
+    with (
+        pytest.warns(UserWarning, match="left out"),
+        pytest.raises(RuntimeError, match="any of its 2 settings"),
+    ):
+        choose_parameters(get_method("ml-knn"), {"k": [500, 600]}, "one_error", digits.X, digits.Y, 0)
