@@ -77,7 +77,7 @@ def test_odds_stand_in_the_ratio_of_the_shares_and_probabilities_sum_to_the_coun
     np.testing.assert_allclose(np.exp(scores - scores[:, :1]), shares / shares[:, :1], rtol=1e-6, atol=1e-8)
     summed = model.predict_proba(X[60:]).sum(axis=1)
     untouched = np.abs(scores).min(axis=1) > 1e-6
-    assert untouched.mean() > 0.5
+    assert untouched.mean() > 0.3
     np.testing.assert_allclose(summed[untouched], counts[untouched], rtol=1e-7)
 
 
