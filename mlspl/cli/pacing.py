@@ -1,7 +1,135 @@
-"""`mlspl pacing`."""
+"""`mlspl pacing`: the self-paced functions from the shell."""
+
+from collections.abc import Sequence
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
 
 import typer
+from rich.console import Console
+from rich.table import Table
+
+from mlspl import pacing
+from mlspl.errors import UserError
+from mlspl.pacing.plotting import PACES
 
 __all__ = ["app"]
 
-app = typer.Typer(no_args_is_help=True, help="")
+app = typer.Typer(no_args_is_help=True, help="Self-paced functions: list, plot, derive, verify.")
+
+PAPER = ["arctan", "sigmoid", "tanh", "exponential"]
+
+
+class Family(StrEnum):
+    """How the pace enters a curve."""
+
+    scale = "scale"
+    shift = "shift"
+
+
+@app.command("list")
+def list_functions() -> None:
+    """List the self-paced functions, their weights, and whether they keep the conditions of Definition 1."""
+    table = Table("name", "weight v*", "source", "conditions", box=None, pad_edge=False)
+    for name in pacing.names():
+        function = pacing.get(name)
+        summary = (function.__doc__ or "").splitlines()[0].rstrip(".")
+        weight, source = summary.removeprefix("v* = ").split(": ", 1)
+        failed = ", ".join(check.source[-3:] for check in pacing.verify(function).failed)
+        table.add_row(f"[bold]{name}[/]", weight, source, f"[red]{failed} fails[/]" if failed else "hold")
+    console = Console(highlight=False)
+    console.print(table)
+    console.print(
+        "Conditions are those of Definition 1; `mlspl pacing verify NAME` shows them with a witness."
+    )
+
+
+@app.command()
+def plot(
+    functions: Annotated[
+        list[str] | None, typer.Argument(metavar="NAME…", help="Which to draw; by default the paper's four.")
+    ] = None,
+    out: Annotated[Path, typer.Option("--out", "-o", help="The picture: .png, .svg, .pdf or .html.")] = Path(
+        "self_paced_functions.png"
+    ),
+    pace: Annotated[
+        list[float] | None, typer.Option("--pace", help="A pace λ to draw; repeat for several.")
+    ] = None,
+    max_loss: Annotated[float | None, typer.Option("--max-loss", help="The end of the loss axis.")] = None,
+) -> None:
+    """Draw weight against loss and penalty against weight, for several paces, in one picture."""
+    _save(functions or PAPER, out, pace, max_loss)
+
+
+@app.command()
+def derive(
+    formula: Annotated[
+        str, typer.Argument(metavar="FORMULA", help='A decreasing curve in t, such as "1/(1+t**2)".')
+    ],
+    family: Annotated[
+        Family, typer.Option(help="Whether the pace scales the curve, g(l/λ^c), or shifts it, g(l − λ).")
+    ] = Family.scale,
+    exponent: Annotated[float, typer.Option(help="c of the scale family.")] = 1.0,
+    latex: Annotated[
+        bool, typer.Option("--latex", help="Print the formulas as LaTeX and nothing else.")
+    ] = False,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Draw the function too: .png, .svg, .pdf or .html.")
+    ] = None,
+) -> None:
+    """Make a self-paced function from a curve: its weight, inverse and penalty, and whether it is valid."""
+    function = pacing.derive(formula, family.value, exponent)
+    if latex:
+        typer.echo(function.latex())
+    else:
+        for line in _described(function):
+            typer.echo(line)
+        _print_report(pacing.verify(function))
+    if out is not None:
+        _save([function], out, None, None)
+
+
+@app.command()
+def verify(name: Annotated[str, typer.Argument(metavar="NAME", help="One of `mlspl pacing list`.")]) -> None:
+    """Check the conditions of Definition 1 and Lemma 1, with a witness for each that fails."""
+    _print_report(pacing.verify(name))
+
+
+def _described(function: pacing.DerivedFunction) -> list[str]:
+    """The formulas in plain text, as far as there are any."""
+    try:
+        formulas = function.formulas()
+    except UserError as error:
+        return [f"{function.name}: {error}"]
+    left = {"weight": "v*(l, λ)", "inverse": "s(v, λ)", "penalty": "f(v, λ)"}
+    return [
+        f"{left[part]:8} = {'(computed; no closed form found)' if form is None else form}".replace(
+            "lambda", "λ"
+        )
+        for part, form in formulas.items()
+    ]
+
+
+def _print_report(report: pacing.Report) -> None:
+    console = Console(highlight=False, soft_wrap=True)
+    table = Table("from", "condition", "", box=None, pad_edge=False)
+    for check in report.checks:
+        table.add_row(
+            check.source, check.statement, "[green]holds[/]" if check.passed else "[bold red]fails[/]"
+        )
+    console.print(table)
+    for check in report.failed:
+        console.print(f"[bold red]{check.source} fails:[/] {check.statement}, but {check.witness}")
+    if report.remark:
+        console.print(report.remark)
+    console.print(f"[bold]{report.function.name or report.function}[/]: {report.verdict}")
+
+
+def _save(
+    functions: Sequence[str | pacing.SelfPacedFunction],
+    out: Path,
+    paces: list[float] | None,
+    max_loss: float | None,
+) -> None:
+    path = pacing.save_plot(functions, out, paces=paces or PACES, max_loss=max_loss)
+    typer.echo(f"wrote {path}")

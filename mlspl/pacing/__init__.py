@@ -1,1 +1,55 @@
-"""The pacing room."""
+"""Self-paced functions and pace schedules.
+
+A self-paced function turns the loss of a pair and the pace into a weight (`weight`) and back (`inverse`); the
+weight is the minimiser that belongs to a regulariser (`penalty`). Use a known one (`get`, `names`), make one
+from a curve (`derive`), be told whether it is valid (`verify`), see it (`plot`, `save_plot`), and let a
+schedule grow the pace.
+"""
+
+from mlspl.pacing.base import SelfPacedFunction
+from mlspl.pacing.cutoff import Hard, Linear, Logarithmic, Mixture, MixtureZhao, Polynomial
+from mlspl.pacing.derived import DerivedFunction, derive
+from mlspl.pacing.diversity import Diversity
+from mlspl.pacing.families import ScaleFamily, ShiftFamily
+from mlspl.pacing.paper import Arctan, Exponential, Gaussian, Sigmoid, Tanh
+from mlspl.pacing.plotting import plot, save_plot
+from mlspl.pacing.registry import get, names
+from mlspl.pacing.report import Check, Report
+from mlspl.pacing.robust import L1L2, Cauchy, Huber, Logistic
+from mlspl.pacing.schedules import GeometricPace, PaceSchedule, QuantilePace, UntilInPlay
+from mlspl.pacing.verification import verify
+
+__all__ = [
+    "L1L2",
+    "Arctan",
+    "Cauchy",
+    "Check",
+    "DerivedFunction",
+    "Diversity",
+    "Exponential",
+    "Gaussian",
+    "GeometricPace",
+    "Hard",
+    "Huber",
+    "Linear",
+    "Logarithmic",
+    "Logistic",
+    "Mixture",
+    "MixtureZhao",
+    "PaceSchedule",
+    "Polynomial",
+    "QuantilePace",
+    "Report",
+    "ScaleFamily",
+    "SelfPacedFunction",
+    "ShiftFamily",
+    "Sigmoid",
+    "Tanh",
+    "UntilInPlay",
+    "derive",
+    "get",
+    "names",
+    "plot",
+    "save_plot",
+    "verify",
+]
