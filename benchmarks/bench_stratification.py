@@ -48,7 +48,7 @@ def main():
     methods = {
         "ours": lambda seed: IterativeStratification(FOLDS, random_state=seed),
         "iterstrat": lambda seed: MultilabelStratifiedKFold(FOLDS, shuffle=True, random_state=seed),
-        "skmultilearn-ng": lambda seed: ScikitMultilearn(FOLDS, order=1),
+        "skmultilearn-ng": lambda seed: ScikitMultilearn(FOLDS, order=1, shuffle=True, random_state=seed),
     }
     tables = {
         "synthetic 10,000 × 20": labels(10_000, 20, 0.1),

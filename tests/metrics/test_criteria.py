@@ -204,8 +204,9 @@ def test_blocks_do_not_show(monkeypatch):
         assert metrics.score_all(Y, F, F > 0) == pytest.approx(whole, rel=1e-14)
         with pytest.raises(UserError, match=r"^F\[100, 2\] is nan"):
             metrics.coverage(Y, np.where(np.arange(808).reshape(101, 8) == 802, np.nan, F))
-        with pytest.raises(UserError, match="both 0 and -1"):
-            metrics.coverage(np.vstack([Y[:-1], -np.ones((1, 8))]), F)
+        for mixed in (np.vstack([Y[:-1], -np.ones((1, 8))]), np.vstack([-np.ones((1, 8)), Y[1:]])):
+            with pytest.raises(UserError, match="both 0 and -1"):
+                metrics.coverage(mixed, F)
 
 
 @pytest.mark.parametrize("row", [[0, 0, 0], [1, 1, 1]])
