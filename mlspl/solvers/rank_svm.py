@@ -117,8 +117,11 @@ def solve_rank_svm(K, signed_weight, *, tol=1e-4, max_iter=10_000) -> RankSVMSol
     for n_iter in range(1, max_iter + 1):
         state.sweep(rng.permutation(len(K)))
         loss, slackness = state.loss()
-        if slackness <= tol * (state.half_norm() + loss) or n_iter == max_iter:
+        slow = n_iter % 50 == 0
+        if slackness <= tol * (state.half_norm() + loss) or slow or n_iter == max_iter:
             if state.restore_balance():
+                if slow:
+                    state.climb()
                 dual = max(dual, state.alpha.sum() - state.half_norm())
             primal = state.half_norm() + state.loss()[0]
             if primal - dual <= tol * primal:
@@ -128,10 +131,10 @@ def solve_rank_svm(K, signed_weight, *, tol=1e-4, max_iter=10_000) -> RankSVMSol
     shift = _component_shift(scores, component, pairs.only(~circulates))
     shift -= np.mean(state.bias + shift)
     scores += shift[:, None]
+    error = 1.0 - scores[pairs.relevant, pairs.row] + scores[pairs.irrelevant, pairs.row]
+    objective = state.half_norm() + pairs.cost @ np.maximum(error, 0.0)
     alpha = np.zeros(len(pairs.cost))
     alpha[circulates] = state.alpha
-    margin_error = 1.0 - scores[pairs.relevant, pairs.row] + scores[pairs.irrelevant, pairs.row]
-    objective = state.half_norm() + pairs.cost @ np.maximum(margin_error, 0.0)
     return RankSVMSolution(
         coef=state.coef.T.copy(),
         bias=state.bias + shift,
@@ -147,12 +150,11 @@ class _DualAscent:
     """The state of the ascent: α, and what follows from it, label-major so that updates are contiguous."""
 
     def __init__(self, K, pairs, n_labels):
-        n = len(K)
         self.K, self.pairs = K, pairs
-        self.first = np.searchsorted(pairs.row, np.arange(n + 1))
+        self.first = np.searchsorted(pairs.row, np.arange(len(K) + 1))
         self.alpha = np.zeros(len(pairs.cost))
-        self.coef = np.zeros((n_labels, n))
-        self.scores = np.zeros((n_labels, n))
+        self.coef = np.zeros((n_labels, len(K)))
+        self.scores = np.zeros((n_labels, len(K)))
         self.bias = np.zeros(n_labels)
         self.imbalance = np.zeros(n_labels)
         into = np.bincount(pairs.relevant, pairs.cost, n_labels)
@@ -161,7 +163,7 @@ class _DualAscent:
         # A tenth of the kernel's diagonal leaves the conditioning as it is. For a label of small budget the
         # bias must still cross the margin in a few steps when the imbalance is as large as the budget.
         crossing = np.divide(2.0, self.budget, out=np.zeros(n_labels), where=self.budget > 0)
-        self.penalty = np.maximum(0.1 * np.median(np.diagonal(K)) if n else 0.0, crossing)
+        self.penalty = np.maximum(0.1 * np.median(np.diagonal(K)) if len(K) else 0.0, crossing)
 
     def sweep(self, order):
         """Solve every row's program once, then let the biases follow the imbalance."""
@@ -191,38 +193,101 @@ class _DualAscent:
         return _loss(self.scores, self.bias, row, relevant, irrelevant, cost, self.alpha)
 
     def restore_balance(self) -> bool:
-        """Move the free α so that every label balances; whether that was possible inside the box.
+        """Move the free α so that every label balances; whether they could."""
+        alpha, rounding = self.alpha, 1e-12 * self.budget
+        for _ in range(10):
+            imbalance = self._net(alpha)
+            if np.all(np.abs(imbalance) <= rounding):
+                self._set_alpha(alpha)
+                return True
+            room, resistance = self._free_flow(alpha)
+            step = -room * self._drop(resistance @ imbalance)
+            if np.any(np.abs(imbalance + self._net(step)) > rounding):
+                return False
+            alpha = np.clip(alpha + step, 0.0, self.pairs.cost)
+        return False
 
-        With r = min(α, c − α) the room of a pair and R_qp its sum over rows, moving each α by r·(x_p − x_q)
-        moves the balances by the Laplacian of R + Rᵀ times x.
+    def climb(self):
+        """From balance, conjugate gradients over the free α until one of them meets a bound.
+
+        Sweeps alone crawl where the kernel is of low rank or C is large. Every α moves in proportion to its
+        room, so that those about to meet a bound do not stop the others. The biases are the multipliers that
+        keep the direction balanced.
         """
         row, relevant, irrelevant, cost = self.pairs
+        room, resistance = self._free_flow(self.alpha)
+
+        def gradient(error):
+            multiplier = resistance @ self._net(room * error)
+            return multiplier, room * (error - self._drop(multiplier))
+
+        alpha = self.alpha.copy()
+        error = 1.0 - self._drop(self.bias) - self.scores[relevant, row] + self.scores[irrelevant, row]
+        multiplier, direction = gradient(error)
+        slope = error @ direction
+        enough = 1e-6 * slope
+        for _ in range(30):
+            if slope <= enough:
+                break
+            coef = self._per_row(direction)
+            push = coef @ self.K
+            curvature = _inner(coef, push)
+            wall = np.where(direction > 0, cost - alpha, alpha)
+            speed = np.abs(direction)
+            limit = np.min(wall / np.where(speed > 0, speed, 1.0), where=speed > 0, initial=np.inf)
+            if slope >= limit * curvature:
+                at_wall = wall <= limit * speed * (1.0 + 1e-12)
+                alpha = np.where(at_wall & (speed > 0), (direction > 0) * cost, alpha + limit * direction)
+                break
+            step = slope / curvature
+            alpha += step * direction
+            error -= step * (push[relevant, row] - push[irrelevant, row])
+            multiplier, gradient_now = gradient(error)
+            slope, before = error @ gradient_now, slope
+            direction = gradient_now + slope / before * direction
+        self.bias += multiplier
+        self._set_alpha(np.clip(alpha, 0.0, cost))
+
+    def _free_flow(self, alpha):
+        """The room of each α to both sides, r = min(α, c − α), and what turns imbalance into potentials.
+
+        When every α moves by r·(x_p − x_q), the labels' balances move by the Laplacian of Σ_i r_ipq times x;
+        its pseudo-inverse gives back x.
+        """
+        _, relevant, irrelevant, cost = self.pairs
         n_labels = len(self.bias)
-        room = np.minimum(self.alpha, cost - self.alpha)
+        room = np.minimum(alpha, cost - alpha)
         flow = np.bincount(relevant * n_labels + irrelevant, room, n_labels**2).reshape(n_labels, n_labels)
         flow += flow.T
         degree = flow.sum(axis=0)
         scale = 1.0 / np.sqrt(np.where(degree > 0, degree, 1.0))
         laplacian = np.diag(degree) - flow
-        self.imbalance = self.coef.sum(axis=1)
-        potential = (
-            scale
-            * np.linalg.lstsq(scale[:, None] * laplacian * scale, -scale * self.imbalance, rcond=1e-13)[0]
-        )
-        step = potential[relevant] - potential[irrelevant]
-        left = laplacian @ potential + self.imbalance
-        if np.any(np.abs(step) > 1.0) or np.any(np.abs(left) > 1e-12 * self.budget):
-            return False
-        self.alpha += room * step
-        n = len(self.K)
-        size = self.coef.size
-        self.coef = (
-            np.bincount(relevant * n + row, self.alpha, size)
-            - np.bincount(irrelevant * n + row, self.alpha, size)
-        ).reshape(n_labels, n)
+        inverse = np.linalg.pinv(scale[:, None] * laplacian * scale, rcond=1e-13, hermitian=True)
+        return room, scale[:, None] * inverse * scale
+
+    def _set_alpha(self, alpha):
+        self.alpha = alpha
+        self.coef = self._per_row(self.alpha)
         self.scores = self.coef @ self.K
         self.imbalance = self.coef.sum(axis=1)
-        return True
+
+    def _drop(self, potential):
+        """x_p − x_q of every pair."""
+        return potential[self.pairs.relevant] - potential[self.pairs.irrelevant]
+
+    def _net(self, flow):
+        """What each label gains by a flow over the pairs, shape (L,)."""
+        n_labels = len(self.bias)
+        gain = np.bincount(self.pairs.relevant, flow, n_labels)
+        return gain - np.bincount(self.pairs.irrelevant, flow, n_labels)
+
+    def _per_row(self, flow):
+        """What each label gains in each row, shape (L, n): β, for the flow α."""
+        n, shape = len(self.K), self.coef.shape
+        gain = np.bincount(self.pairs.relevant * n + self.pairs.row, flow, self.coef.size)
+        return (gain - np.bincount(self.pairs.irrelevant * n + self.pairs.row, flow, self.coef.size)).reshape(
+            shape
+        )
 
 
 def label_pairs(signed_weight) -> LabelPairs:
@@ -268,6 +333,7 @@ def _component_shift(scores, component, pairs):
     n_components = component.max() + 1
     needed = np.full((n_components, n_components), -np.inf)
     margin = 1.0 - scores[pairs.relevant, pairs.row] + scores[pairs.irrelevant, pairs.row]
+    margin += 1e-9 * (1.0 + np.abs(margin))  # so that rounding leaves no loss behind
     np.maximum.at(needed, (component[pairs.relevant], component[pairs.irrelevant]), margin)
     shift = np.zeros(n_components)
     for _ in range(n_components):
