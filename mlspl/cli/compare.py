@@ -52,8 +52,8 @@ def compare(
     ):
         if table is not None:
             console.print(table)
-    if comparisons[0].ranks is None:
-        console.print("Ranks need scores of all methods on at least two data sets.")
+    if not any(comparison.ranking for comparison in comparisons):
+        console.print("Ranks need scores of three methods or more, all of them on at least two data sets.")
     for note in dict.fromkeys(note for comparison in comparisons for note in comparison.notes):
         console.print(note, markup=False)
     for path in experiments.write_comparisons(comparisons, out or file.parent, alpha):

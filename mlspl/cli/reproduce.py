@@ -137,7 +137,10 @@ def _load(names: list[str], quick: bool, console: Console) -> dict[str, Dataset]
     with ThreadPoolExecutor(len(PAPER_DATASETS)) as pool:
         for name, loaded in zip(PAPER_DATASETS, pool.map(load_or_explain, PAPER_DATASETS), strict=True):
             if isinstance(loaded, Exception):
-                console.print(f"Without {name}: {loaded}", markup=False)
+                reason = "it could not be downloaded" if isinstance(loaded.__cause__, OSError) else loaded
+                console.print(
+                    f"Without {name}: {reason}; `mlspl datasets fetch {name}` says more.", markup=False
+                )
             else:
                 data[name] = loaded
     return data
@@ -190,7 +193,10 @@ def _run(trials, data, store: Store, jobs, scheduler, console: Console) -> None:
 def _report_errors(errors: list[tuple[Trial, str]], console: Console) -> None:
     if not errors:
         return
-    console.print(f"{len(errors)} trials failed; the same command tries them again:", style="bold red")
+    count = "1 trial failed; the same command tries it again:"
+    if len(errors) > 1:
+        count = f"{len(errors)} trials failed; the same command tries them again:"
+    console.print(count, style="bold red")
     for trial, error in errors[:_MOST_ERRORS]:
         console.print(f"  {trial.method} on split {trial.split} of {trial.dataset}: {error}", markup=False)
     if len(errors) > _MOST_ERRORS:

@@ -5,7 +5,7 @@ what the `Store` does not have yet, and `write_results` turns them into tables, 
 `read_scores` and `compare` do the statistics for anyone's scores.
 """
 
-from mlspl.experiments.comparison import Comparison, compare, known_directions, read_scores
+from mlspl.experiments.comparison import Comparison, Ranking, compare, known_directions, read_scores
 from mlspl.experiments.comparison_tables import pairs_table, ranks_table, wins_table
 from mlspl.experiments.execution import run_trial
 from mlspl.experiments.figures import critical_difference_figure, pace_function_figure, save_figure
@@ -45,6 +45,7 @@ __all__ = [
     "Friedman",
     "Method",
     "Outcome",
+    "Ranking",
     "Results",
     "Store",
     "StoreError",

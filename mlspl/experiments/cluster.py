@@ -1,6 +1,6 @@
 """Sending trials to a Dask cluster, one that runs elsewhere or one started here."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from concurrent.futures import CancelledError
 from contextlib import ExitStack
 from importlib.metadata import PackageNotFoundError, version
@@ -17,7 +17,7 @@ _CONNECT_SECONDS = 10
 
 def dask_results(
     trials: Sequence[Trial], datasets: Mapping[str, Dataset], scheduler: str, jobs: int
-) -> Iterator[tuple[Trial, Outcome]]:
+) -> Generator[tuple[Trial, Outcome | None]]:
     """Run trials on a Dask cluster and yield their outcomes as they arrive.
 
     Dask runs the work of a lost worker again on the others; a trial that has taken several workers with it

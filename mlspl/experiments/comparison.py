@@ -20,12 +20,31 @@ from mlspl.experiments.statistics import (
 from mlspl.experiments.store import Store
 from mlspl.metrics import CRITERIA
 
-__all__ = ["ALL_DATASETS", "Comparison", "compare", "known_directions", "read_scores"]
+__all__ = ["ALL_DATASETS", "Comparison", "Ranking", "compare", "known_directions", "read_scores"]
 
 ALL_DATASETS = "over data sets"
 # The smallest number of pairs with which a signed-rank test can reach p < 0.05: 2/2^6 = 0.031.
 _FEWEST_PAIRS = 6
 _OTHERS = ("micro_f1", "macro_f1", "subset_accuracy", "jaccard", "ndcg")
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """How three or more methods stand over two or more data sets.
+
+    Parameters
+    ----------
+    ranks : Series
+        Average rank of each method, 1 being best.
+    friedman : Friedman
+        The test of all methods being equally good.
+    distance : float
+        Nemenyi's critical difference of the ranks.
+    """
+
+    ranks: pd.Series
+    friedman: Friedman
+    distance: float
 
 
 @dataclass(frozen=True)
@@ -45,12 +64,8 @@ class Comparison:
     pairs : DataFrame
         Wilcoxon's test of every pair: see :func:`wilcoxon_pairs`. The column `block` names the data set
         whose splits were compared, or is ``"over data sets"``.
-    ranks : Series, optional
-        Average rank of each method over the data sets; None with fewer than two.
-    friedman : Friedman, optional
-        Needs two data sets and three methods, as does the next.
-    distance : float, optional
-        Nemenyi's critical difference of the ranks.
+    ranking : Ranking, optional
+        None with fewer than two data sets or three methods.
     notes : list of str
         What was left out, and why.
     """
@@ -60,9 +75,7 @@ class Comparison:
     methods: list[str]
     means: pd.DataFrame
     pairs: pd.DataFrame
-    ranks: pd.Series | None
-    friedman: Friedman | None
-    distance: float | None
+    ranking: Ranking | None
     notes: list[str]
 
 
@@ -88,7 +101,7 @@ def compare(scores: pd.DataFrame, criterion: str, greater_is_better: bool, alpha
     ...         for method, score in zip(("x", "y", "z"), all_scores) for split in range(6)]
     >>> scores = pd.DataFrame(rows, columns=["block", "variant", "split", "one_error"])
     >>> result = compare(scores, "one_error", greater_is_better=False)
-    >>> result.ranks.to_dict(), float(result.pairs["p_holm"].max())
+    >>> result.ranking.ranks.to_dict(), float(result.pairs["p_holm"].max())
     ({'x': 1.0, 'y': 2.0, 'z': 3.0}, 0.09375)
     """
     table = scores.pivot(index=["block", "split"], columns="variant", values=criterion)
@@ -117,21 +130,15 @@ def compare(scores: pd.DataFrame, criterion: str, greater_is_better: bool, alpha
     table_of_means = pd.DataFrame.from_dict(means, orient="index", columns=methods)
     if len(table_of_means) >= _FEWEST_PAIRS and len(methods) > 1:
         pairs.append(wilcoxon_pairs(table_of_means, methods, greater_is_better).assign(block=ALL_DATASETS))
-    several = len(table_of_means) > 1
-    testable = several and len(methods) > 2
-    if several:
-        ranks = pd.Series(average_ranks(table_of_means, greater_is_better), index=methods)
-    return Comparison(
-        criterion=criterion,
-        greater_is_better=greater_is_better,
-        methods=methods,
-        means=table_of_means,
-        pairs=pd.concat(pairs, ignore_index=True) if pairs else pd.DataFrame(columns=["block", "p_holm"]),
-        ranks=ranks if several else None,
-        friedman=friedman(table_of_means) if testable else None,
-        distance=critical_difference(len(methods), len(table_of_means), alpha) if testable else None,
-        notes=notes,
-    )
+    ranking = None
+    if len(table_of_means) > 1 and len(methods) > 2:
+        ranking = Ranking(
+            pd.Series(average_ranks(table_of_means, greater_is_better), index=methods),
+            friedman(table_of_means),
+            critical_difference(len(methods), len(table_of_means), alpha),
+        )
+    all_pairs = pd.concat(pairs, ignore_index=True) if pairs else pd.DataFrame(columns=["block", "p_holm"])
+    return Comparison(criterion, greater_is_better, methods, table_of_means, all_pairs, ranking, notes)
 
 
 def known_directions(scores: pd.DataFrame) -> dict[str, bool]:

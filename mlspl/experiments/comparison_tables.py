@@ -23,26 +23,26 @@ def ranks_table(comparisons: Sequence[Comparison]) -> Group | None:
     Returns
     -------
     Group or None
-        None when there are fewer than two data sets.
+        None when there are fewer than two data sets or three methods.
     """
-    ranked = [comparison for comparison in comparisons if comparison.ranks is not None]
+    ranked = [(comparison, comparison.ranking) for comparison in comparisons if comparison.ranking]
     if not ranked:
         return None
     table = Table(box=None, pad_edge=False)
     table.add_column("")
-    for name in ranked[0].ranks.index:
+    for name in ranked[0][0].methods:
         table.add_column(method_title(name), justify="right")
     table.add_column("Friedman p", justify="right")
     table.add_column("critical difference", justify="right")
-    for comparison in ranked:
-        best = comparison.ranks.min()
+    for comparison, ranking in ranked:
+        best = ranking.ranks.min()
         table.add_row(
             comparison.criterion.replace("_", " "),
-            *(f"[bold]{rank:.2f}[/]" if rank == best else f"{rank:.2f}" for rank in comparison.ranks),
-            "–" if comparison.friedman is None else f"{comparison.friedman.p_value:.4f}",
-            "–" if comparison.distance is None else f"{comparison.distance:.2f}",
+            *(f"[bold]{rank:.2f}[/]" if rank == best else f"{rank:.2f}" for rank in ranking.ranks),
+            f"{ranking.friedman.p_value:.4f}",
+            f"{ranking.distance:.2f}",
         )
-    return _titled(f"Average ranks over {len(ranked[0].means)} data sets, 1 being best", table)
+    return _titled(f"Average ranks over {len(ranked[0][0].means)} data sets, 1 being best", table)
 
 
 def wins_table(comparisons: Sequence[Comparison], alpha: float = 0.05) -> Group | None:

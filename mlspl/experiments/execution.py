@@ -7,6 +7,7 @@ import warnings
 from contextlib import suppress
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 from scipy import sparse
 from threadpoolctl import threadpool_limits
@@ -55,22 +56,25 @@ def run_trial(trial: Trial, dataset: Dataset) -> Outcome:
     >>> 0 < outcome.scores["hamming_loss"] < 0.1
     True
     """
-    machine = {
-        "host": socket.gethostname(),
-        "versions": {"python": platform.python_version()} | {name: version(name) for name in _LIBRARIES},
-    }
     _reset_peak_memory()
     with warnings.catch_warnings(record=True) as caught, threadpool_limits(1):
         warnings.simplefilter("always")
+        results: dict[str, Any]
         try:
             results = _run(trial, dataset)
         except Exception as error:
             results = {"error": f"{type(error).__name__}: {error}"}
     messages = dict.fromkeys(f"{warning.category.__name__}: {warning.message}" for warning in caught)
-    return Outcome(**results, **machine, warnings=list(messages), peak_memory=_peak_memory())
+    return Outcome(
+        **results,
+        warnings=list(messages),
+        peak_memory=_peak_memory(),
+        host=socket.gethostname(),
+        versions={"python": platform.python_version()} | {name: version(name) for name in _LIBRARIES},
+    )
 
 
-def _run(trial: Trial, dataset: Dataset) -> dict:
+def _run(trial: Trial, dataset: Dataset) -> dict[str, Any]:
     method = get_method(trial.method)
     train, test = protocol_split(len(dataset.Y), trial.split, trial.train)
     X_train, Y_train = dataset.X[train], dataset.Y[train]

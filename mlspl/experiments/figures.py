@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -9,7 +10,7 @@ from matplotlib import rc_context
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from mlspl.experiments.comparison import Comparison
+from mlspl.experiments.comparison import Comparison, Ranking
 from mlspl.experiments.methods import method_title
 from mlspl.experiments.scores import criteria_in
 from mlspl.metrics import CRITERIA
@@ -76,7 +77,7 @@ def pace_function_figure(scores: pd.DataFrame, functions: Sequence[str]) -> Figu
 
 
 def critical_difference_figure(comparisons: Sequence[Comparison], alpha: float = 0.05) -> Figure:
-    """Draw a critical-difference diagram (Demšar 2006) for each comparison that has ranks over data sets.
+    """Draw a critical-difference diagram (Demšar 2006) for each comparison that has a ranking.
 
     Methods stand at their average ranks, best at the left; a thick bar joins those whose ranks differ by less
     than Nemenyi's critical difference, whose length is drawn above the axis.
@@ -88,13 +89,13 @@ def critical_difference_figure(comparisons: Sequence[Comparison], alpha: float =
     alpha : float, default=0.05
         The level they were made with.
     """
-    drawn = [comparison for comparison in comparisons if comparison.distance is not None]
-    n_methods = max((len(comparison.ranks) for comparison in drawn), default=2)
+    drawn = [(comparison.criterion, comparison.ranking) for comparison in comparisons if comparison.ranking]
+    n_methods = max((len(ranking.ranks) for _, ranking in drawn), default=2)
     panel = 0.95 + 0.2 * ((n_methods + 1) // 2)
     figure = Figure(figsize=(6.4, panel * max(len(drawn), 1)), layout="constrained")
     axes = figure.subplots(max(len(drawn), 1), 1, squeeze=False)[:, 0]
-    for axis, comparison in zip(axes, drawn, strict=False):
-        _draw_ranks(axis, comparison, alpha)
+    for axis, (criterion, ranking) in zip(axes, drawn, strict=False):
+        _draw_ranks(axis, criterion, ranking, alpha)
     return figure
 
 
@@ -119,9 +120,9 @@ def save_figure(figure: Figure, folder: Path, name: str) -> list[Path]:
     return paths
 
 
-def _draw_ranks(axis: Axes, comparison: Comparison, alpha: float) -> None:
-    ranks = comparison.ranks.sort_values(kind="stable")
-    k, distance = len(ranks), comparison.distance
+def _draw_ranks(axis: Axes, criterion: str, ranking: Ranking, alpha: float) -> None:
+    ranks, distance = ranking.ranks.sort_values(kind="stable"), ranking.distance
+    k = len(ranks)
     left = (k + 1) // 2
     groups = _groups(ranks.to_numpy(), distance)
     top = -0.55 - 0.28 * len(groups)
@@ -131,14 +132,14 @@ def _draw_ranks(axis: Axes, comparison: Comparison, alpha: float) -> None:
     axis.text(
         0,
         1,
-        _criterion_label(comparison.criterion),
+        _criterion_label(criterion),
         transform=axis.transAxes,
         va="top",
         fontsize=9,
         weight="bold",
     )
 
-    line = {"color": _INK, "linewidth": 0.9, "solid_capstyle": "butt"}
+    line: dict[str, Any] = {"color": _INK, "linewidth": 0.9, "solid_capstyle": "butt"}
     axis.plot([1, k], [0, 0], **line)
     for rank in range(1, k + 1):
         axis.plot([rank, rank], [0, 0.16], **line)
@@ -170,7 +171,9 @@ def _draw_ranks(axis: Axes, comparison: Comparison, alpha: float) -> None:
         axis.plot(
             [ranks.iloc[first] - 0.04, ranks.iloc[last] + 0.04],
             [height, height],
-            **{"color": _COLOURS[0], "linewidth": 3.2, "solid_capstyle": "round"},
+            color=_COLOURS[0],
+            linewidth=3.2,
+            solid_capstyle="round",
         )
 
 

@@ -145,7 +145,7 @@ def candidates(grid: Mapping[str, list]) -> list[dict[str, Any]]:
     return [dict(zip(grid, values, strict=True)) for values in product(*grid.values())]
 
 
-_SVM_GRID = {"C": [0.1, 1.0, 10.0, 100.0, 1000.0], "gamma": ["auto", 0.001, 0.01, 0.1]}
+_SVM_GRID: dict[str, list] = {"C": [0.1, 1.0, 10.0, 100.0, 1000.0], "gamma": ["auto", 0.001, 0.01, 0.1]}
 # ML-LOC's α = 1 is C = ½; the same five orders of magnitude around it.
 _LOCAL_GRID = {**_SVM_GRID, "C": [0.05, 0.5, 5.0, 50.0, 500.0]}
 _NEIGHBOUR_GRID = {"k": list(range(1, TUNING_BUDGET + 1))}

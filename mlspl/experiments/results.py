@@ -100,6 +100,6 @@ def write_comparisons(comparisons: Sequence[Comparison], out: Path, alpha: float
         columns = ["criterion", "block", "better", "worse", "difference", "blocks", "p", "p_holm"]
         files.append(out / "pairs.csv")
         pd.concat(tested)[columns].to_csv(files[0], index=False)
-    if any(comparison.distance is not None for comparison in comparisons):
+    if any(comparison.ranking for comparison in comparisons):
         files += save_figure(critical_difference_figure(comparisons, alpha), out, "critical-difference")
     return files

@@ -4,7 +4,7 @@ import os
 import random
 import signal
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing
 from functools import cache
@@ -20,7 +20,7 @@ from mlspl.experiments.trial import WORKER_DIED, Outcome, Trial
 
 __all__ = ["run_trials"]
 
-Results = Iterator[tuple[Trial, Outcome | None]]
+Results = Generator[tuple[Trial, Outcome | None]]
 
 
 def run_trials(
@@ -94,7 +94,9 @@ def _on_processes(trials: Sequence[Trial], datasets, store: Store, jobs: int) ->
                 yield waiting.pop(trial.key), outcome
 
 
-def _parallel(trials: list[Trial], datasets, store: Store, jobs: int) -> Iterator[tuple[str, Outcome | None]]:
+def _parallel(
+    trials: list[Trial], datasets, store: Store, jobs: int
+) -> Generator[tuple[str, Outcome | None]]:
     finished_elsewhere: list[Trial] = []
 
     def calls():

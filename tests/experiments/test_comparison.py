@@ -44,9 +44,9 @@ def test_ranks_and_friedman_are_of_the_means_over_data_sets():
     result = compare(scores, "one_error", greater_is_better=False, alpha=0.1)
     means = scores.groupby(["block", "variant"])["one_error"].mean().unstack()
     pd.testing.assert_frame_equal(result.means, means, check_names=False)
-    assert result.friedman == friedman(means)
-    assert result.ranks.to_dict() == means.rank(axis=1).mean().to_dict()
-    assert result.distance == critical_difference(3, 7, 0.1)
+    assert result.ranking.friedman == friedman(means)
+    assert result.ranking.ranks.to_dict() == means.rank(axis=1).mean().to_dict()
+    assert result.ranking.distance == critical_difference(3, 7, 0.1)
     assert (result.pairs["block"] == ALL_DATASETS).sum() == 3
 
 
@@ -66,16 +66,14 @@ def test_what_is_not_complete_is_left_out_and_said():
 
 def test_one_data_set_has_pairs_but_no_ranks():
     result = compare(random_scores(n_datasets=1), "one_error", greater_is_better=False)
-    assert result.ranks is None
-    assert result.friedman is None
+    assert result.ranking is None
     assert len(result.pairs) == 3
 
 
-def test_two_methods_have_ranks_but_no_friedman():
+def test_two_methods_have_pairs_but_no_ranks():
     result = compare(random_scores(methods="ab"), "one_error", greater_is_better=False)
-    assert result.ranks.to_dict() == {"a": 1.0, "b": 2.0}
-    assert result.friedman is None
-    assert result.distance is None
+    assert result.ranking is None
+    assert result.pairs["better"].tolist() == ["a", "a", "a"]
 
 
 def test_one_split_of_one_method_compares_to_nothing():
@@ -96,9 +94,9 @@ def test_a_store_and_its_csv_say_the_same(paper_store, tmp_path):
 
 def test_means_per_data_set_need_no_splits(tmp_path):
     path = tmp_path / "means.csv"
-    path.write_text("dataset, method, f1\nx, a, 0.5\nx, b, 0.6\ny, a, 0.5\ny, b, 0.7\n")
+    path.write_text("dataset, method, f1\nx, a, 0.5\nx, b, 0.6\nx, c, 0\ny, a, 0.5\ny, b, 0.7\ny, c, 0\n")
     result = compare(read_scores(path, criteria=["f1"]), "f1", greater_is_better=True)
-    assert result.ranks.to_dict() == {"a": 2.0, "b": 1.0}
+    assert result.ranking.ranks.to_dict() == {"a": 2.0, "b": 1.0, "c": 3.0}
 
 
 @pytest.mark.parametrize(

@@ -77,7 +77,7 @@ def test_the_diagram_places_methods_at_their_ranks():
     stems = [line.get_xdata()[0] for line in axis.lines if len(line.get_xdata()) == 3]
     assert sorted(stems) == [1, 2, 3, 4, 5]
     texts = " ".join(text.get_text() for text in axis.texts)
-    assert f"{comparison.distance:.2f}" in texts
+    assert f"{comparison.ranking.distance:.2f}" in texts
     bars = [line.get_xdata() for line in axis.lines if line.get_linewidth() > 3]
     assert [np.round(bar).tolist() for bar in bars] == [[1, 2], [2, 3], [3, 4], [4, 5]]
 
