@@ -103,8 +103,8 @@ class CodeRegressor(ABC, BaseEstimator):
 class CodeSVR(CodeRegressor):
     """An ε-support vector regression per code.
 
-    Cross-fitting solves all folds on the one kernel matrix, the rows left out at cost 0, starting from the fit
-    on all rows.
+    Cross-fitting solves all folds on the one kernel matrix, the rows left out at cost 0, and starts from
+    the fit on all rows.
 
     Parameters
     ----------

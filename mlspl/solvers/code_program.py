@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from mlspl.solvers.arrays import read_only
 from mlspl.solvers.hinge_simplex import minimise_hinges
 from mlspl.solvers.threads import run_threads
 
@@ -92,9 +93,8 @@ def solve_codes(
     >>> solution.codes
     array([[0.5, 0.5]])
     """
-    scores, targets, code_weights, distances, label_weights = (
-        np.ascontiguousarray(array, dtype=np.float64)
-        for array in (scores, targets, code_weights, distances, label_weights)
+    scores, targets, code_weights, distances, label_weights = map(
+        read_only, (scores, targets, code_weights, distances, label_weights)
     )
     (n, n_labels), m = scores.shape, code_weights.shape[1]
     for name, array, shape in (
@@ -108,11 +108,10 @@ def solve_codes(
             raise ValueError(f"{name} has shape {array.shape}; expected {shape}, to go with the scores.")
         if not np.isfinite(array).all():
             raise ValueError(f"{name} holds NaN or infinity.")
-    by_code = np.ascontiguousarray(code_weights.T)
-    problem = (scores, targets, by_code, distances, label_weights, float(beta), max_iter)
+    problem = (scores, targets, read_only(code_weights.T), distances, label_weights, float(beta), max_iter)
     answer = (np.zeros((n, m)), np.empty(n), np.zeros(n), np.zeros(n, dtype=np.int64))
-    # Work too small for a thread is not cut; several chunks per thread even out rows of unequal work.
-    n_chunks = min(4 * n_threads, 1 + n * m * n_labels // 100_000) if n_threads > 1 else 1
+    # Chunks of about a millisecond: worth a thread, and short enough to hear Ctrl-C between them.
+    n_chunks = 1 + n * m * n_labels // 50_000
     bounds = np.linspace(0, n, n_chunks + 1).astype(np.int64)
     calls = [(start, stop, problem, answer) for start, stop in pairwise(bounds)]
     run_threads(_solve_rows, calls, n_threads)

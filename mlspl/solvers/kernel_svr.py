@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from mlspl.solvers.arrays import read_only
 from mlspl.solvers.threads import run_threads
 
 __all__ = ["SVRSolution", "solve_svrs"]
@@ -92,14 +93,13 @@ def solve_svrs(
     >>> np.round(solution.fitted, 6)
     array([[0., 1., 2., 3.]])
     """
-    K = np.ascontiguousarray(K, dtype=np.float64)
-    targets = np.ascontiguousarray(targets, dtype=np.float64)
+    K, targets = read_only(K), read_only(targets)
     m, n = targets.shape
     if K.shape != (n, n):
         raise ValueError(f"K has shape {K.shape}; {n} targets a row need {(n, n)}.")
     if not (np.isfinite(K.sum()) and np.isfinite(targets).all()):
         raise ValueError("K or the targets hold NaN or infinity.")
-    costs = np.ascontiguousarray(np.broadcast_to(np.asarray(C, dtype=np.float64), (m, n)))
+    costs = read_only(np.broadcast_to(C, (m, n)))
     if not (costs >= 0).all():
         raise ValueError("C must not be negative; 0 holds an instance out.")
     coef = np.zeros((m, n)) if coef is None else _feasible(coef, costs)
@@ -107,7 +107,7 @@ def solve_svrs(
     iterations = np.empty(m, dtype=np.int64)
     if max_iter is None:
         max_iter = max(1_000_000, 100 * n)
-    problem = (K, K.diagonal().copy(), targets, costs, float(epsilon), float(tol), max_iter)
+    problem = (K, read_only(K.diagonal()), targets, costs, float(epsilon), float(tol), max_iter)
     answer = (coef, fitted, bias, violation, iterations)
     run_threads(_solve_svr, [(which, problem, answer) for which in range(m)], n_threads)
     # As Σβ = 0, the intercept in the fitted values adds nothing.
@@ -175,6 +175,7 @@ def _solve_svr(which, problem, answer):  # pragma: no cover - compiled
     # (decreasing it); an infinite kink marks the side that the box closes.
     gradient = -target
     for i in range(n):
+        coef[i] = _settle(coef[i], cost[i])
         if coef[i] != 0.0:
             for k in range(n):
                 gradient[k] += coef[i] * K[i, k]

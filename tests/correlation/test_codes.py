@@ -1,0 +1,84 @@
+import numpy as np
+import pytest
+from sklearn.exceptions import ConvergenceWarning
+
+from mlspl.correlation import codes as module
+from mlspl.correlation import initial_codes, prototype_distances, prototype_means, update_codes
+from mlspl.solvers import solve_codes
+from tests import naive
+
+
+def state(seed, n=60, n_labels=8, m=6):
+    rng = np.random.default_rng(seed)
+    signs = rng.choice([-1.0, 1.0], size=(n, n_labels))
+    codes, prototypes = initial_codes(signs, m, random_state=seed)
+    return {
+        "scores": rng.normal(size=(n, n_labels)),
+        "signs": signs,
+        "code_weights": rng.normal(size=(n_labels, codes.shape[1])),
+        "prototypes": prototypes,
+        "label_weights": rng.random((n, n_labels)),
+    }, codes
+
+
+def objective(codes, scores, signs, code_weights, prototypes, label_weights, beta):
+    distances = naive.prototype_distances(signs, prototypes)
+    return sum(
+        naive.code_objective(
+            codes[i], scores[i], signs[i], code_weights, distances[i], label_weights[i], beta
+        )
+        for i in range(len(codes))
+    )
+
+
+@pytest.mark.parametrize("beta", [0.0, 0.1, 1.0])
+def test_q_and_a_steps_never_raise_the_objective(beta):
+    given, codes = state(0)
+    value = objective(codes, **given, beta=beta)
+    for _ in range(6):
+        codes = update_codes(**given, beta=beta)
+        after_codes = objective(codes, **given, beta=beta)
+        given["prototypes"] = prototype_means(given["signs"], codes, given["prototypes"])
+        after_means = objective(codes, **given, beta=beta)
+        assert value + 1e-9 >= after_codes >= after_means - 1e-9
+        value = after_means
+
+
+def test_equals_highs():
+    given, _ = state(1, n=15)
+    codes = update_codes(**given, beta=0.2, n_threads=2)
+    distances = naive.prototype_distances(given["signs"], given["prototypes"])
+    for i, q in enumerate(codes):
+        program = (
+            given["scores"][i],
+            given["signs"][i],
+            given["code_weights"],
+            distances[i],
+            given["label_weights"][i],
+            0.2,
+        )
+        assert naive.code_objective(q, *program) == pytest.approx(naive.solve_code(*program), abs=1e-8)
+
+
+def test_with_the_papers_beta_no_code_moves():
+    """ALGORITHMS.md §4: at β = 100 every instance stays with its nearest prototype."""
+    given, codes = state(2, m=200)
+    np.testing.assert_array_equal(update_codes(**given, beta=100.0), codes)
+
+
+def test_an_unfinished_program_is_said_aloud(monkeypatch):
+    given, _ = state(3)
+    monkeypatch.setattr(module, "solve_codes", lambda *a, **k: solve_codes(*a, **k, max_iter=1))
+    with pytest.warns(ConvergenceWarning, match="of 60 codes are not optimal"):
+        codes = update_codes(**given, beta=0.0)
+    np.testing.assert_allclose(codes.sum(axis=1), 1)
+
+
+def test_distances_are_those_of_the_prototypes():
+    given, _ = state(4)
+    distances = prototype_distances(given["signs"], given.pop("prototypes"))
+    expected = solve_codes(
+        given["scores"], given["signs"], given["code_weights"], distances, given["label_weights"], 0.5
+    )
+    given, _ = state(4)
+    np.testing.assert_array_equal(update_codes(**given, beta=0.5), expected.codes)
