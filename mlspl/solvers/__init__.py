@@ -1,16 +1,22 @@
-"""The solvers room."""
+"""Compiled solvers, arrays in and arrays out; they know nothing of data sets or estimators."""
 
 from mlspl.solvers.code_program import CodeSolution, solve_codes
+from mlspl.solvers.kernel_svm import SVMSolution, solve_svms
 from mlspl.solvers.kernel_svr import SVRSolution, solve_svrs
-from mlspl.solvers.rank_svm import LabelPairs, RankSVMSolution, label_pairs, solve_rank_svm
+from mlspl.solvers.rank_pairs import LabelPairs, label_pairs
+from mlspl.solvers.rank_svm import RankSVMSolution, solve_rank_svm
+from mlspl.solvers.reference import solve_svms_libsvm
 
 __all__ = [
     "CodeSolution",
     "LabelPairs",
     "RankSVMSolution",
+    "SVMSolution",
     "SVRSolution",
     "label_pairs",
     "solve_codes",
     "solve_rank_svm",
+    "solve_svms",
+    "solve_svms_libsvm",
     "solve_svrs",
 ]

@@ -30,22 +30,10 @@ from typing import NamedTuple
 
 import numpy as np
 from numba import njit
-from scipy.sparse.csgraph import connected_components
 
-__all__ = ["LabelPairs", "RankSVMSolution", "label_pairs", "solve_rank_svm"]
+from mlspl.solvers.rank_pairs import component_shift, flow_components, label_pairs
 
-
-class LabelPairs(NamedTuple):
-    """The (row, relevant label, irrelevant label) triples of a data set and their costs, rows ascending."""
-
-    row: np.ndarray
-    relevant: np.ndarray
-    irrelevant: np.ndarray
-    cost: np.ndarray
-
-    def only(self, chosen):
-        """The chosen pairs alone."""
-        return LabelPairs(*(values[chosen] for values in self))
+__all__ = ["RankSVMSolution", "solve_rank_svm"]
 
 
 class RankSVMSolution(NamedTuple):
@@ -110,7 +98,7 @@ def solve_rank_svm(K, signed_weight, *, tol=1e-4, max_iter=10_000) -> RankSVMSol
     K = np.ascontiguousarray(K, dtype=np.float64)
     signed_weight = np.ascontiguousarray(signed_weight, dtype=np.float64)
     pairs = label_pairs(signed_weight)
-    component, circulates = _components(pairs, signed_weight.shape[1])
+    component, circulates = flow_components(pairs, signed_weight.shape[1])
     state = _DualAscent(K, pairs.only(circulates), signed_weight.shape[1])
     rng = np.random.default_rng(0)
     dual, n_iter = 0.0, 0
@@ -119,16 +107,16 @@ def solve_rank_svm(K, signed_weight, *, tol=1e-4, max_iter=10_000) -> RankSVMSol
         loss, slackness = state.loss()
         slow = n_iter % 50 == 0
         if slackness <= tol * (state.half_norm() + loss) or slow or n_iter == max_iter:
+            if slow and state.restore_balance():
+                state.climb()
             if state.restore_balance():
-                if slow:
-                    state.climb()
                 dual = max(dual, state.alpha.sum() - state.half_norm())
             primal = state.half_norm() + state.loss()[0]
             if primal - dual <= tol * primal:
                 break
 
     scores = state.scores + state.bias[:, None]
-    shift = _component_shift(scores, component, pairs.only(~circulates))
+    shift = component_shift(scores, component, pairs.only(~circulates))
     shift -= np.mean(state.bias + shift)
     scores += shift[:, None]
     error = 1.0 - scores[pairs.relevant, pairs.row] + scores[pairs.irrelevant, pairs.row]
@@ -162,7 +150,7 @@ class _DualAscent:
         self.budget = np.minimum(into, out_of)
         # A tenth of the kernel's diagonal leaves the conditioning as it is. For a label of small budget the
         # bias must still cross the margin in a few steps when the imbalance is as large as the budget.
-        crossing = np.divide(2.0, self.budget, out=np.zeros(n_labels), where=self.budget > 0)
+        crossing = np.where(self.budget > 0, 2.0 / np.maximum(self.budget, 1e-300), 0.0)
         self.penalty = np.maximum(0.1 * np.median(np.diagonal(K)) if len(K) else 0.0, crossing)
 
     def sweep(self, order):
@@ -230,7 +218,7 @@ class _DualAscent:
             if slope <= enough:
                 break
             coef = self._per_row(direction)
-            push = coef @ self.K
+            push = _times_kernel(coef, self.K)
             curvature = _inner(coef, push)
             wall = np.where(direction > 0, cost - alpha, alpha)
             speed = np.abs(direction)
@@ -268,7 +256,7 @@ class _DualAscent:
     def _set_alpha(self, alpha):
         self.alpha = alpha
         self.coef = self._per_row(self.alpha)
-        self.scores = self.coef @ self.K
+        self.scores = _times_kernel(self.coef, self.K)
         self.imbalance = self.coef.sum(axis=1)
 
     def _drop(self, potential):
@@ -283,86 +271,32 @@ class _DualAscent:
 
     def _per_row(self, flow):
         """What each label gains in each row, shape (L, n): β, for the flow α."""
-        n, shape = len(self.K), self.coef.shape
-        gain = np.bincount(self.pairs.relevant * n + self.pairs.row, flow, self.coef.size)
-        return (gain - np.bincount(self.pairs.irrelevant * n + self.pairs.row, flow, self.coef.size)).reshape(
-            shape
-        )
-
-
-def label_pairs(signed_weight) -> LabelPairs:
-    """Every (row, relevant label, irrelevant label) with its cost, the product of the two weights.
-
-    Parameters
-    ----------
-    signed_weight : array (n, L)
-        Positive where a label is relevant, negative where it is not, 0 where it is left out.
-
-    Returns
-    -------
-    LabelPairs
-        Rows ascending, within a row the relevant labels ascending, then the irrelevant ones.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> pairs = label_pairs(np.array([[1.0, -0.5, 0.0, -1.0], [1.0, 1.0, 1.0, 1.0]]))
-    >>> pairs.row, pairs.relevant, pairs.irrelevant, pairs.cost
-    (array([0, 0]), array([0, 0]), array([1, 3]), array([0.5, 1. ]))
-    """
-    count = np.vdot(np.sum(signed_weight > 0, axis=1), np.sum(signed_weight < 0, axis=1))
-    row, relevant, irrelevant = np.empty((3, count), dtype=np.intp)
-    cost = np.empty(count)
-    _fill_pairs(np.asarray(signed_weight, dtype=np.float64), row, relevant, irrelevant, cost)
-    return LabelPairs(row, relevant, irrelevant, cost)
-
-
-def _components(pairs, n_labels):
-    """Strongly connected components of the labels, and the pairs inside one."""
-    flow = np.zeros((n_labels, n_labels), dtype=bool)
-    flow[pairs.irrelevant, pairs.relevant] = True
-    component = connected_components(flow, directed=True, connection="strong")[1]
-    return component, component[pairs.relevant] == component[pairs.irrelevant]
-
-
-def _component_shift(scores, component, pairs):
-    """The least shift ≥ 0 of each component's biases that satisfies the pairs between components.
-
-    The components are partly ordered, so the longest paths of Bellman's recursion end.
-    """
-    n_components = component.max() + 1
-    needed = np.full((n_components, n_components), -np.inf)
-    margin = 1.0 - scores[pairs.relevant, pairs.row] + scores[pairs.irrelevant, pairs.row]
-    margin += 1e-9 * (1.0 + np.abs(margin))  # so that rounding leaves no loss behind
-    np.maximum.at(needed, (component[pairs.relevant], component[pairs.irrelevant]), margin)
-    shift = np.zeros(n_components)
-    for _ in range(n_components):
-        shift = np.maximum(shift, np.max(needed + shift, axis=1))
-    return shift[component]
-
-
-@njit(cache=True, nogil=True)
-def _fill_pairs(signed_weight, row, relevant, irrelevant, cost):
-    n, n_labels = signed_weight.shape
-    a = 0
-    for i in range(n):
-        for p in range(n_labels):
-            if signed_weight[i, p] > 0.0:
-                for q in range(n_labels):
-                    if signed_weight[i, q] < 0.0:
-                        row[a], relevant[a], irrelevant[a] = i, p, q
-                        cost[a] = -signed_weight[i, p] * signed_weight[i, q]
-                        a += 1
+        row, relevant, irrelevant, _ = self.pairs
+        n, size = len(self.K), self.coef.size
+        gain = np.bincount(relevant * n + row, flow, size) - np.bincount(irrelevant * n + row, flow, size)
+        return gain.reshape(self.coef.shape)
 
 
 @njit(cache=True, nogil=True)
 def _inner(A, B):
-    """⟨A, B⟩. BLAS would wake its threads for it, at many times the cost."""
+    """⟨A, B⟩; here and below BLAS would wake its threads, at many times the cost of so little work."""
     total = 0.0
     for row in range(A.shape[0]):
         for column in range(A.shape[1]):
             total += A[row, column] * B[row, column]
     return total
+
+
+@njit(cache=True, nogil=True)
+def _times_kernel(coef, K):
+    """Compute coef @ K, passing over the rows without a coefficient."""
+    product = np.zeros(coef.shape)
+    for i in range(len(K)):
+        for label in range(len(coef)):
+            if coef[label, i] != 0.0:
+                for j in range(len(K)):
+                    product[label, j] += coef[label, i] * K[i, j]
+    return product
 
 
 @njit(cache=True, nogil=True)
@@ -405,21 +339,21 @@ def _sweep(order, K, first, relevant, irrelevant, cost, penalty, alpha, coef, sc
 def _solve_row(diagonal, begin, end, relevant, irrelevant, cost, penalty, alpha, f, change):
     """Coordinate steps over one row's pairs until their errors have fallen to a tenth."""
     at_first = 0.0
-    for sweep in range(20):
+    for turn in range(20):
         largest = 0.0
         for a in range(begin, end):
             p, q = relevant[a], irrelevant[a]
             curvature = 2.0 * diagonal + penalty[p] + penalty[q]
-            target = alpha[a] + (1.0 - f[p] + f[q]) / curvature
-            step = min(max(target, 0.0), cost[a]) - alpha[a]
+            best = min(max(alpha[a] + (1.0 - f[p] + f[q]) / curvature, 0.0), cost[a])
+            step = best - alpha[a]
             if step != 0.0:
-                alpha[a] += step
+                alpha[a] = best
                 change[p] += step
                 change[q] -= step
                 f[p] += (diagonal + penalty[p]) * step
                 f[q] -= (diagonal + penalty[q]) * step
                 largest = max(largest, abs(step) * curvature)
-        if sweep == 0:
+        if turn == 0:
             at_first = largest
         if largest <= 0.1 * at_first:
             return
