@@ -2,4 +2,27 @@
 
 from importlib.metadata import version
 
+from mlspl import datasets, metrics, model_selection, pacing
+from mlspl.models import (
+    BSVMClassifier,
+    MLkNNClassifier,
+    MLLOCClassifier,
+    MLSPLClassifier,
+    RankSVMClassifier,
+    TRAMClassifier,
+)
+
+__all__ = [
+    "BSVMClassifier",
+    "MLLOCClassifier",
+    "MLSPLClassifier",
+    "MLkNNClassifier",
+    "RankSVMClassifier",
+    "TRAMClassifier",
+    "datasets",
+    "metrics",
+    "model_selection",
+    "pacing",
+]
+
 __version__ = version("mlspl")

@@ -1,7 +1,21 @@
-"""The models room."""
+"""Multi-label classifiers with scikit-learn's interface, one a file.
 
+MLSPL (self-paced), ML-LOC (local label correlation), BSVM (a machine per label), ML-kNN, TRAM (transductive)
+and RankSVM.
+"""
+
+from mlspl.models.bsvm import BSVMClassifier
 from mlspl.models.mlknn import MLkNNClassifier
+from mlspl.models.mlloc import MLLOCClassifier
+from mlspl.models.mlspl import MLSPLClassifier
 from mlspl.models.ranksvm import RankSVMClassifier
 from mlspl.models.tram import TRAMClassifier
 
-__all__ = ["MLkNNClassifier", "RankSVMClassifier", "TRAMClassifier"]
+__all__ = [
+    "BSVMClassifier",
+    "MLLOCClassifier",
+    "MLSPLClassifier",
+    "MLkNNClassifier",
+    "RankSVMClassifier",
+    "TRAMClassifier",
+]

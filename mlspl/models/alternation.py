@@ -2,8 +2,15 @@
 
 import numpy as np
 
-from mlspl.correlation import cross_fit_codes, get_regressor, initial_codes, prototype_distances, prototype_means
-from mlspl.solvers import get_svm_solver, solve_codes
+from mlspl.correlation import (
+    cross_fit_codes,
+    get_regressor,
+    initial_codes,
+    prototype_distances,
+    prototype_means,
+    update_codes,
+)
+from mlspl.solvers import get_svm_solver
 
 __all__ = ["Alternation"]
 
@@ -58,18 +65,18 @@ class Alternation:
         self.n_threads = n_threads
         self._solve = get_svm_solver(solver)
         self._label_signs = np.ascontiguousarray(self.signs.T)
-        self._alphas: dict = {}
+        self._warm_starts: dict = {}
         self._joint = np.empty_like(K)
         self.codes, self.prototypes = initial_codes(self.signs, n_codes, random_state)
         self._see_codes()
 
     def fit_classifiers(self, label_weights) -> None:
         """W step: one weighted SVM per label on the kernel of features and codes."""
-        alpha, self.bias = self._svms(label_weights, "all")
-        coef = alpha * self._label_signs
-        self.dual_coef = coef
-        self._feature_scores = self.K @ coef.T
-        self.code_weights = self.seen_codes.T @ coef.T
+        solution = self._svms(label_weights, "all")
+        self.bias = solution.bias
+        self.dual_coef = solution.alpha * self._label_signs
+        self.code_weights = self.seen_codes.T @ self.dual_coef.T
+        self._feature_scores = solution.decision.T - self.bias - self.seen_codes @ self.code_weights
 
     def losses(self, label_weights) -> np.ndarray:
         """Hinge loss of every pair: in sample, or of classifiers fitted without the row's fold."""
@@ -80,17 +87,16 @@ class Alternation:
             for number, (_, test) in enumerate(self.folds):
                 held_in = label_weights.copy()
                 held_in[test] = 0.0
-                alpha, bias = self._svms(held_in, number)
-                scores[test] = self._joint[test] @ (alpha * self._label_signs).T + bias
+                scores[test] = self._svms(held_in, number).decision[:, test].T
         return np.maximum(0.0, 1.0 - self.signs * scores)
 
     def update_codes(self, label_weights) -> int:
         """Q and A steps; returns how many rows changed their code."""
-        codes = solve_codes(
+        codes = update_codes(
             self._feature_scores + self.bias,
             self.signs,
             self.code_weights.T,
-            prototype_distances(self.signs, self.prototypes),
+            self.prototypes,
             label_weights * self.prior,
             self.beta,
             n_threads=self.n_threads,
@@ -125,28 +131,32 @@ class Alternation:
         At test time a code is itself a kernel expansion, q̂_j(x) = ⟨c_j, k(x)⟩ + d_j, so
         f_l(x, q̂) = ⟨coef_l + Σ_j w_lj c_j, k(x)⟩ + b_l + Σ_j w_lj d_j.
         """
-        regressor = get_regressor(self.regressor).fit(self.K, self.codes)
+        regressor = self._fitted_regressor
+        if regressor is None:
+            regressor = get_regressor(self.regressor).fit(self.K, self.codes, self.n_threads)
         coef = self.dual_coef + self.code_weights.T @ regressor.dual_coef_
         return coef, self.bias + self.code_weights.T @ regressor.intercept_
 
     def _see_codes(self) -> None:
         """Let the classifiers see the present codes: the joint kernel K + QQᵀ."""
         if self.folds is None:
-            self.seen_codes = self.codes
+            self.seen_codes, self._fitted_regressor = self.codes, None
         else:
-            self.seen_codes = cross_fit_codes(get_regressor(self.regressor), self.K, self.codes, self.folds)
+            self.seen_codes, self._fitted_regressor = cross_fit_codes(
+                self.regressor, self.K, self.codes, self.folds, n_threads=self.n_threads
+            )
         np.dot(self.seen_codes, self.seen_codes.T, out=self._joint)
         self._joint += self.K
 
-    def _svms(self, label_weights, warm_start):
-        costs = np.ascontiguousarray((self.C * self.prior * label_weights).T)
+    def _svms(self, label_weights, part):
+        """Solve all labels, from where the last solution of the same part (a fold, or all rows) left off."""
         solution = self._solve(
             self._joint,
             self._label_signs,
-            costs,
-            alpha=self._alphas.get(warm_start),
+            (self.C * self.prior * label_weights).T,
+            alpha=self._warm_starts.get(part),
             tol=self.tol,
             n_threads=self.n_threads,
         )
-        self._alphas[warm_start] = solution.alpha
-        return solution.alpha, solution.bias
+        self._warm_starts[part] = solution.warm_start
+        return solution

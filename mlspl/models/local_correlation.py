@@ -54,8 +54,9 @@ class LocalCorrelationClassifier(CallbackSupportMixin, KernelMachine):
         self.stop_reason_ = "max_steps"
         weights = np.ones(Y.shape)
         penalty = np.zeros(Y.shape)
-        state.fit_classifiers(weights)
         pace = None
+        if function is not None and state.folds is None:
+            state.fit_classifiers(weights)
         for target in schedule:
             start = time.perf_counter()
             before, pace_before = weights, pace

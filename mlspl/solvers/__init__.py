@@ -5,7 +5,7 @@ from mlspl.solvers.kernel_svm import SVMSolution, solve_svms
 from mlspl.solvers.kernel_svr import SVRSolution, solve_svrs
 from mlspl.solvers.rank_pairs import LabelPairs, label_pairs
 from mlspl.solvers.rank_svm import RankSVMSolution, solve_rank_svm
-from mlspl.solvers.reference import solve_svms_libsvm
+from mlspl.solvers.reference import get_svm_solver, solve_svms_libsvm
 
 __all__ = [
     "CodeSolution",
@@ -13,6 +13,7 @@ __all__ = [
     "RankSVMSolution",
     "SVMSolution",
     "SVRSolution",
+    "get_svm_solver",
     "label_pairs",
     "solve_codes",
     "solve_rank_svm",
