@@ -6,10 +6,10 @@ import numpy as np
 from scipy import sparse
 
 from mlspl.datasets import lexer
-from mlspl.datasets.arff_header import Header, read_header, unquote
+from mlspl.datasets.arff_header import read_header, unquote
 from mlspl.datasets.arff_rows import BINARY, IGNORED, NOMINAL, NUMERIC, scan_arff
 from mlspl.datasets.errors import DataFormatError
-from mlspl.datasets.source import parse_number, read_lines
+from mlspl.datasets.source import parse_number, read_lines, shorten
 from mlspl.datasets.table import Column, Table
 
 __all__ = ["read_arff"]
@@ -34,18 +34,27 @@ def read_arff(path: Path) -> Table:
     """Read all columns of an ARFF file; ``Table.to_dataset`` tells features from labels."""
     text = read_lines(path)
     header = read_header(text, path)
-    rows = text[header.data_start :] + b"\n"
-    buffer = np.frombuffer(rows, np.uint8)
+
+    def line_at(place: int) -> int:
+        return text.count(b"\n", 0, header.data_start + place) + 1
+
+    rows = np.frombuffer(text, np.uint8)[header.data_start :]
     fault, place, detail, values, columns, row_stop, row_start, hard, any_sparse = scan_arff(
-        buffer, *_scanner_tables(header.columns)
+        rows, *_scanner_tables(header.columns)
     )
     n_columns = len(header.columns)
     if fault != lexer.FINE:
         message = _FAULTS[fault].format(detail=detail, n=n_columns, last=n_columns - 1)
-        raise DataFormatError(message, path, _line(rows, place, header))
+        raise DataFormatError(message, path, line_at(place))
     if not len(row_stop):
-        raise DataFormatError("no rows follow @data. Was the file cut off?", path, header.data_line - 1)
-    _read_hard_values(hard, rows, values, columns, header, path)
+        raise DataFormatError("no rows follow @data. Was the file cut off?", path, line_at(0) - 1)
+    codes: dict[int, dict[str, int]] = {}
+    for number, start, stop in hard.tolist():
+        word = unquote(rows[start:stop].tobytes().decode())
+        try:
+            values[number] = _read_hard_value(word, int(columns[number]), header.columns, codes)
+        except ValueError as error:
+            raise DataFormatError(str(error), path, line_at(start)) from None
     if any_sparse:
         indptr = np.concatenate([[0], row_stop])
         cells = sparse.csr_array((values, columns, indptr), shape=(len(row_stop), n_columns))
@@ -53,8 +62,7 @@ def read_arff(path: Path) -> Table:
         cells.eliminate_zeros()
     else:
         cells = values.reshape(-1, n_columns)
-    lines = header.data_line + np.searchsorted(np.flatnonzero(buffer == lexer.NEWLINE), row_start)
-    return Table(path, header.columns, cells, lines, header.counted)
+    return Table(path, header.columns, cells, lambda row: line_at(row_start[row]), header.counted)
 
 
 def _scanner_tables(columns: list[Column]) -> tuple[np.ndarray, ...]:
@@ -79,31 +87,20 @@ def _scanner_tables(columns: list[Column]) -> tuple[np.ndarray, ...]:
     )
 
 
-def _read_hard_values(
-    hard: np.ndarray, rows: bytes, values: np.ndarray, columns: np.ndarray, header: Header, path: Path
-) -> None:
-    """Read what the scanner left: quoted values, long or extreme numbers; or say why one cannot be read."""
-    codes: dict[int, dict[str, int]] = {}
-    for number, start, stop in hard.tolist():
-        j = int(columns[number])
-        column = header.columns[j]
-        word = unquote(rows[start:stop].decode())
-        if column.kind == "numeric":
-            try:
-                values[number] = parse_number(word)
-            except ValueError:
-                message = f"attribute {column.name!r} is numeric, {word!r} is no finite number. Unknown is ?."
-                raise DataFormatError(message, path, _line(rows, start, header)) from None
-        else:
-            if j not in codes:
-                codes[j] = {value: code for code, value in enumerate(column.values)}
-            if word not in codes[j]:
-                message = (
-                    f"attribute {column.name!r} has no value {word!r}; declared are {column.shown_values}."
-                )
-                raise DataFormatError(message, path, _line(rows, start, header))
-            values[number] = codes[j][word]
-
-
-def _line(rows: bytes, place: int, header: Header) -> int:
-    return header.data_line + rows.count(b"\n", 0, place)
+def _read_hard_value(word: str, j: int, columns: list[Column], codes: dict[int, dict[str, int]]) -> float:
+    """Read what the scanner left, a quoted value or an extreme number; or say why it cannot be read."""
+    column = columns[j]
+    if column.kind == "numeric":
+        try:
+            return parse_number(word)
+        except ValueError:
+            raise ValueError(
+                f"attribute {column.name!r} is numeric, {shorten(word)!r} is no finite number. Unknown is ?."
+            ) from None
+    if j not in codes:
+        codes[j] = {value: code for code, value in enumerate(column.values)}
+    if word not in codes[j]:
+        raise ValueError(
+            f"attribute {column.name!r} has no value {shorten(word)!r}; declared are {column.shown_values}."
+        )
+    return codes[j][word]

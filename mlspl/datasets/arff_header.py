@@ -22,12 +22,11 @@ _NUMERIC = {"numeric", "real", "integer"}
 
 @dataclass(frozen=True)
 class Header:
-    """The columns, MEKA's label count if there is one, and where (byte, line) the data start."""
+    """The columns, MEKA's label count if there is one, and the byte where the data start."""
 
     columns: list[Column]
     counted: int | None
     data_start: int
-    data_line: int
 
 
 def unquote(word: str) -> str:
@@ -53,8 +52,7 @@ def read_header(text: bytes, path: Path) -> Header:
     counted = None
     start, line = 0, 0
     while start < len(text):
-        stop = text.find(b"\n", start)
-        stop = len(text) if stop < 0 else stop
+        stop = text.index(b"\n", start)
         line += 1
         content = text[start:stop].decode("utf-8").strip(" \t")
         start = stop + 1
@@ -66,7 +64,7 @@ def read_header(text: bytes, path: Path) -> Header:
         if word == "data" and (not rest or rest[0] == "%"):
             if not columns:
                 raise DataFormatError("no @attribute stands before @data.", path, line)
-            return Header(columns, counted, start, line + 1)
+            return Header(columns, counted, start)
         if word == "relation":
             counted = _label_count(rest)
         elif word == "attribute":

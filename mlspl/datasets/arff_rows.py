@@ -53,27 +53,19 @@ def _read_index(text, pos, n_columns):
 
 
 @njit(cache=True)
-def _read_value(text, pos, sparse, kind, words, word_at, first_word, last_word, codes):
-    """The value at pos, where it stops (or minus a fault), and whether it could be read here."""
+def _read_word(text, pos, sparse, words, word_at, first_word, last_word, codes):
+    """Where the value at pos stops, or minus a fault; and its code, NaN for ?, or -1 where it has none."""
     byte = text[pos]
     if byte in (COMMA, NEWLINE, PERCENT) or (sparse and byte == CLOSE):
-        return 0.0, -EMPTY_VALUE, False
-    if kind == NUMERIC:
-        value, stop = read_decimal(text, pos)
-        if stop >= 0 and ends_value(text[stop], sparse):
-            return value, stop, True
-    elif kind == BINARY and byte in (ZERO, ZERO + 1) and ends_value(text[pos + 1], sparse):
-        return float(byte - ZERO), pos + 1, True
+        return -EMPTY_VALUE, -1.0
     stop = value_stop(text, pos, sparse)
-    if kind == IGNORED:
-        return 0.0, stop, True
     if byte == QUESTION and stop == pos + 1:
-        return np.nan, stop, True
-    if kind == NOMINAL and stop > 0:
+        return stop, np.nan
+    if stop > 0 and first_word < last_word:
         word = find_word(text, pos, stop, words, word_at, first_word, last_word)
         if word >= 0:
-            return float(codes[word]), stop, True
-    return 0.0, stop, False
+            return stop, float(codes[word])
+    return stop, -1.0
 
 
 @njit(cache=True)
@@ -140,18 +132,22 @@ def scan_arff(text, kinds, words, word_at, first_word, codes):
                 last_row_with[column] = n_rows
                 pos = skip_blanks(text, pos)
                 place = pos
+            kind = kinds[column] if column < n_columns else IGNORED
+            value, stop, known = 0.0, -1, False
+            if kind == NUMERIC:
+                value, stop = read_decimal(text, pos)
+                known = stop >= 0 and ends_value(text[stop], sparse)
+            elif kind == BINARY and ends_value(text[pos + 1], sparse):
+                value, stop = float(text[pos]) - ZERO, pos + 1
+                known = value == 0 or value == 1
+            if not known:
+                first = first_word[column] if kind == NOMINAL else 0
+                last = first_word[column + 1] if kind == NOMINAL else 0
+                stop, value = _read_word(text, pos, sparse, words, word_at, first, last, codes)
+                known = value != -1
+                if kind == IGNORED:
+                    value, known = 0.0, True
             if column < n_columns:
-                value, stop, known = _read_value(
-                    text,
-                    pos,
-                    sparse,
-                    kinds[column],
-                    words,
-                    word_at,
-                    first_word[column],
-                    first_word[column + 1],
-                    codes,
-                )
                 values[n_values] = value
                 columns[n_values] = column
                 if not known:
@@ -160,8 +156,6 @@ def scan_arff(text, kinds, words, word_at, first_word, codes):
                     hard[n_hard, 2] = stop
                     n_hard += 1
                 n_values += 1
-            else:
-                stop = _read_value(text, pos, sparse, IGNORED, words, word_at, 0, 0, codes)[1]
             if stop < 0:
                 fault = -stop
                 break

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -13,22 +14,23 @@ from mlspl.datasets.source import parse_number, read_text
 from mlspl.datasets.table import Column, Table
 from mlspl.errors import UserError
 
-__all__ = ["read_csv", "read_parquet", "require_pyarrow"]
+__all__ = ["DELIMITERS", "read_csv", "read_parquet", "require_pyarrow"]
 
 _MISSING = {"", "?", "NA", "N/A", "NaN", "nan", "null"}
-_DELIMITERS = ",;\t"
+DELIMITERS = ",;\t"
+_QUOTED = re.compile(r'"[^"]*"')
 _MOST_CELLS = 2**28
 
 
 def read_csv(path: Path) -> Table:
-    """Read a CSV file with a header line; comma, semicolon or tab, whichever the header has most of.
+    """Read a CSV file with a header line; comma, semicolon or tab, whichever stands most between its names.
 
     A column of numbers is numeric, one of words nominal, with its values in sorted order. Empty fields, ``?``
     and ``NA`` are missing values.
     """
     text = read_text(path).decode()
-    first_line = text.lstrip("\r\n").partition("\n")[0]
-    delimiter = max(_DELIMITERS, key=first_line.count)
+    first_line = _QUOTED.sub("", text).lstrip("\r\n").partition("\n")[0]
+    delimiter = max(DELIMITERS, key=first_line.count)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     rows: list[list[str]] = []
     lines: list[int] = []
@@ -57,7 +59,7 @@ def read_csv(path: Path) -> Table:
     for j, (name, words) in enumerate(zip(names, zip(*rows[1:], strict=True), strict=True)):
         values, cells[:, j] = _read_column(words, name, path, lines)
         columns.append(Column(name, "nominal" if values else "numeric", values, lines[0]))
-    return Table(path, columns, cells, np.array(lines[1:]))
+    return Table(path, columns, cells, lambda row: lines[row + 1])
 
 
 def read_parquet(path: Path) -> Table:

@@ -3,6 +3,8 @@
 A text is UTF-8 in a uint8 array and ends in a newline, so that every loop over a line ends.
 """
 
+from fractions import Fraction
+
 import numpy as np
 from numba import njit
 
@@ -60,9 +62,15 @@ TAB, NEWLINE, SPACE, HASH, PERCENT, PLUS, COMMA, MINUS = b"\t\n #%+,-"
 ZERO, COLON, QUESTION, OPEN, CLOSE = b"0:?{}"
 _DOUBLE_QUOTE, _SINGLE_QUOTE, _DOT, _NINE, _LARGE_E, _BACKSLASH, _SMALL_E = b"\"'.9E\\e"
 
-# A mantissa below 2**53 and a power of ten up to 22 are exact doubles: one operation rounds correctly.
-_POWERS_OF_TEN = np.array([float(10**power) for power in range(23)])
-_LAST_SAFE_MANTISSA = (2**53 - 10) // 10
+# Whole numbers up to 2**53 and powers of ten up to 22 are exact doubles: one operation rounds correctly.
+_LARGEST_EXACT = 2**53
+_LARGEST_EXACT_POWER = 22
+# Powers of ten as sums of two doubles, 10**-60 first; longer numbers are multiplied with twice the precision.
+_LARGEST_POWER = 60
+_POWERS = [Fraction(10) ** power for power in range(-_LARGEST_POWER, _LARGEST_POWER + 1)]
+_POWER_HIGH = np.array([float(power) for power in _POWERS])
+_POWER_LOW = np.array([float(power - Fraction(float(power))) for power in _POWERS])
+_LAST_TO_GROW = 10**17
 
 
 @njit(cache=True)
@@ -103,6 +111,34 @@ def ends_value(byte, sparse):
 
 
 @njit(cache=True)
+def _split(number):
+    """Two halves of a double, of 26 bits each (Dekker)."""
+    high = 134217729.0 * number
+    high = high - (high - number)
+    return high, number - high
+
+
+@njit(cache=True)
+def _scale(mantissa, exponent):
+    """The double nearest to ``mantissa * 10**exponent``, and whether it is sure to be the nearest.
+
+    Twice the precision of a double leaves it open only for products next to the middle of two doubles.
+    """
+    m_high = float(mantissa)
+    m_low = float(mantissa - np.int64(m_high))
+    p_high, p_low = _POWER_HIGH[exponent + _LARGEST_POWER], _POWER_LOW[exponent + _LARGEST_POWER]
+    product = m_high * p_high
+    (a, b), (c, d) = _split(m_high), _split(p_high)
+    rest = ((a * c - product) + a * d + b * c) + b * d
+    rest += m_high * p_low + m_low * p_high
+    value = product + rest
+    rest -= value - product
+    # The error of this product is below 2**-100 of it; the margin is four times as wide.
+    margin = value * 2.0**-98
+    return value, value + (rest - margin) == value + (rest + margin)
+
+
+@njit(cache=True)
 def read_decimal(text, pos):
     """Value of the decimal number at pos and where it stops, or (0, -1) where it cannot be had exactly."""
     negative = text[pos] == MINUS
@@ -110,24 +146,22 @@ def read_decimal(text, pos):
         pos += 1
     mantissa = np.int64(0)
     digits = 0
-    after_dot = 0
+    exponent = 0
     dot = False
     while True:
-        digit = np.int64(text[pos]) - ZERO
-        if 0 <= digit <= 9:
-            if mantissa > _LAST_SAFE_MANTISSA:
+        if is_digit(text[pos]):
+            if mantissa >= _LAST_TO_GROW:
                 return 0.0, -1
-            mantissa = mantissa * 10 + digit
+            mantissa = mantissa * 10 + (text[pos] - ZERO)
             digits += 1
-            after_dot += dot
-        elif digit == _DOT - ZERO and not dot:
+            exponent -= dot
+        elif text[pos] == _DOT and not dot:
             dot = True
         else:
             break
         pos += 1
     if digits == 0:
         return 0.0, -1
-    exponent = -after_dot
     if text[pos] in (_SMALL_E, _LARGE_E):
         pos += 1
         down = text[pos] == MINUS
@@ -141,11 +175,15 @@ def read_decimal(text, pos):
         if pos == first_digit:
             return 0.0, -1
         exponent += -written if down else written
-    if exponent < -22 or exponent > 22:
-        return 0.0, -1
-    value = float(mantissa)
-    value = value / _POWERS_OF_TEN[-exponent] if exponent < 0 else value * _POWERS_OF_TEN[exponent]
-    return -value if negative else value, pos
+    value, known = float(mantissa), True
+    if mantissa <= _LARGEST_EXACT and -_LARGEST_EXACT_POWER <= exponent <= _LARGEST_EXACT_POWER:
+        power = _POWER_HIGH[abs(exponent) + _LARGEST_POWER]
+        value = value / power if exponent < 0 else value * power
+    elif -_LARGEST_POWER <= exponent <= _LARGEST_POWER:
+        value, known = _scale(mantissa, exponent)
+    else:
+        known = False
+    return (-value if negative else value), (pos if known else -1)
 
 
 @njit(cache=True)

@@ -39,9 +39,11 @@ def read_text(path: Path) -> bytes:
 
 
 def read_lines(path: Path) -> bytes:
-    r"""`read_text` with every line end, of Windows or an old Macintosh, turned into ``\n``."""
+    r"""`read_text` with every line ended by ``\n``, be it from Windows, an old Macintosh, or the last one."""
     text = read_text(path)
-    return text.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if b"\r" in text else text
+    if b"\r" in text:
+        text = text.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    return text if text.endswith(b"\n") else text + b"\n"
 
 
 def parse_number(text: str) -> float:

@@ -54,7 +54,7 @@ def read_svmlight(path: Path, labels: Labels) -> Dataset:
         raise UserError(
             f"{path}: svmlight rows name their labels. Pass labels only as the list of all names."
         )
-    text = read_lines(path) + b"\n"
+    text = read_lines(path)
     first_line, _, below = text.partition(b"\n")
     announced = _read_first_line(first_line, path)
     if announced.n_rows is not None:

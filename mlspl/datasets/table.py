@@ -1,6 +1,7 @@
 """`Table`: what every tabular reader makes first, all columns alike, and how it becomes a `Dataset`."""
 
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -38,14 +39,14 @@ class Column:
 class Table:
     """All columns of a file: numbers, codes of nominal values, NaN for missing ones.
 
-    `lines` says on which line each row stands, None where the format has no lines; `counted` is the number of
-    labels the file itself announces.
+    `line_of` says on which line a row stands, and is None where the format has no lines; `counted` is the
+    number of labels the file itself announces.
     """
 
     path: Path
     columns: list[Column]
     cells: np.ndarray | sparse.csr_array
-    lines: np.ndarray | None = None
+    line_of: Callable[[int], int] | None = None
     counted: int | None = None
 
     def to_dataset(self, labels: Labels, encode: bool) -> Dataset:
@@ -100,9 +101,9 @@ class Table:
         Y = sparse.coo_array(Y)
         first = np.flatnonzero((Y.data != 1) & ~np.isnan(Y.data))[0]
         row, name = Y.row[first], self.columns[label_columns[Y.col[first]]].name
-        where = "" if self.lines is not None else f" in row {row + 1}"
+        where = "" if self.line_of else f" in row {row + 1}"
         message = f"label {name!r} is {Y.data[first]:g}{where}. A label must be 0 or 1."
-        raise DataFormatError(message, self.path, None if self.lines is None else int(self.lines[row]))
+        raise DataFormatError(message, self.path, self.line_of(row) if self.line_of else None)
 
 
 def check_label_size(n_rows: int, n_labels: int, path: Path) -> None:

@@ -14,7 +14,7 @@ from scipy import sparse
 
 from mlspl.datasets.arff_header import quote
 from mlspl.datasets.dataset import Dataset, as_dense
-from mlspl.datasets.frames import require_pyarrow
+from mlspl.datasets.frames import DELIMITERS, require_pyarrow
 from mlspl.datasets.labels import labels_xml, read_labels_xml
 from mlspl.datasets.source import replacing
 from mlspl.datasets.svmlight import write_svmlight
@@ -144,8 +144,11 @@ def _write_arff(dataset: Dataset, stream: IO[str]) -> None:
 
 
 def _write_csv(dataset: Dataset, stream: IO[str], delimiter: str = ",") -> None:
+    names = [*dataset.feature_names, *dataset.label_names]
+    # Unquoted, a semicolon in a name would look like one between names.
+    quoting = csv.QUOTE_ALL if set("".join(names)) & set(DELIMITERS) else csv.QUOTE_MINIMAL
+    csv.writer(stream, delimiter=delimiter, lineterminator="\n", quoting=quoting).writerow(names)
     writer = csv.writer(stream, delimiter=delimiter, lineterminator="\n")
-    writer.writerow([*dataset.feature_names, *dataset.label_names])
     spellers = _spellers(dataset, "", str)
     for row in _dense_rows(dataset):
         writer.writerow([spell(value) for spell, value in zip(spellers, row, strict=True)])
