@@ -69,7 +69,25 @@ def test_equals_exact_fractions_in_value_order_ties_and_labels(problem, as_csr):
     assert places(model.decision_function(new).ravel().tolist()) == places(exact.ravel().tolist())
 
 
-@settings(max_examples=20, deadline=None)
+def test_equal_posteriors_of_different_counts_are_tied():
+    rng = np.random.default_rng(1)
+    X, Y = rng.integers(0, 50, (24, 2)), (rng.random((24, 40)) < rng.uniform(0.1, 0.9, 40)).astype(int)
+    exact = np.array(naive.ml_knn(X.tolist(), Y.tolist(), X[:6].tolist(), 2, 1)).ravel().tolist()
+    scores = MLkNNClassifier(k=2).fit(X, Y).decision_function(X[:6])
+    assert len(set(exact)) < len(exact) / 2
+    assert places(scores.ravel().tolist()) == places(exact)
+
+
+def test_a_posterior_of_one_half_is_predicted():
+    # Mirroring the line swaps the classes, so a row with one neighbour of each cannot tell them apart.
+    model = MLkNNClassifier(k=2).fit(np.arange(4.0)[:, None], [[1], [1], [0], [0]])
+    assert model.predict([[1.5]]) == 1
+    assert 0 < model.decision_function([[1.5]]) < 1e-14
+    assert model.predict_proba([[1.5]]).round() == 1
+    np.testing.assert_allclose(model.predict_proba([[1.5]]), 0.5, rtol=1e-15)
+
+
+@settings(max_examples=15, deadline=None)
 @given(problems, st.integers(0, 2**32 - 1))
 def test_weights_equal_the_twin_s(problem, seed):
     X, Y, k, s = problem
