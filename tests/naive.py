@@ -410,3 +410,156 @@ def prototype_means(signs, codes, prototypes):
 
 def prototype_distances(signs, prototypes):
     return np.array([[sum((y - a) ** 2) for a in prototypes] for y in signs])
+
+
+def minimising_weight(loss, penalty, points=20001):
+    """The v in [0, 1] of the smallest v·l + f(v), by looking at a fine grid and then at a finer one around it."""
+    low, high = 0.0, 1.0
+    for _ in range(3):
+        grid = np.linspace(low, high, points)
+        with np.errstate(all="ignore"):
+            best = grid[np.argmin(grid * loss + penalty(grid))]
+        step = (high - low) / (points - 1)
+        low, high = max(0.0, best - step), min(1.0, best + step)
+    return best
+
+
+def diversity_cost(v, loss, pace, gamma, groups):
+    """Σ v·l − λ Σ v − γ Σ_b ‖v_b‖₂ of weights given pair by pair."""
+    cost = sum(vi * (li - pi) for vi, li, pi in zip(v, loss, pace, strict=True))
+    for group in set(groups):
+        cost -= gamma * sum(vi**2 for vi, g in zip(v, groups, strict=True) if g == group) ** 0.5
+    return cost
+
+
+def quantile_pace(losses, Y, target, per):
+    """The pace of every pair, one group after another."""
+    n, L = losses.shape
+    pace = np.empty((n, L))
+    for i in range(n):
+        for label in range(L):
+            group = [
+                losses[j, k]
+                for j in range(n)
+                for k in range(L)
+                if per == "all" or (k == label and (per == "label" or (Y[j, k] > 0) == (Y[i, label] > 0)))
+            ]
+            larger = [loss for loss in group if loss > min(group)]
+            quantile = np.quantile(group, target)
+            if target == 1:
+                pace[i, label] = np.inf
+            elif quantile > min(group):
+                pace[i, label] = quantile
+            else:
+                pace[i, label] = min(larger, default=np.inf)
+    return pace
+
+
+def rank_svm_pairs(signed_weight):
+    """Every (row, relevant label, irrelevant label, cost), one after the other."""
+    return [
+        (i, p, q, weights[p] * -weights[q])
+        for i, weights in enumerate(signed_weight)
+        for p in range(len(weights))
+        if weights[p] > 0
+        for q in range(len(weights))
+        if weights[q] < 0
+    ]
+
+
+def rank_svm_coef(signed_weight, alpha):
+    """What the dual variables of the pairs make of every (row, label)."""
+    coef = np.zeros(np.shape(signed_weight))
+    for (i, p, q, _), a in zip(rank_svm_pairs(signed_weight), alpha, strict=True):
+        coef[i, p] += a
+        coef[i, q] -= a
+    return coef
+
+
+def rank_svm_primal(K, signed_weight, coef, bias):
+    """½ Σ‖w_l‖² + Σ c [1 − (f_p − f_q)]₊."""
+    F = K @ coef + bias
+    loss = sum(c * max(0.0, 1 - F[i, p] + F[i, q]) for i, p, q, c in rank_svm_pairs(signed_weight))
+    return 0.5 * np.sum(coef * (K @ coef)) + loss
+
+
+def rank_svm_dual(K, signed_weight, alpha):
+    coef = rank_svm_coef(signed_weight, alpha)
+    return np.sum(alpha) - 0.5 * np.sum(coef * (K @ coef))
+
+
+def rank_svm_frank_wolfe(K, signed_weight, max_iter=50):
+    """The literature's solver: a linear program (HiGHS) for every direction, an exact line search.
+
+    Returns the dual variables and the last Frank–Wolfe gap, which is the duality gap at the best bias.
+    """
+    from scipy.optimize import linprog
+    from scipy.sparse import csr_array
+
+    pairs = rank_svm_pairs(signed_weight)
+    i, p, q = (np.array([pair[k] for pair in pairs]) for k in range(3))
+    cost = np.array([pair[3] for pair in pairs])
+    n, L = signed_weight.shape
+    m = len(pairs)
+    balance = csr_array(
+        (np.repeat([1.0, -1.0], m), (np.concatenate([p, q]), np.tile(np.arange(m), 2))), shape=(L, m)
+    )
+
+    def coef(a):
+        B = np.zeros((n, L))
+        np.add.at(B, (i, p), a)
+        np.add.at(B, (i, q), -a)
+        return B
+
+    alpha, F, gap = np.zeros(m), np.zeros((n, L)), np.inf
+    for _ in range(max_iter):
+        gradient = F[i, p] - F[i, q] - 1.0
+        bounds = np.column_stack([np.zeros(m), cost])
+        corner = linprog(gradient, A_eq=balance, b_eq=np.zeros(L), bounds=bounds, method="highs").x
+        direction = corner - alpha
+        gap = -gradient @ direction
+        D = coef(direction)
+        KD = K @ D
+        curvature = np.sum(D * KD)
+        step = min(gap / curvature, 1.0) if curvature > 0 else 1.0
+        if step < 1e-6 or step * np.abs(direction).max() < 1e-4:
+            break
+        alpha, F = alpha + step * direction, F + step * KD
+    return alpha, gap
+
+
+def rank_svm_optimum(K, signed_weight):
+    """The optimal dual value by SLSQP, a general program for a handful of pairs."""
+    from scipy.optimize import minimize
+
+    pairs = rank_svm_pairs(signed_weight)
+    m, L = len(pairs), signed_weight.shape[1]
+    to_coef = np.zeros((signed_weight.size, m))
+    for k, (i, p, q, _) in enumerate(pairs):
+        to_coef[i * L + p, k], to_coef[i * L + q, k] = 1.0, -1.0
+    hessian = to_coef.T @ np.kron(K, np.eye(L)) @ to_coef
+    balance = to_coef.reshape(-1, L, m).sum(axis=0)[:-1]
+    found = minimize(
+        lambda a: 0.5 * a @ hessian @ a - a.sum(),
+        np.zeros(m),
+        jac=lambda a: hessian @ a - 1.0,
+        bounds=[(0.0, pair[3]) for pair in pairs],
+        constraints={"type": "eq", "fun": lambda a: balance @ a, "jac": lambda a: balance},
+        method="SLSQP",
+        options={"maxiter": 1000, "ftol": 1e-14},
+    )
+    return -found.fun
+
+
+def best_cut(scores, signed_weight):
+    """A row's cut with the least weight on the wrong side: every gap is tried, the widest of the best wins."""
+    ordered = sorted(scores, reverse=True)
+    gaps = list(zip(ordered[:-1], ordered[1:], strict=True))
+    inside = [((above + below) / 2, above - below) for above, below in gaps]
+    candidates = [(ordered[0] + 0.5, 0.0), *inside, (ordered[-1] - 0.5, 0.0)]
+
+    def errors(cut):
+        return sum(abs(w) for f, w in zip(scores, signed_weight, strict=True) if (f - cut) * w < 0)
+
+    least = min(errors(cut) for cut, _ in candidates)
+    return max((c for c in candidates if errors(c[0]) <= least + 1e-12), key=lambda c: c[1])[0]
