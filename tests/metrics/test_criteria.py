@@ -16,6 +16,7 @@ from sklearn.metrics import coverage_error, label_ranking_average_precision_scor
 from sklearn.metrics import hamming_loss as sklearn_hamming_loss
 
 from mlspl import metrics
+from mlspl.datasets import load_dataset
 from mlspl.errors import UserError
 from mlspl.metrics import inputs
 from tests import naive
@@ -134,6 +135,19 @@ def test_average_precision_beside_scikit_learn(ties):
     assert theirs == pytest.approx(metrics.average_precision(Y, F) * usable + (1 - usable))
     if ties:
         assert label_ranking_average_precision_score(Y, F) != pytest.approx(theirs, abs=1e-3)
+
+
+def test_the_two_full_rows_of_flags_are_left_out(data_home):
+    """Flags has two rows with all seven labels: they count for coverage and Hamming loss alone."""
+    Y = load_dataset("flags", data_home=data_home).Y
+    full = Y.all(axis=1)
+    assert full.sum() == 2
+    F = np.random.default_rng(0).standard_normal(Y.shape)
+    for name in ("ranking_loss", "one_error", "average_precision"):
+        criterion = metrics.CRITERIA[name].function
+        assert criterion(Y, F) == criterion(Y[~full], F[~full])
+    without = metrics.coverage(Y[~full], F[~full])
+    assert metrics.coverage(Y, F) == pytest.approx((without * 192 + 6 * 2) / 194)
 
 
 def test_hamming_loss_is_scikit_learns():

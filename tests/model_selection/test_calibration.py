@@ -100,6 +100,15 @@ def test_a_constant_label_gets_its_smoothed_frequency(value, scores):
     np.testing.assert_allclose(probabilities, 51 / 52 if value else 1 / 52, rtol=1e-4)
 
 
+@pytest.mark.parametrize(("score", "n"), [(0.7, 50), (0.1, 33), (1e5 / 3, 50)])
+def test_scores_that_never_varied_say_nothing_of_others(score, n):
+    """Also where their weighted mean is off by a rounding error, as it is in the last two cases."""
+    F = np.full((n, 1), score)
+    Y = np.arange(n)[:, None] < n / 5
+    probabilities = PlattCalibration().fit(F, Y).transform([[score - 9], [score], [score + 9]])
+    np.testing.assert_allclose(probabilities, 0.2, atol=0.03)
+
+
 def test_perfect_separation_stays_finite_and_steep():
     F = np.r_[np.full(30, -2.0), np.full(20, 3.0)][:, None]
     calibration = PlattCalibration().fit(F, F > 0)

@@ -12,6 +12,7 @@ from sklearn.datasets import make_multilabel_classification
 from sklearn.linear_model import RidgeClassifier
 from sklearn.model_selection import GridSearchCV, check_cv, cross_val_score
 
+from mlspl.datasets import load_dataset
 from mlspl.errors import UserError
 from mlspl.model_selection import IterativeStratification
 from mlspl.model_selection.inputs import carriers
@@ -148,6 +149,21 @@ def test_one_answer_for_every_container(container):
     held = container(Y)
     for ours, same in zip(folds_of(held), folds_of(Y), strict=True):
         np.testing.assert_array_equal(ours, same)
+
+
+def test_the_rare_labels_of_medical_are_shared_out(data_home):
+    """978 rows and 45 labels, a dozen of them on one or two rows: ten folds, none of them hit by chance."""
+    Y = load_dataset("medical", data_home=data_home).Y
+    folds = folds_of(Y, 10)
+    assert {len(fold) for fold in folds} == {97, 98}
+    counts = np.array([Y[fold].sum(axis=0) for fold in folds])
+    rare = Y.sum(axis=0) <= 10
+    assert rare.sum() > 12
+    assert counts[:, rare].max() <= 2
+    at_random = [
+        imbalance(Y, np.array_split(np.random.default_rng(seed).permutation(978), 10)) for seed in range(5)
+    ]
+    assert imbalance(Y, folds) < min(at_random) / 2
 
 
 def test_scikit_learn_takes_it_for_its_own():

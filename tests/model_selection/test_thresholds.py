@@ -130,6 +130,16 @@ def test_rows_that_always_have_a_label_are_never_left_without():
     assert (CountThreshold().fit(F, Y).apply(F).sum(axis=1) == 1).all()
 
 
+def test_of_many_tied_labels_the_higher_indices_are_counted_in():
+    F = np.random.default_rng(0).integers(0, 3, (20, 60)).astype(float)
+    Y = np.zeros(F.shape)
+    Y[:, :25] = 1
+    predicted = CountThreshold().fit(F, Y).apply(F)
+    for f, p in zip(F, predicted, strict=True):
+        order = sorted(range(60), key=lambda label: (f[label], label), reverse=True)
+        assert np.flatnonzero(p).tolist() == sorted(order[:25])
+
+
 def test_an_unknown_label_counts_by_the_share_of_the_known():
     """Four labels, half of the known relevant in every row: two are expected everywhere."""
     Y = [[1, 0, np.nan, np.nan], [1, 1, 0, 0], [np.nan, 1, 0, np.nan], [np.nan] * 4]
