@@ -1,8 +1,11 @@
 """Slow, obvious versions of everything fast in mlspl. Every fast path is compared with its twin here."""
 
+import itertools
 from fractions import Fraction
 
 import numpy as np
+from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.svm import SVC, SVR
 
 
 def ranked_labels(y, f):
@@ -552,10 +555,9 @@ def rank_svm_optimum(K, signed_weight):
 
 
 def best_cut(scores, signed_weight):
-    """A row's cut with the least weight on the wrong side: every gap is tried, the widest of the best wins."""
+    """A row's cut with the least weight on the wrong side: all gaps tried, the widest of the best wins."""
     ordered = sorted(scores, reverse=True)
-    gaps = list(zip(ordered[:-1], ordered[1:], strict=True))
-    inside = [((above + below) / 2, above - below) for above, below in gaps]
+    inside = [((a + b) / 2, a - b) for a, b in itertools.pairwise(ordered)]
     candidates = [(ordered[0] + 0.5, 0.0), *inside, (ordered[-1] - 0.5, 0.0)]
 
     def errors(cut):
@@ -563,3 +565,54 @@ def best_cut(scores, signed_weight):
 
     least = min(errors(cut) for cut, _ in candidates)
     return max((c for c in candidates if errors(c[0]) <= least + 1e-12), key=lambda c: c[1])[0]
+
+
+class PublishedMLSPL:
+    """Algorithm 1 of the paper, errata corrected, straight from `SVC`, `SVR` and `linprog`: the oracle of MLSPL."""
+
+    def __init__(self, function, pace=1e-2, growth=1.3, steps=20, n_codes=15, C=0.5, beta=100.0, tol=1e-3):
+        self.function, self.pace, self.growth, self.steps = function, pace, growth, steps
+        self.n_codes, self.C, self.beta, self.tol = n_codes, C, beta, tol
+
+    def fit(self, X, Y, codes, prototypes):
+        """Fit from the given start of Q and A (k-means, which is seeded elsewhere)."""
+        S = np.where(Y, 1.0, -1.0)
+        self.X, self.gamma = X, 1.0 / X.shape[1]
+        K = rbf_kernel(X, gamma=self.gamma)
+        Q, A, pace = codes, prototypes, self.pace
+        V = np.ones(S.shape)
+        coef, bias = self._svms(K + Q @ Q.T, S, V)
+        for _ in range(self.steps):
+            scores = (K + Q @ Q.T) @ coef.T + bias
+            V = self.function.weight(np.maximum(0, 1 - S * scores), pace)
+            coef, bias = self._svms(K + Q @ Q.T, S, V)
+            W_q = Q.T @ coef.T
+            Q = np.array([self._code(K[i] @ coef.T + bias, S[i], W_q, A, V[i]) for i in range(len(S))])
+            mass = Q.sum(axis=0)
+            A = np.array([Q[:, j] @ S / mass[j] if mass[j] > 0 else A[j] for j in range(len(A))])
+            pace *= self.growth
+        self.coef, self.bias, self.W_q, self.V, self.Q, self.A = coef, bias, W_q, V, Q, A
+        self.regressors = [SVR(kernel="precomputed", C=1.0, epsilon=0.1, tol=self.tol).fit(K, q) for q in Q.T]
+        return self
+
+    def decision_function(self, X):
+        K = rbf_kernel(X, self.X, gamma=self.gamma)
+        codes = np.column_stack([regressor.predict(K) for regressor in self.regressors])
+        return K @ self.coef.T + codes @ self.W_q + self.bias
+
+    def _svms(self, K, S, V):
+        coef, bias = np.zeros((S.shape[1], len(S))), np.zeros(S.shape[1])
+        for label in range(S.shape[1]):
+            svm = SVC(kernel="precomputed", C=self.C, tol=self.tol)
+            svm.fit(K, S[:, label], sample_weight=np.ascontiguousarray(V[:, label]))
+            coef[label, svm.support_] = svm.dual_coef_[0]
+            bias[label] = svm.intercept_[0]
+        return coef, bias
+
+    def _code(self, scores, signs, W_q, A, weights):
+        """One linear program over (q, ξ): min Σ v ξ + β Σ q_j ‖y − a_j‖²."""
+        m, n_labels = len(A), len(signs)
+        cost = np.concatenate([self.beta * ((signs - A) ** 2).sum(axis=1), weights])
+        margins = np.hstack([-signs[:, None] * W_q.T, -np.eye(n_labels)])
+        simplex = np.concatenate([np.ones(m), np.zeros(n_labels)])[None]
+        return linprog(cost, margins, signs * scores - 1, simplex, [1.0], bounds=(0, None)).x[:m]

@@ -97,17 +97,17 @@ class RankSVMClassifier(KernelMachine):
             if not getattr(self, name) > 0:
                 raise ValueError(f"{name} is {getattr(self, name)!r}; it must be positive.")
         signed = np.where(Y, 1.0, -1.0) * (1.0 if label_weight is None else label_weight)
-        if signed.shape[1] == 1:
+        if Y.shape[1] == 1:
             signed = np.column_stack([signed, -np.sign(signed)])
         n_pairs = np.sum(signed > 0, axis=1) * np.sum(signed < 0, axis=1)
         rows = np.flatnonzero(n_pairs)
         coef = np.zeros((Y.shape[1], len(Y)))
         if len(rows):
-            K = self._kernel_among(X, rows)
-            signed = signed[rows]
-            costs = np.sqrt(self.C / n_pairs[rows, None])
-            solution = solve_rank_svm(K, signed * costs, tol=self.tol, max_iter=self.max_iter)
-            mixing, constant = _cut(solution.scores, signed) if Y.shape[1] > 1 else (_AGAINST_VIRTUAL, 0.0)
+            K, signed, scale = self._kernel_among(X, rows), signed[rows], np.sqrt(1.0 / n_pairs[rows, None])
+            solution = solve_rank_svm(
+                K, np.sqrt(self.C) * scale * signed, tol=self.tol, max_iter=self.max_iter
+            )
+            mixing, constant = _cut(solution.scores, signed, scale) if Y.shape[1] > 1 else _AGAINST_VIRTUAL
             coef[:, rows] = mixing @ solution.coef.T
             intercept = mixing @ solution.bias + constant
             self.objective_, self.dual_gap_, self.n_iter_ = solution[-3:]
@@ -162,15 +162,19 @@ class _LazySlope(LazyCalibration):
 
 
 # The score of a single label is what it has over the virtual label of its absence.
-_AGAINST_VIRTUAL = np.array([[1.0, -1.0]])
+_AGAINST_VIRTUAL = np.array([[1.0, -1.0]]), 0.0
 
 
-def _cut(scores, signed):
-    """Take a cut a·f + c off the scores f: the matrix I − 1aᵀ and the constant −c, by least squares."""
-    n_labels = scores.shape[1]
-    design = np.column_stack([scores, np.ones(len(scores))])
-    solution = np.linalg.lstsq(design, _best_cuts(scores, signed), rcond=None)[0]
-    return np.eye(n_labels) - solution[:-1], -solution[-1]
+def _cut(scores, signed, scale):
+    """Take a cut a·f + c off the scores f: the matrix I − 1aᵀ and the constant −c, by least squares.
+
+    A row counts as much as the mean cost of its pairs.
+    """
+    present, absent = np.maximum(signed, 0.0).sum(axis=1), np.maximum(-signed, 0.0).sum(axis=1)
+    root_weight = scale[:, 0] * np.sqrt(present * absent)
+    design = np.column_stack([scores, np.ones(len(scores))]) * root_weight[:, None]
+    slope = np.linalg.lstsq(design, root_weight * _best_cuts(scores, signed), rcond=None)[0]
+    return np.eye(scores.shape[1]) - slope[:-1], -slope[-1]
 
 
 def _best_cuts(scores, signed):
