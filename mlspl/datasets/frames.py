@@ -18,6 +18,7 @@ __all__ = ["DELIMITERS", "read_csv", "read_parquet", "require_pyarrow"]
 
 _MISSING = {"", "?", "NA", "N/A", "NaN", "nan", "null"}
 DELIMITERS = ",;\t"
+_DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
 _QUOTED = re.compile(r'"[^"]*"')
 _MOST_CELLS = 2**28
 
@@ -137,6 +138,10 @@ def _read_column(
         message = (
             f"column {name!r} is numeric, {words[row]!r} is no finite number. Leave it empty if unknown."
         )
+        raise DataFormatError(message, path, lines[row + 1])
+    if all(_DECIMAL_COMMA.fullmatch(words[row]) for row in np.flatnonzero(is_text)):
+        row = int(np.argmax(is_text))
+        message = f"column {name!r} has decimal commas, such as {words[row]!r}. Write decimal points."
         raise DataFormatError(message, path, lines[row + 1])
     values = sorted(set(words) - _MISSING)
     code = {value: float(position) for position, value in enumerate(values)}

@@ -146,8 +146,14 @@ def _write_arff(dataset: Dataset, stream: IO[str]) -> None:
 def _write_csv(dataset: Dataset, stream: IO[str], delimiter: str = ",") -> None:
     names = [*dataset.feature_names, *dataset.label_names]
     # Unquoted, a semicolon in a name would look like one between names.
-    quoting = csv.QUOTE_ALL if set("".join(names)) & set(DELIMITERS) else csv.QUOTE_MINIMAL
-    csv.writer(stream, delimiter=delimiter, lineterminator="\n", quoting=quoting).writerow(names)
+    ambiguous = set("".join(names)) & set(DELIMITERS)
+    header = csv.writer(
+        stream,
+        delimiter=delimiter,
+        lineterminator="\n",
+        quoting=csv.QUOTE_ALL if ambiguous else csv.QUOTE_MINIMAL,
+    )
+    header.writerow(names)
     writer = csv.writer(stream, delimiter=delimiter, lineterminator="\n")
     spellers = _spellers(dataset, "", str)
     for row in _dense_rows(dataset):

@@ -57,6 +57,7 @@ def test_one_slip_in_a_column_of_numbers_is_an_error_at_its_line(tmp_path):
         ('a,y\n1,"0\n', 2),
         ('a,y\n"1"x,0\n', 2),
         ("a,y\n1,0\n1,2\n", 3),
+        ("a;y\n1;0\n-2,25;0\n3,5;1\n", 3),
         ("a,y\n1,0\n1,yes\n2,no\n", 1),
         ("a,y\n1,0\ninf,1\n3,1\n", 3),
         ("a,y\n" + "1" * 200_000 + ",1\n", 2),
