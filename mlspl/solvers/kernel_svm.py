@@ -134,9 +134,19 @@ def solve_svms(
         start[(n_positive == 0) | (n_negative == 0)] = 0.0
     alpha, decision, summary = np.empty(Y.shape), np.empty(Y.shape), np.empty((len(Y), 5))
     stop = np.zeros(1, dtype=np.bool_)
-    given = (_read_only(K), _read_only(Y), _read_only(costs), start, bias, float(tol), max_iter, stop)
-    # Hard labels first, so that no thread is left with one when the others have finished. The work is in other
-    # threads even if it is in one: this one is then free to hear Ctrl-C and to call off the search.
+    given = (
+        _read_only(K),
+        K.diagonal().copy(),
+        _read_only(Y),
+        costs,
+        start,
+        bias,
+        float(tol),
+        max_iter,
+        stop,
+    )
+    # Hard labels first, so that no thread is left with one when the others have finished. The work is in
+    # other threads even if it is in one: this one is then free to hear Ctrl-C and to call off the search.
     with ThreadPoolExecutor(n_threads) as pool:
         try:
             for future in [

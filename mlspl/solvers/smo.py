@@ -30,6 +30,9 @@ __all__ = ["solve_label"]
 _WORKING_SET = 8
 _PROGRESS = 0.5
 _BLOCK = 32
+# The second-order partner of the worst violator costs a row read alone. Without it the search would crawl
+# where it has an exact duplicate with the other label, which no first-order rule would choose.
+_PARTNER_EVERY = 3
 # In place of infinity: g ± _FAR keeps out of every maximum or minimum and never becomes NaN.
 _FAR = 1e300
 # LIBSVM's τ: the curvature assumed where duplicates or an indefinite kernel leave none.
@@ -61,7 +64,7 @@ _smaller = _reduction("llvm.minnum")
 
 @_compiled
 def solve_label(
-    label, K, Y, costs, start, bias, tol, max_iter, stop, alpha, decision, summary
+    label, K, diagonal, Y, costs, start, bias, tol, max_iter, stop, alpha, decision, summary
 ):  # pragma: no cover - compiled
     """Solve one row of Y and write its row of `alpha`, `decision` and `summary`.
 
@@ -71,7 +74,7 @@ def solve_label(
     y, cost = Y[label], costs[label]
     n = len(y)
     n_blocks = (n + _BLOCK - 1) // _BLOCK
-    # up and low are 0 where β may grow or fall, and ∓_FAR where it may not, as on the padding of the last block.
+    # up and low are 0 where β may grow or fall, and ∓_FAR where it may not or where the last block is padded.
     g, up, low = np.zeros(n_blocks * _BLOCK), np.empty(n_blocks * _BLOCK), np.empty(n_blocks * _BLOCK)
     beta, lower, upper = np.empty(n), np.empty(n), np.empty(n)
     up[:] = -_FAR
@@ -83,12 +86,15 @@ def solve_label(
         _set_sides(up, low, k, beta[k], lower[k], upper[k])
     chosen, step = np.empty(_WORKING_SET, dtype=np.int64), np.empty(_WORKING_SET)
     highest, lowest = np.empty(n_blocks), np.empty(n_blocks)
-    small_kernel, small_vectors = np.empty((_WORKING_SET + 1, _WORKING_SET + 1)), np.empty((4, _WORKING_SET + 1))
+    small_kernel, small_vectors = (
+        np.empty((_WORKING_SET + 1, _WORKING_SET + 1)),
+        np.empty((4, _WORKING_SET + 1)),
+    )
 
     _subtract_start(g, K, beta, chosen, step)
     if bias:
         _balance(g, K, beta, lower, upper, up, low, highest, lowest, chosen, step)
-    n_steps = 0
+    n_steps, n_searches = 0, 0
     while True:
         _find_leaders(g, up, low, highest, lowest)
         top, bottom = _maximum(highest), _minimum(lowest)
@@ -97,9 +103,22 @@ def solve_label(
         # Written so that NaN ends the search.
         if not top - bottom >= tol or n_steps >= max_iter or stop[0]:
             break
-        count = _choose(chosen, g, up, low, highest, lowest, bias)
+        ask_partner = n_searches % _PARTNER_EVERY == 0
+        count = _choose(chosen, K, diagonal, g, up, low, highest, lowest, bias, ask_partner)
+        n_searches += 1
         n_steps += _improve(
-            K, g, beta, lower, upper, chosen, count, step, bias, max_iter - n_steps, small_kernel, small_vectors
+            K,
+            g,
+            beta,
+            lower,
+            upper,
+            chosen,
+            count,
+            step,
+            bias,
+            max_iter - n_steps,
+            small_kernel,
+            small_vectors,
         )
         moved = 0
         for c in range(count):
@@ -120,7 +139,7 @@ def solve_label(
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz"})
 def _subtract_rows(g, K, rows, step, count):  # pragma: no cover - compiled
-    """g −= Σ_c step[c] K[rows[c]] over the first `count` of eight, in one pass."""
+    """Take Σ_c step[c] K[rows[c]] from g, over the first `count` of eight rows, in one pass."""
     for c in range(count, _WORKING_SET):
         rows[c], step[c] = rows[0], 0.0
     row0, row1, row2, row3 = K[rows[0]], K[rows[1]], K[rows[2]], K[rows[3]]
@@ -134,7 +153,7 @@ def _subtract_rows(g, K, rows, step, count):  # pragma: no cover - compiled
 
 @_compiled
 def _subtract_start(g, K, beta, rows, step):  # pragma: no cover - compiled
-    """g −= Kβ."""
+    """Take Kβ from g."""
     count = 0
     for k in range(len(beta)):
         if beta[k] != 0.0:
@@ -210,7 +229,9 @@ def _minimum(values):  # pragma: no cover - compiled
 
 
 @_compiled
-def _choose(chosen, g, up, low, highest, lowest, bias):  # pragma: no cover - compiled
+def _choose(
+    chosen, K, diagonal, g, up, low, highest, lowest, bias, ask_partner
+):  # pragma: no cover - compiled
     """Fill the working set from both ends, one variable per block and side; the worst pair comes first."""
     count = 0
     while count + 2 <= _WORKING_SET:
@@ -221,6 +242,11 @@ def _choose(chosen, g, up, low, highest, lowest, bias):  # pragma: no cover - co
             break
         if grows:
             count = _take(chosen, count, highest, top, -_FAR, g, up)
+            if ask_partner and count == 1:
+                partner = _partner(chosen[0], top, K, diagonal, g, low)
+                if partner >= 0:
+                    chosen[1] = partner
+                    count = 2
         if falls:
             count = _take(chosen, count, lowest, bottom, _FAR, g, low)
     return count
@@ -243,10 +269,30 @@ def _take(chosen, count, leaders, leader, closed, g, side):  # pragma: no cover 
 
 
 @_compiled
+def _partner(i, top, K, diagonal, g, low):  # pragma: no cover - compiled
+    """The variable that gains most by falling while β_i grows, bounds aside; −1 if none gains."""
+    row, n = K[i], len(diagonal)
+    best, best_block = 0.0, 0
+    for block in range(0, n, _BLOCK):
+        gain = 0.0
+        for k in range(block, min(block + _BLOCK, n)):
+            gap = _larger(top - (g[k] + low[k]), 0.0)
+            gain = _larger(gain, gap * gap / _larger(diagonal[i] + diagonal[k] - 2.0 * row[k], _FLAT))
+        if gain > best:
+            best, best_block = gain, block
+    if best > 0.0:
+        for k in range(best_block, min(best_block + _BLOCK, n)):
+            gap = _larger(top - (g[k] + low[k]), 0.0)
+            if gap * gap / _larger(diagonal[i] + diagonal[k] - 2.0 * row[k], _FLAT) == best:
+                return k
+    return -1
+
+
+@_compiled
 def _improve(
     K, g, beta, lower, upper, chosen, count, step, bias, max_iter, kernel, vectors
 ):  # pragma: no cover - compiled
-    """Move the chosen β by pair steps among themselves; writes how far into `step`, returns how many steps."""
+    """Move the chosen β by pair steps among themselves; write how far into `step`, return how many steps."""
     slope, value, floor, ceiling = vectors
     for c in range(count):
         k = chosen[c]
@@ -269,7 +315,7 @@ def _improve(
 
 @_compiled
 def _pair_steps(kernel, g, beta, lower, upper, size, max_iter):  # pragma: no cover - compiled
-    """LIBSVM's algorithm on a small kernel, until the largest violation has fallen to `_PROGRESS` of itself."""
+    """LIBSVM's steps on a small kernel, until the largest violation has fallen to `_PROGRESS` of itself."""
     enough = 0.0
     for n_steps in range(max_iter):
         i, top, bottom = 0, -_FAR, _FAR
