@@ -5,6 +5,7 @@ Splits: the protocol's random one (`protocol_split`), and iterative stratificati
 fitted on; they take arrays, give arrays, and know nothing of the model.
 """
 
+from mlspl.model_selection.anchored import AnchoredCalibration
 from mlspl.model_selection.calibration import (
     CALIBRATIONS,
     Calibration,
@@ -27,6 +28,7 @@ from mlspl.model_selection.thresholds import (
 __all__ = [
     "CALIBRATIONS",
     "THRESHOLDS",
+    "AnchoredCalibration",
     "Calibration",
     "CountThreshold",
     "IdentityCalibration",

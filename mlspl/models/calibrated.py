@@ -1,11 +1,11 @@
-"""Probabilities for estimators whose scores are margins: Platt's sigmoid on out-of-fold scores."""
+"""Probabilities for estimators whose scores are margins: sigmoids fitted to out-of-fold scores."""
 
 import numpy as np
 from sklearn.base import clone
 
-from mlspl.model_selection import PlattCalibration, out_of_fold_scores
+from mlspl.model_selection import AnchoredCalibration, out_of_fold_scores
 
-__all__ = ["LazyCalibration", "PlattProbabilitiesMixin"]
+__all__ = ["LazyCalibration", "OutOfFoldProbabilitiesMixin"]
 
 
 class LazyCalibration:
@@ -21,7 +21,7 @@ class LazyCalibration:
         self.training = (X.copy(), Y, label_weight)
         self.calibration = None
 
-    def get(self, estimator) -> PlattCalibration:
+    def get(self, estimator) -> AnchoredCalibration:
         """The calibration, fitted at the first call by refitting `estimator` on three folds."""
         if self.calibration is None:
             X, Y, label_weight = self.training
@@ -29,12 +29,12 @@ class LazyCalibration:
             if "verbose" in unfitted.get_params():
                 unfitted.set_params(verbose=0)
             scores = out_of_fold_scores(unfitted, X, Y.astype(np.int8), label_weight)
-            self.calibration = PlattCalibration().fit(scores, Y, label_weight)
+            self.calibration = AnchoredCalibration().fit(scores, Y, label_weight)
             self.training = None
         return self.calibration
 
 
-class PlattProbabilitiesMixin:
+class OutOfFoldProbabilitiesMixin:
     """Adds ``predict_proba`` to an estimator of margins; nothing is computed until it is called.
 
     The fit calls ``_prepare_calibration(X, Y, label_weight)``.

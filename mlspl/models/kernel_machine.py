@@ -4,7 +4,7 @@ import numpy as np
 from sklearn.utils import gen_batches
 
 from mlspl.models.base import MultiLabelClassifier
-from mlspl.models.calibrated import PlattProbabilitiesMixin
+from mlspl.models.calibrated import OutOfFoldProbabilitiesMixin
 from mlspl.models.kernels import kernel_matrix, resolve_gamma
 
 __all__ = ["KernelMachine"]
@@ -13,7 +13,7 @@ __all__ = ["KernelMachine"]
 _BLOCK_VALUES = 2**24
 
 
-class KernelMachine(PlattProbabilitiesMixin, MultiLabelClassifier):
+class KernelMachine(OutOfFoldProbabilitiesMixin, MultiLabelClassifier):
     """Base of the estimators with ``kernel``, ``gamma``, ``degree`` and ``coef0``.
 
     One kernel matrix serves all labels. A subclass's ``_fit`` asks for it with ``_training_kernel`` and
@@ -48,7 +48,9 @@ class KernelMachine(PlattProbabilitiesMixin, MultiLabelClassifier):
             else:
                 K = self._kernel(X[block], self.X_fit_)
             scores[block] = K @ self.dual_coef_.T + self.intercept_
-        return scores
+        # Margins are of the order of 1. Their last digits are the order of summation, which differs between
+        # machines and would break ties at random; ties count in rankings.
+        return np.round(scores, 12)
 
     def _kernel(self, A, B) -> np.ndarray:
         return kernel_matrix(A, B, self.kernel, gamma=self.gamma_, degree=self.degree, coef0=self.coef0)

@@ -30,7 +30,7 @@ def resolve_gamma(gamma, X) -> float:
     if gamma == "scale":
         mean_square = (X.multiply(X)).mean() if sparse.issparse(X) else np.mean(np.square(X))
         variance = mean_square - X.mean() ** 2
-        return 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0
+        return float(1.0 / (X.shape[1] * variance)) if variance > 0 else 1.0
     if isinstance(gamma, str) or not np.isfinite(gamma) or gamma <= 0:
         raise ValueError(f"gamma is {gamma!r}; give 'scale', 'auto' or a positive number.")
     return float(gamma)

@@ -179,4 +179,6 @@ class MLSPLClassifier(LocalCorrelationClassifier):
         if self.codes != "cross-fit":
             raise ValueError(f"codes is {self.codes!r}; give 'cross-fit' or 'in-sample'.")
         n_folds = min(self.n_folds, len(Y))
+        if n_folds < 2:
+            return None
         return list(IterativeStratification(n_folds, random_state=self.random_state).split(Y, Y))
