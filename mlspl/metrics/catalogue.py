@@ -93,11 +93,10 @@ def get_scorer(name: str) -> Callable[..., float]:
     Examples
     --------
     >>> from sklearn.datasets import make_multilabel_classification
-    >>> from sklearn.linear_model import LogisticRegression
-    >>> from sklearn.multiclass import OneVsRestClassifier
+    >>> from sklearn.linear_model import RidgeClassifier
     >>> from mlspl.metrics import get_scorer
     >>> X, Y = make_multilabel_classification(random_state=0)
-    >>> model = OneVsRestClassifier(LogisticRegression()).fit(X, Y)
+    >>> model = RidgeClassifier().fit(X, Y)
     >>> -1 < get_scorer("ranking_loss")(model, X, Y) < 0
     True
     """

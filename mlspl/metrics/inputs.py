@@ -10,9 +10,9 @@ from sklearn.utils import check_array
 
 from mlspl.errors import UserError
 
-__all__ = ["IRRELEVANT", "RELEVANT", "UNKNOWN", "label_blocks", "paired", "prediction_blocks", "score_blocks"]
+__all__ = ["RELEVANT", "UNKNOWN", "label_blocks", "paired", "prediction_blocks", "score_blocks"]
 
-RELEVANT, IRRELEVANT, UNKNOWN = 1, 0, -1
+RELEVANT, UNKNOWN = 1, -1
 
 # Pairs converted at a time: 8 MB of float64, so that a million rows cost no more memory than a thousand.
 BLOCK = 1 << 20

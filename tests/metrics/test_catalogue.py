@@ -4,12 +4,13 @@ import numpy as np
 import pytest
 from sklearn.datasets import make_multilabel_classification
 from sklearn.ensemble import RandomForestClassifier
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import RidgeClassifier
 from sklearn.model_selection import GridSearchCV, KFold
-from sklearn.multiclass import OneVsRestClassifier
 
 from mlspl.errors import UserError
 from mlspl.metrics import CRITERIA, get_criterion, get_scorer
+from mlspl.model_selection import IterativeStratification
+from mlspl.models import BSVMClassifier
 
 
 @pytest.fixture(scope="module")
@@ -20,7 +21,7 @@ def data():
 @pytest.mark.parametrize("name", CRITERIA)
 def test_a_scorer_is_the_criterion_with_its_sign(name, data):
     X, Y = data
-    model = OneVsRestClassifier(LogisticRegression()).fit(X, Y)
+    model = RidgeClassifier().fit(X, Y)
     criterion = CRITERIA[name]
     output = model.predict(X) if criterion.uses == "labels" else model.decision_function(X)
     sign = 1 if criterion.greater_is_better else -1
@@ -41,8 +42,8 @@ def test_the_direction_is_true(name):
 def test_grid_search_picks_the_best_by_the_criterion(data):
     X, Y = data
     search = GridSearchCV(
-        OneVsRestClassifier(LogisticRegression()),
-        {"estimator__C": [1e-6, 1.0]},
+        RidgeClassifier(),
+        {"alpha": [1.0, 1e6]},
         scoring={name: get_scorer(name) for name in CRITERIA},
         refit="average_precision",
         cv=KFold(3),
@@ -50,6 +51,22 @@ def test_grid_search_picks_the_best_by_the_criterion(data):
     results = search.cv_results_["mean_test_average_precision"]
     assert search.best_index_ == np.argmax(results)
     assert (search.cv_results_["mean_test_coverage"] < 0).all()
+
+
+def test_our_estimators_are_searched_also_where_labels_are_unknown(data):
+    X, Y = data
+    Y = np.where(np.random.default_rng(0).random(Y.shape) < 0.1, np.nan, Y)
+    folds = IterativeStratification(3, random_state=0)
+    search = GridSearchCV(
+        BSVMClassifier(), {"C": [1e-4, 1.0]}, scoring=get_scorer("average_precision"), cv=folds
+    ).fit(X, Y)
+    by_hand = [
+        CRITERIA["average_precision"].function(
+            Y[test], BSVMClassifier(C=1.0).fit(X[train], Y[train]).decision_function(X[test])
+        )
+        for train, test in folds.split(X, Y)
+    ]
+    assert search.cv_results_["mean_test_score"][1] == pytest.approx(np.mean(by_hand))
 
 
 def test_a_scorer_takes_probabilities_where_there_is_no_decision_function(data):
