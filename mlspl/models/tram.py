@@ -217,7 +217,7 @@ def _log_odds(shares, counts):
     smallest = 10.0**-_DECIMALS
     scores = np.log(np.maximum(shares, smallest))
     low, high = -_SURE - scores.max(axis=1), _SURE - scores.min(axis=1)
-    for _ in range(60):
+    for _ in range(45):
         middle = (low + high) / 2
         short = expit(scores + middle[:, None]).sum(axis=1) < counts
         low, high = np.where(short, middle, low), np.where(short, high, middle)
