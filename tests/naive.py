@@ -4,6 +4,7 @@ import itertools
 from fractions import Fraction
 
 import numpy as np
+from scipy.optimize import linprog
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import SVC, SVR
 
@@ -568,7 +569,7 @@ def best_cut(scores, signed_weight):
 
 
 class PublishedMLSPL:
-    """Algorithm 1 of the paper, errata corrected, straight from `SVC`, `SVR` and `linprog`: the oracle of MLSPL."""
+    """Algorithm 1 of the paper, errata corrected, straight from `SVC`, `SVR` and `linprog`."""
 
     def __init__(self, function, pace=1e-2, growth=1.3, steps=20, n_codes=15, C=0.5, beta=100.0, tol=1e-3):
         self.function, self.pace, self.growth, self.steps = function, pace, growth, steps
