@@ -73,8 +73,7 @@ class RankSVMClassifier(KernelMachine):
 
     Examples
     --------
-    >>> from mlspl import datasets
-    >>> from mlspl.models import RankSVMClassifier
+    >>> from mlspl import RankSVMClassifier, datasets
     >>> digits = datasets.load_dataset("digits-traits")
     >>> model = RankSVMClassifier(gamma="scale").fit(digits.X[:300], digits.Y[:300])
     >>> bool(model.dual_gap_ <= 1e-4 * model.objective_)
