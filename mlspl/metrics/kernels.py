@@ -12,8 +12,8 @@ def rank_rows(Y: NDArray[np.int8], F: NDArray[np.float64]) -> NDArray[np.float64
     """Return (4, n): ranking loss, one error, coverage and average precision of every row.
 
     Y holds 1 (relevant), 0 (irrelevant) and -1 (unknown, passed over). A criterion that leaves a row out has
-    NaN there. Counting what stands above each relevant label takes |Y|·L comparisons a row, but no sorting and
-    no branches: the inner loops compile to vector instructions.
+    NaN there. Counting what stands above each relevant label takes |Y|·L comparisons a row, but no sorting
+    and no branches: the inner loops compile to vector instructions.
     """
     n, L = Y.shape
     rows = np.full((4, n), np.nan)
