@@ -12,6 +12,7 @@ from mlspl.solvers.threads import run_threads
 
 __all__ = ["CodeSolution", "solve_codes"]
 
+# Numba keys its cache by this file alone: after a change in hinge_simplex.py, touch this one.
 _FAST = {"contract", "reassoc", "nsz", "nnan"}
 
 
@@ -108,6 +109,8 @@ def solve_codes(
             raise ValueError(f"{name} has shape {array.shape}; expected {shape}, to go with the scores.")
         if not np.isfinite(array).all():
             raise ValueError(f"{name} holds NaN or infinity.")
+    if (label_weights < 0).any() or not 0 <= beta < np.inf:
+        raise ValueError("Neither label_weights nor beta may be negative, nor beta infinite.")
     problem = (scores, targets, read_only(code_weights.T), distances, label_weights, float(beta), max_iter)
     answer = (np.zeros((n, m)), np.empty(n), np.zeros(n), np.zeros(n, dtype=np.int64))
     # Chunks of about a millisecond: worth a thread, and short enough to hear Ctrl-C between them.

@@ -153,6 +153,7 @@ def _factor(program, vertex):  # pragma: no cover - compiled
             vertex.sides[name - p] = _BELOW
     for a in range(p):
         vertex.gradient[a] = program.cost[a]
+    _clear_rounding(edges[p - 1])
     _bends(program, edges[p - 1], vertex.bends)
     for b in range(r):
         if abs(vertex.bends[b]) < _TINY:
@@ -191,6 +192,14 @@ def _exchange(edges, slot, constraint):  # pragma: no cover - compiled
             if reach != 0.0:
                 for a in range(edge.shape[0]):
                     edges[s, a] -= reach * edge[a]
+
+
+@njit(cache=True, nogil=True)
+def _clear_rounding(q):  # pragma: no cover - compiled
+    """Set to 0 what is 0 but for rounding, or below it."""
+    for a in range(q.shape[0]):
+        if q[a] < _TINY:
+            q[a] = 0.0
 
 
 @njit(cache=True, nogil=True)
@@ -321,9 +330,7 @@ def _pivot(program, vertex, slot, sign, step, entering, rates):  # pragma: no co
         vertex.bends[entering - p] = 0.0
     vertex.held[slot] = entering
     _exchange(vertex.edges, slot, _constraint(program, entering))
-    for a in range(p):
-        if vertex.edges[p - 1, a] < _TINY:
-            vertex.edges[p - 1, a] = 0.0
+    _clear_rounding(vertex.edges[p - 1])
 
 
 @njit(cache=True, nogil=True, fastmath=_FAST)

@@ -198,6 +198,14 @@ def test_missing_values_are_named(name):
         solve_codes(**program)
 
 
+@pytest.mark.parametrize(
+    "change", [{"label_weights": -np.ones((4, 3))}, {"beta": -1.0}, {"beta": np.nan}, {"beta": np.inf}]
+)
+def test_what_would_not_be_convex_or_bounded_is_refused(change):
+    with pytest.raises(ValueError, match="negative"):
+        solve_codes(**instances(np.random.default_rng(9), 4, 3, 2) | change)
+
+
 @pytest.mark.parametrize("name", ["scene", "yeast", "emotions"])
 def test_real_programs_equal_highs(data_home, name):
     """The Q step of ML-LOC's first iteration on real data, for β down to where codes do move."""
