@@ -46,15 +46,30 @@ class StableNeighbours:
         if metric == "precomputed" and sparse.issparse(X):
             raise UserError("Precomputed distances must be a dense array: a sparse one leaves pairs out.")
         parameters = dict(metric_params or {})
-        self._engine = NearestNeighbors(
-            p=parameters.pop("p", 2), metric=metric, metric_params=parameters or None, n_jobs=n_jobs
-        )
+        self._settings = {
+            "p": parameters.pop("p", 2),
+            "metric": metric,
+            "metric_params": parameters or None,
+            "n_jobs": n_jobs,
+        }
         # Far from the origin the engine's dot products cancel; moving the origin changes no distance.
         centred = metric in _EUCLIDEAN | {"minkowski"} and not sparse.issparse(X)
         self._origin = X.mean(axis=0) if centred else None
         self._X = X if self._origin is None else X - self._origin
-        self._engine.fit(self._X)
+        self._build()
+
+    def _build(self):
+        self._engine = NearestNeighbors(**self._settings).fit(self._X)
         self._metric = self._engine.effective_metric_
+
+    def __getstate__(self):
+        """Leave out the engine: its trees are private to scikit-learn; no file should need to trust them."""
+        return {name: value for name, value in self.__dict__.items() if name != "_engine"}
+
+    def __setstate__(self, state):
+        """Build the engine anew."""
+        self.__dict__.update(state)
+        self._build()
 
     def of_each_other(self, k):
         """The k nearest other rows of each row; a row is never its own neighbour, its duplicates may be.

@@ -2,6 +2,7 @@ import pickle
 
 import numpy as np
 import pytest
+import skops.io
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
@@ -116,7 +117,11 @@ def test_many_tied_rows_are_settled_batch_by_batch(monkeypatch):
     assert sets(StableNeighbours(X).of_each_other(9)) == whole
 
 
-def test_a_pickled_search_finds_the_same():
+def test_a_stored_search_finds_the_same_and_asks_to_trust_nothing_of_scikit_learn():
     X = np.random.default_rng(6).integers(0, 3, (40, 2)).astype(float)
     search = StableNeighbours(X)
-    assert sets(pickle.loads(pickle.dumps(search)).of(X, 4)) == sets(search.of(X, 4))
+    stored = skops.io.dumps(search)
+    unknown = skops.io.get_untrusted_types(data=stored)
+    assert not [name for name in unknown if name.startswith("sklearn")]
+    for copy in (pickle.loads(pickle.dumps(search)), skops.io.loads(stored, trusted=unknown)):
+        assert sets(copy.of(X, 4)) == sets(search.of(X, 4))
