@@ -137,9 +137,9 @@ def scan_arff(text, kinds, words, word_at, first_word, codes):
             if kind == NUMERIC:
                 value, stop = read_decimal(text, pos)
                 known = stop >= 0 and ends_value(text[stop], sparse)
-            elif kind == BINARY and ends_value(text[pos + 1], sparse):
-                value, stop = float(text[pos]) - ZERO, pos + 1
-                known = value == 0 or value == 1
+            elif kind == BINARY and text[pos] in (ZERO, ZERO + 1):
+                value, stop = float(text[pos] - ZERO), pos + 1
+                known = ends_value(text[stop], sparse)
             if not known:
                 first = first_word[column] if kind == NOMINAL else 0
                 last = first_word[column + 1] if kind == NOMINAL else 0

@@ -4,6 +4,8 @@
 """
 
 import os
+import subprocess
+import sys
 import tracemalloc
 import warnings
 from datetime import timedelta
@@ -153,3 +155,32 @@ def test_mutated_parquet(folder):
         read_or_refuse(folder / "mutated.parquet", few.label_names)
 
     run()
+
+
+def test_no_scanner_looks_beyond_the_text(folder):
+    """Every seed cut off at every byte, uncompiled, where an index out of bounds is an error."""
+    script = """
+import sys, warnings
+from pathlib import Path
+from mlspl.datasets import DataFormatError, read_dataset
+
+warnings.simplefilter("ignore")
+for name in sys.argv[1:]:
+    path = Path(name)
+    content = path.read_bytes()
+    for stop in range(len(content)):
+        path.write_bytes(content[:stop])
+        try:
+            read_dataset(path)
+        except DataFormatError:
+            pass
+"""
+    names = [name for name in SEEDS if not name.endswith(".csv")]
+    for name in names:
+        (folder / name).write_text(SEEDS[name], newline="")
+    environment = os.environ | {"NUMBA_DISABLE_JIT": "1"}
+    paths = [str(folder / name) for name in names]
+    run = subprocess.run(
+        [sys.executable, "-c", script, *paths], env=environment, capture_output=True, text=True
+    )
+    assert run.returncode == 0, run.stderr
