@@ -3,11 +3,11 @@
 import warnings
 
 import numpy as np
+from scipy.special import expit
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from mlspl.model_selection import PlattCalibration, out_of_fold_scores
-from mlspl.models.calibrated import LazyCalibration
 from mlspl.models.kernel_machine import KernelMachine
 from mlspl.solvers import solve_rank_svm
 
@@ -93,8 +93,8 @@ class RankSVMClassifier(KernelMachine):
 
     def _fit(self, X, Y, label_weight):
         for name in ("C", "tol", "max_iter"):
-            if not getattr(self, name) > 0:
-                raise ValueError(f"{name} is {getattr(self, name)!r}; it must be positive.")
+            if not 0 < getattr(self, name) < np.inf:
+                raise ValueError(f"{name} is {getattr(self, name)!r}; it must be positive and finite.")
         signed = np.where(Y, 1.0, -1.0) * (1.0 if label_weight is None else label_weight)
         if Y.shape[1] == 1:
             signed = np.column_stack([signed, -np.sign(signed)])
@@ -117,7 +117,10 @@ class RankSVMClassifier(KernelMachine):
             self.gamma_ = None
             self.objective_, self.dual_gap_, self.n_iter_ = 0.0, 0.0, 0
         self._keep_expansion(X, coef, intercept)
-        self._calibration = _LazySlope(X, Y, label_weight)
+        self._slope = _LazySlope(X, Y, label_weight)
+
+    def _probabilities(self, X, scores):
+        return expit(self._slope.get(self) * scores)
 
     def _kernel_among(self, X, rows):
         if self.kernel == "precomputed":
@@ -143,21 +146,28 @@ class RankSVMClassifier(KernelMachine):
             )
 
 
-class _LazySlope(LazyCalibration):
-    """Platt's sigmoid for all labels together, held to ½ at score 0 by counting all pairs with both signs."""
+class _LazySlope:
+    """The training data until probabilities are asked for, the slope of their sigmoid afterwards.
 
-    def get(self, estimator) -> PlattCalibration:
-        if self.calibration is None:
+    One slope serves all labels, which leaves the ranking as it is. It is that of Platt's sigmoid of out-of-fold
+    scores, held to ½ at score 0 by counting every score with both signs.
+    """
+
+    def __init__(self, X, Y, label_weight):
+        self.training = (X.copy(), Y, label_weight)
+
+    def get(self, estimator) -> float:
+        if hasattr(self, "training"):
             X, Y, label_weight = self.training
-            scores = out_of_fold_scores(clone(estimator), X, Y.astype(np.int8), label_weight)
+            scores = out_of_fold_scores(clone(estimator), X, Y.astype(np.int8), label_weight).reshape(-1, 1)
             weight = None if label_weight is None else np.tile(label_weight.reshape(-1, 1), (2, 1))
-            both_signs = np.vstack([scores.reshape(-1, 1), -scores.reshape(-1, 1)])
+            relevant = Y.reshape(-1, 1)
             platt = PlattCalibration().fit(
-                both_signs, np.vstack([Y.reshape(-1, 1), ~Y.reshape(-1, 1)]), weight
+                np.vstack([scores, -scores]), np.vstack([relevant, ~relevant]), weight
             )
-            platt.slope_, platt.offset_ = np.repeat(platt.slope_, Y.shape[1]), np.zeros(Y.shape[1])
-            self.calibration, self.training = platt, None
-        return self.calibration
+            self.slope = float(platt.slope_[0])
+            del self.training
+        return self.slope
 
 
 # The score of a single label is what it has over the virtual label of its absence.
@@ -190,7 +200,8 @@ def _best_cuts(scores, signed):
     edges = np.column_stack([scores[:, 0] + 1.0, scores, scores[:, -1] - 1.0])
     width = edges[:, :-1] - edges[:, 1:]
     width[:, [0, -1]] = 0.0
-    best = errors <= errors.min(axis=1, keepdims=True) + 1e-12
+    rounding = 1e-12 * np.abs(signed).sum(axis=1, keepdims=True)
+    best = errors <= errors.min(axis=1, keepdims=True) + rounding
     chosen = np.argmax(np.where(best, width, -1.0), axis=1)[:, None]
     middle = (edges[:, :-1] + edges[:, 1:]) / 2.0
     return np.take_along_axis(middle, chosen, axis=1)[:, 0]

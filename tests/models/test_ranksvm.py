@@ -191,7 +191,7 @@ def test_stopping_early_warns_with_the_gap(data):
     assert model.dual_gap_ > 1e-4 * model.objective_
 
 
-@pytest.mark.parametrize("parameters", [{"C": 0.0}, {"C": -1.0}, {"tol": 0.0}, {"max_iter": 0}])
+@pytest.mark.parametrize("parameters", [{"C": 0.0}, {"C": np.inf}, {"tol": 0.0}, {"max_iter": 0}])
 def test_parameters_must_be_positive(data, parameters):
     with pytest.raises(ValueError, match=f"{next(iter(parameters))} is .* must be positive"):
         RankSVMClassifier(**parameters).fit(*data[:2])
