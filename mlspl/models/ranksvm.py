@@ -149,8 +149,8 @@ class RankSVMClassifier(KernelMachine):
 class _LazySlope:
     """The training data until probabilities are asked for, the slope of their sigmoid afterwards.
 
-    One slope serves all labels, which leaves the ranking as it is. It is that of Platt's sigmoid of out-of-fold
-    scores, held to ½ at score 0 by counting every score with both signs.
+    One slope serves all labels, which leaves the ranking as it is. It is that of Platt's sigmoid of
+    out-of-fold scores, held to ½ at score 0 by counting every score with both signs.
     """
 
     def __init__(self, X, Y, label_weight):
