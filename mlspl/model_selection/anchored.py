@@ -20,8 +20,9 @@ class AnchoredCalibration(Calibration):
     """A sigmoid per label and side of the decision boundary, held at probability ½ where the score is 0.
 
     Platt's sigmoid may put the probability ½ anywhere, so that a label predicted by its score can be called
-    improbable by its probability. Here log-odds = slope · score with one slope for negative and one for positive
-    scores, each fitted to Platt's smoothed targets: the order of the scores and their side of ½ are kept.
+    improbable by its probability. Here log-odds = slope · score with one slope for negative and one for
+    positive scores, each fitted to Platt's smoothed targets: the order of the scores and their side of ½
+    are kept. Made for margins, which are of the order of 1.
 
     Attributes
     ----------

@@ -1,5 +1,7 @@
 """Probabilities for estimators whose scores are margins: sigmoids fitted to out-of-fold scores."""
 
+from typing import Any
+
 import numpy as np
 from sklearn.base import clone
 
@@ -18,8 +20,8 @@ class LazyCalibration:
     """
 
     def __init__(self, X, Y, label_weight):
-        self.training = (X.copy(), Y, label_weight)
-        self.calibration = None
+        self.training: Any = (X.copy(), Y, label_weight)
+        self.calibration: Any = None
 
     def get(self, estimator) -> AnchoredCalibration:
         """The calibration, fitted at the first call by refitting `estimator` on three folds."""

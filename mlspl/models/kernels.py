@@ -68,6 +68,6 @@ def kernel_matrix(A, B, kernel, *, gamma=1.0, degree=3, coef0=0.0) -> np.ndarray
         K = pairwise_kernels(A, B, metric=kernel, **{name: given[name] for name in _PARAMETERS[kernel]})
     else:
         raise ValueError(
-            f"kernel is {kernel!r}; give 'rbf', 'linear', 'poly', 'precomputed' or a function of two matrices."
+            f"kernel is {kernel!r}; give 'rbf', 'linear', 'poly', 'precomputed' or a function of two arrays."
         )
     return np.ascontiguousarray(K.toarray() if sparse.issparse(K) else K, dtype=np.float64)

@@ -50,11 +50,11 @@ class LocalCorrelationClassifier(CallbackSupportMixin, KernelMachine):
 
     def _alternate(self, state, Y, function, schedule, report) -> None:
         """Algorithm 1: weigh, learn, recode, grow the pace, until a reason to stop."""
-        self.history_ = []
+        self.history_: list[dict] = []
         self.stop_reason_ = "max_steps"
         weights = np.ones(Y.shape)
         penalty = np.zeros(Y.shape)
-        pace = None
+        pace = np.nan
         if function is not None and state.folds is None:
             state.fit_classifiers(weights)
         for target in schedule:

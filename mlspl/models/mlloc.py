@@ -13,8 +13,9 @@ class MLLOCClassifier(LocalCorrelationClassifier):
     .. math:: \sum_{i,l} \max(0, 1 - y_{il} f_l(x_i, q_i)) + \alpha \sum_l \|w_l\|^2
               + \beta \sum_{ij} q_{ij} \|y_i - a_j\|^2
 
-    over classifiers, codes q_i in the simplex and prototypes a_j, with α = 1/(2C) (objective (1) of the MLSPL paper).
-    The prototypes start as k-means centres of the label vectors. For a new instance the code is predicted.
+    over classifiers, codes q_i in the simplex and prototypes a_j, with α = 1/(2C): objective (1) of the MLSPL
+    paper. The prototypes start as k-means centres of the label vectors. For a new instance the code is
+    predicted.
 
     Memory grows as 2n², time as the SVMs: between n²·L and n³·L.
 

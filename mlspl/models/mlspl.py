@@ -15,14 +15,15 @@ class MLSPLClassifier(LocalCorrelationClassifier):
     .. math:: \sum_{i,l} v_{il} \max(0, 1 - y_{il} f_l(x_i, q_i)) + \frac{1}{2C} \sum_l \|w_l\|^2
               + \beta \sum_{ij} q_{ij} \|y_i - a_j\|^2 + \sum_{i,l} f(v_{il}, \lambda)
 
-    by turns over the weights v (closed form of the self-paced function), the classifiers w (one weighted SVM per label),
-    the codes q (small linear programs) and the prototypes a (means), while the pace λ grows.
+    by turns over the weights v (closed form of the self-paced function), the classifiers w (one weighted SVM
+    per label), the codes q (small linear programs) and the prototypes a (means), while the pace λ grows.
 
     Printed, the codes are made from the very labels they help to predict, so that nothing looks hard and
     pacing does nothing. ``codes="cross-fit"`` shows the classifiers codes predicted out of fold and
     takes the losses out of fold too; ``codes="in-sample"`` is the paper.
 
-    Memory grows as 2n² for n training rows, time as the SVMs: between n²·L and n³·L a step, less with warm starts.
+    Memory grows as 2n² for n training rows, time as the SVMs: between n²·L and n³·L a step, less with warm
+    starts.
 
     Parameters
     ----------
@@ -72,8 +73,8 @@ class MLSPLClassifier(LocalCorrelationClassifier):
     prototypes_ : array (n_codes, n_labels)
         The prototypes, in the ±1 label space.
     history_ : list of dict
-        For every step: the pace, the objective and its parts, the mean weight, the share of pairs of each label with
-        a weight of at least one half, and the seconds it took.
+        For every step: the pace, the objective and its parts, the mean weight, the share of pairs of each
+        label with a weight of at least one half, and the seconds it took.
     stop_reason_ : str
         "max_steps", "target_weight", "settled" or "callback".
 
@@ -138,8 +139,8 @@ class MLSPLClassifier(LocalCorrelationClassifier):
     ):
         """The paper's algorithm, its errata corrected.
 
-        In-sample codes, geometric pace, C = ½ (α = 1), β = 100, 15 prototypes, RBF kernel with γ = 1/d and ε-SVR
-        code regressors. Features should be z-scored on the training rows.
+        In-sample codes, geometric pace, C = ½ (α = 1), β = 100, 15 prototypes, RBF kernel with γ = 1/d and
+        ε-SVR code regressors. Features should be z-scored on the training rows.
 
         Parameters
         ----------

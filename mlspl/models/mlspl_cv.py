@@ -44,12 +44,13 @@ class MLSPLClassifierCV(CallbackSupportMixin, MultiLabelClassifier):
     """Self-paced multi-label learning whose pace is a path, from few pairs to all of them.
 
     Whether pacing pays, and how much of it, depends on how noisy the labels are, which nobody knows
-    beforehand. So the pace is treated as a path whose last point is the unpaced model. For every setting of C, γ and class
-    balance, cross-fitted codes and out-of-fold losses are computed once; every point of the path weighs
-    the pairs by these losses and fits the classifiers from the last point's solution. The setting and the point that do best
-    on rows held out from all of this are taken; the unpaced end is left only for a point that is better by more
-    than the standard error of the difference between folds. Then calibration and threshold rule are chosen on the same held-out
-    scores, and one :class:`MLSPLClassifier` is fitted on all rows.
+    beforehand. So the pace is treated as a path whose last point is the unpaced model. For every setting of
+    C, γ and class balance, cross-fitted codes and out-of-fold losses are computed once; every point of the
+    path weighs the pairs by these losses and fits the classifiers from the last point's solution. The
+    setting and the point that do best on rows held out from all of this are taken; the unpaced end is left
+    only for a point that is better by more than the standard error of the difference between folds. Then
+    calibration and threshold rule are chosen on the same held-out scores, and one
+    :class:`MLSPLClassifier` is fitted on all rows.
 
     Parameters
     ----------
@@ -58,8 +59,8 @@ class MLSPLClassifierCV(CallbackSupportMixin, MultiLabelClassifier):
     pace_functions : sequence of str, default=("gaussian", "huber")
         Self-paced functions to try.
     quantiles : sequence of float, default=(0.5, 0.6, 0.7, 0.8, 0.9)
-        Points of each path: the share of each group's pairs whose loss lies below the pace. The unpaced end is
-        always added.
+        Points of each path: the share of each group's pairs whose loss lies below the pace. The unpaced end
+        is always added.
     per : sequence of {"label", "class"}, default=("label", "class")
         Groups whose quantiles are tried.
     C : sequence of float, default=(0.3, 1.0, 3.0, 10.0)
@@ -169,7 +170,14 @@ class MLSPLClassifierCV(CallbackSupportMixin, MultiLabelClassifier):
             line = [r for r in rows if (r["pace_function"], r["per"]) == (function, per)] + [end]
             errors = [np.std(r["folds"], ddof=1) / np.sqrt(len(r["folds"])) for r in line]
             label = f"{function}, per {per}"
-            ax.errorbar([r["target"] for r in line], [r["mean"] for r in line], errors, marker="o", capsize=2, label=label)
+            ax.errorbar(
+                [r["target"] for r in line],
+                [r["mean"] for r in line],
+                errors,
+                marker="o",
+                capsize=2,
+                label=label,
+            )
         ax.axhline(end["mean"], color="0.5", linestyle=":", label="unpaced")
         ax.axvline(self.best_params_["target"], color="0.8", zorder=0)
         ax.set(xlabel="quantile of the losses that sets the pace", ylabel=self.criterion.replace("_", " "))
@@ -188,10 +196,11 @@ class MLSPLClassifierCV(CallbackSupportMixin, MultiLabelClassifier):
         self.cv_results_ = []
         with fit_progress(self, len(gammas) * len(folds), X, Y) as report:
             for gamma in gammas:
-                found = {}
+                found: dict[Any, list[float]] = {}
                 K = kernel_matrix(X, X, "rbf", gamma=gamma)
                 for train, test in folds:
-                    for key, scores in self._held_out(K, Y, label_weight, train, test, self._settings(), self._path()):
+                    tried = self._held_out(K, Y, label_weight, train, test, self._settings(), self._path())
+                    for key, scores in tried:
                         found.setdefault(key, []).append(self._judge(Y[test], scores, scores > 0))
                     report(f"gamma {gamma:.2g}")
                 self.cv_results_ += [_result(gamma, key, values) for key, values in found.items()]
@@ -274,7 +283,7 @@ class MLSPLClassifierCV(CallbackSupportMixin, MultiLabelClassifier):
         return best if certain else unpaced
 
     def _choose_decision(self, scores, Y, label_weight, folds) -> dict[str, str]:
-        """Calibration and threshold by the criterion, then by Hamming loss; each fitted on the other folds."""
+        """Calibration and threshold by the criterion, then by Hamming loss, fitted on the other folds."""
         hamming = get_criterion("hamming_loss").function
         sign = 1.0 if self._criterion.greater_is_better else -1.0
         thresholds = self.thresholds if Y.shape[1] > 1 else ("zero",)

@@ -89,7 +89,9 @@ def test_bad_parameters_are_refused_with_a_sentence(parameters, sentence):
         BSVMClassifier(**parameters).fit(X_TRAIN, Y_TRAIN)
 
 
-@pytest.mark.parametrize(("name", "expected", "spread"), [("emotions", 0.196, 0.004), ("scene", 0.089, 0.002)])
+@pytest.mark.parametrize(
+    ("name", "expected", "spread"), [("emotions", 0.196, 0.004), ("scene", 0.089, 0.002)]
+)
 def test_hamming_loss_of_the_protocol(data_home, name, expected, spread):
     """ALGORITHMS' figures, ten splits at 30 %; three of them here, so three spreads are allowed."""
     data = load_dataset(name, data_home)

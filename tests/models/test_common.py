@@ -10,7 +10,14 @@ from sklearn.base import clone
 from sklearn.datasets import make_multilabel_classification
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from mlspl import BSVMClassifier, MLkNNClassifier, MLLOCClassifier, MLSPLClassifier, RankSVMClassifier, TRAMClassifier
+from mlspl import (
+    BSVMClassifier,
+    MLkNNClassifier,
+    MLLOCClassifier,
+    MLSPLClassifier,
+    RankSVMClassifier,
+    TRAMClassifier,
+)
 from mlspl.pacing import QuantilePace
 
 CHECKED = [
