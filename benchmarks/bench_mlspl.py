@@ -60,7 +60,8 @@ def beside_peers():
         fit, _ = best_time(lambda jobs=jobs: ours.set_params(n_jobs=jobs).fit(X, Y), 7)
         peer_fit, _ = best_time(lambda: peer.fit(X, Y), 5)
         print(
-            f"fit, {jobs} thread(s): {fit:.3f} s, OneVsRest(SVC) {peer_fit:.3f} s: {fit / peer_fit:.2f} of its time"
+            f"fit, {jobs} thread(s): {fit:.3f} s, OneVsRest(SVC) {peer_fit:.3f} s: "
+            f"{fit / peer_fit:.2f} of its time"
         )
     predict, _ = best_time(lambda: ours.predict(X_test), 7)
     peer_predict, _ = best_time(lambda: peer.predict(X_test), 3)

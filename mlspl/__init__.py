@@ -8,6 +8,7 @@ from mlspl.models import (
     MLkNNClassifier,
     MLLOCClassifier,
     MLSPLClassifier,
+    MLSPLClassifierCV,
     RankSVMClassifier,
     TRAMClassifier,
 )
@@ -16,6 +17,7 @@ __all__ = [
     "BSVMClassifier",
     "MLLOCClassifier",
     "MLSPLClassifier",
+    "MLSPLClassifierCV",
     "MLkNNClassifier",
     "RankSVMClassifier",
     "TRAMClassifier",

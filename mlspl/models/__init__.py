@@ -8,6 +8,7 @@ from mlspl.models.bsvm import BSVMClassifier
 from mlspl.models.mlknn import MLkNNClassifier
 from mlspl.models.mlloc import MLLOCClassifier
 from mlspl.models.mlspl import MLSPLClassifier
+from mlspl.models.mlspl_cv import MLSPLClassifierCV
 from mlspl.models.ranksvm import RankSVMClassifier
 from mlspl.models.tram import TRAMClassifier
 
@@ -15,6 +16,7 @@ __all__ = [
     "BSVMClassifier",
     "MLLOCClassifier",
     "MLSPLClassifier",
+    "MLSPLClassifierCV",
     "MLkNNClassifier",
     "RankSVMClassifier",
     "TRAMClassifier",

@@ -237,7 +237,7 @@ class MLSPLClassifierCV(CallbackSupportMixin, MultiLabelClassifier):
         return [UNPACED, *(PathPoint(*point) for point in paths)]
 
     def _held_out(self, K, Y, label_weight, train, test, settings, path):
-        """Yield ((setting, point), scores of the test rows) of models that saw nothing but the training rows."""
+        """Yield ((setting, point), scores of the test rows) of models that saw only the training rows."""
         weight = None if label_weight is None else label_weight[train]
         state = Alternation(
             np.ascontiguousarray(K[np.ix_(train, train)]),
