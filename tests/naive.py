@@ -4,7 +4,7 @@ import itertools
 from fractions import Fraction
 
 import numpy as np
-from scipy.optimize import linprog
+from scipy.optimize import linprog, minimize
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import SVC, SVR
 
@@ -617,3 +617,33 @@ class PublishedMLSPL:
         margins = np.hstack([-signs[:, None] * W_q.T, -np.eye(n_labels)])
         simplex = np.concatenate([np.ones(m), np.zeros(n_labels)])[None]
         return linprog(cost, margins, signs * scores - 1, simplex, [1.0], bounds=(0, None)).x[:m]
+
+
+def svm_dual(K, y, cost, bias=True):
+    """The largest Σα − ½ Σ α_i α_j y_i y_j K_ij, 0 ≤ α ≤ C, by a general-purpose optimiser."""
+    Q = K * np.outer(y, y)
+    balance = [{"type": "eq", "fun": lambda alpha: alpha @ y, "jac": lambda alpha: y}] if bias else []
+    return -minimize(
+        lambda alpha: alpha @ Q @ alpha / 2 - alpha.sum(),
+        np.zeros(len(y)),
+        jac=lambda alpha: Q @ alpha - 1,
+        bounds=[(0, c) for c in cost],
+        constraints=balance,
+        method="SLSQP",
+        options={"maxiter": 2000, "ftol": 1e-14},
+    ).fun
+
+
+def svm_primal(K, y, cost, alpha, bias):
+    """½‖w‖² + Σ C_i hinge_i, and the worst breach of the optimality conditions, straight from the definitions."""
+    scores = K @ (alpha * y) + bias
+    objective = (alpha * y) @ K @ (alpha * y) / 2
+    breach = abs(alpha @ y) if bias != 0 else 0.0
+    for a, c, margin in zip(alpha, cost, y * scores, strict=True):
+        objective += c * max(0.0, 1 - margin)
+        if a < c:
+            breach = max(breach, 1 - margin)
+        if a > 0:
+            breach = max(breach, margin - 1)
+        breach = max(breach, -a, a - c)
+    return objective, breach

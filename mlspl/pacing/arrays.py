@@ -11,7 +11,7 @@ from mlspl.pacing.base import FloatArray
 
 __all__ = ["blockwise", "check_number", "loss_array", "pace_array", "product", "weight_array"]
 
-BLOCK = 2**15  # 256 KB of float64: the temporaries of a formula stay in the second-level cache
+BLOCK = 2**16  # half a megabyte of float64: the temporaries of a formula stay in the second-level cache
 
 
 def check_number(
@@ -75,12 +75,16 @@ def blockwise(
         size = int(np.prod(shape))
         if size <= BLOCK:
             return np.asarray(formula(values, pace), dtype=np.float64)[()]
-        flat = pace.size == 1 and values.flags.c_contiguous
-        result = np.empty(size if flat else shape)
-        values = np.broadcast_to(values.reshape(-1) if flat else values, result.shape)
-        pace = np.broadcast_to(pace.reshape(()) if flat else pace, result.shape)
+        if pace.size == 1 and values.flags.c_contiguous:
+            result, values, pace = np.empty(size), values.reshape(-1), pace.reshape(())
+        else:
+            result = np.empty(shape)
         rows = max(1, BLOCK * len(result) // size)
         for start in range(0, len(result), rows):
             some = slice(start, start + rows)
-            result[some] = formula(values[some], pace[some])
+            # What is the same in every row stays so: a part that depends on the pace alone is computed once.
+            parts = (
+                each[some] if each.ndim == result.ndim and len(each) > 1 else each for each in (values, pace)
+            )
+            result[some] = formula(*parts)
         return result.reshape(shape)

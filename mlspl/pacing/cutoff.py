@@ -112,9 +112,10 @@ class Polynomial(ScaleFamily):
 class Logarithmic(SelfPacedFunction):
     """v* = ln(l + 1 − λ)/ln(1 − λ) if l < λ < 1, else 0: Jiang et al. 2014.
 
-    f = zv − zᵛ/ln z with z = 1 − λ; given here without its constant −1/ln z, which would swamp the rest for a
-    small λ. A finite pace of 1 or more has no meaning and is refused; an infinite one is the unpaced model. As λ nears
-    1 the weight of a fixed loss *falls*, to 0 in the limit, so condition 3 of Definition 1 fails.
+    f = zv − zᵛ/ln z with z = 1 − λ; given here without its constant −1/ln z, which would swamp the rest
+    for a small λ. A finite pace of 1 or more has no meaning and is refused; an infinite one is the
+    unpaced model. As λ nears 1 the weight of a fixed loss *falls*, to 0 in the limit, so condition 3 of
+    Definition 1 fails.
 
     Examples
     --------
@@ -141,7 +142,7 @@ class Logarithmic(SelfPacedFunction):
         """z^v − z."""
 
         def formula(v: FloatArray, pace: FloatArray) -> FloatArray:
-            loss = pace + np.expm1(v * np.log1p(-pace))
+            loss = (1.0 - pace) * np.expm1((v - 1.0) * np.log1p(-pace))
             return np.where(pace == np.inf, product(pace, 1.0 - v), loss)
 
         return blockwise(formula, weight_array(weight), self._pace(pace))
@@ -163,7 +164,8 @@ class Logarithmic(SelfPacedFunction):
 class Mixture(ScaleFamily):
     """v* = z/l − z/λ, cut to [0, 1]: Jiang et al. 2014.
 
-    f = −z ln(v + z/λ) with z = ρλ/(1 − ρ): 1 up to ρλ, 0 from λ on. The authors' λ₁ is the pace and λ₂ = ρλ₁, so that both grow together.
+    f = −z ln(v + z/λ) with z = ρλ/(1 − ρ): 1 up to ρλ, 0 from λ on. The authors' λ₁ is the pace and λ₂ =
+    ρλ₁, so that both grow together.
 
     Parameters
     ----------
@@ -209,7 +211,8 @@ class Mixture(ScaleFamily):
 class MixtureZhao(SelfPacedFunction):
     """v* = γ/√l − γ/λ, cut to [0, 1]: Zhao et al. 2015.
 
-    f = γ²/(v + γ/λ): 1 up to (λγ/(λ + γ))², 0 from λ² on. The pace is compared with √l; as λ → ∞ the weight tends to min(1, γ/√l).
+    f = γ²/(v + γ/λ): 1 up to (λγ/(λ + γ))², 0 from λ² on. The pace is compared with √l; as λ → ∞ the
+    weight tends to min(1, γ/√l).
 
     Parameters
     ----------

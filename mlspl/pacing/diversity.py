@@ -16,9 +16,10 @@ __all__ = ["Diversity"]
 class Diversity(SelfPacedFunction):
     """v* = 1 if l₍ᵣ₎ < λ + γ/(√r + √(r−1)), else 0: Jiang et al. 2014, SPLD.
 
-    f = −λ Σ v − γ Σ_b ‖v_b‖₂ over groups b, and r is the rank of a loss in its group. The first pairs of a group
-    come in more cheaply than its later ones, so every group is heard. The regulariser is not convex in the weights of a group (condition 1 of
-    Definition 1), and as λ → 0 the easiest pairs below γ stay in play (condition 3): both on purpose.
+    f = −λ Σ v − γ Σ_b ‖v_b‖₂ over groups b, and r is the rank of a loss in its group. The first pairs of
+    a group come in more cheaply than its later ones, so every group is heard. The regulariser is not
+    convex in the weights of a group (condition 1 of Definition 1), and as λ → 0 the easiest pairs below γ
+    stay in play (condition 3): both on purpose.
 
     Parameters
     ----------

@@ -4,7 +4,7 @@ Example 4 prints the weight of `Exponential` beside the inverse and the penalty 
 """
 
 import numpy as np
-from scipy.special import entr, expit, gammainc, logit, xlog1py, xlogy
+from scipy.special import expit, gammainc, logit, xlog1py, xlogy
 
 from mlspl.pacing.base import FloatArray
 from mlspl.pacing.families import ScaleFamily, ShiftFamily
@@ -15,8 +15,9 @@ __all__ = ["Arctan", "Exponential", "Gaussian", "Sigmoid", "Tanh"]
 class Arctan(ShiftFamily):
     """v* = (π/2 − arctan(l − λ))/π: paper, Example 1.
 
-    Equations (3) and (4): f = −λv − ln(sin πv)/π. The derivative of its inverse is −π/sin²(πv); the paper prints −π².
-    As λ → 0 the weight tends to (π/2 − arctan l)/π and not to 0, so condition 3 of Definition 1 fails.
+    Equations (3) and (4): f = −λv − ln(sin πv)/π. The derivative of its inverse is −π/sin²(πv); the paper
+    prints −π². As λ → 0 the weight tends to (π/2 − arctan l)/π and not to 0, so condition 3 of Definition
+    1 fails.
 
     Examples
     --------
@@ -66,15 +67,14 @@ class Sigmoid(ScaleFamily):
 
     def curve_penalty(self, weight: FloatArray) -> FloatArray:
         """(2 − v) ln(2 − v) + v ln v."""
-        rest = 1.0 - weight
-        return xlog1py(1.0 + rest, rest) + xlog1py(weight, -rest)
+        return xlog1py(2.0 - weight, 1.0 - weight) + xlogy(weight, weight)
 
 
 class Tanh(ShiftFamily):
     """v* = 1/(1 + e^(2(l − λ))): paper, Example 3.
 
-    Equations (7) and (8): f = ½((1 − v) ln(1 − v) + v ln v) − λv. As λ → 0 the weight tends to
-    1/(1 + e^(2l)) and not to 0, so condition 3 of Definition 1 fails.
+    Equations (7) and (8): f = ½((1 − v) ln(1 − v) + v ln v) − λv. As λ → 0 the weight tends to 1/(1 +
+    e^(2l)) and not to 0, so condition 3 of Definition 1 fails.
 
     Examples
     --------
@@ -96,7 +96,7 @@ class Tanh(ShiftFamily):
 
     def curve_penalty(self, weight: FloatArray) -> FloatArray:
         """½((1 − v) ln(1 − v) + v ln v)."""
-        return -0.5 * (entr(1.0 - weight) + entr(weight))
+        return 0.5 * (xlog1py(1.0 - weight, -weight) + xlogy(weight, weight))
 
 
 class Exponential(ScaleFamily):
@@ -130,9 +130,9 @@ class Exponential(ScaleFamily):
 class Gaussian(ScaleFamily):
     """v* = e^(−(l/λ)²): paper, Example 4 by its penalty.
 
-    Equation (10): f = λ(½√π erf(√(−ln v)) − v√(−ln v)). The weight printed beside it, equation (9), belongs
-    to `Exponential`. Of the paper's scale-invariant curves the only S-shaped one: sigmoid
-    and exponential are convex on l ≥ 0, this one has its inflection at l = λ/√2.
+    Equation (10): f = λ(½√π erf(√(−ln v)) − v√(−ln v)). The weight printed beside it, equation (9),
+    belongs to `Exponential`. Of the paper's scale-invariant curves the only S-shaped one: sigmoid and
+    exponential are convex on l ≥ 0, this one has its inflection at l = λ/√2.
 
     Examples
     --------

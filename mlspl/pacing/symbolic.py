@@ -16,7 +16,7 @@ from mlspl.pacing.numeric import NumericCurve
 __all__ = ["ClosedForms", "find_closed_forms"]
 
 _SECONDS = 3.0  # of processor time for each question to SymPy, so that a busy machine finds no fewer answers
-_SHORT = 20  # operations; a penalty this short is not worth a second look
+_SHORT = 16  # operations; a penalty this short is not worth a second look
 _PROBES = np.concatenate([[1e-6, 1e-3], np.linspace(0.02, 0.98, 25)])
 
 

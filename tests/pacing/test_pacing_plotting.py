@@ -1,0 +1,88 @@
+import xml.etree.ElementTree as ET
+
+import numpy as np
+import pytest
+from matplotlib.colors import to_rgb
+from matplotlib.figure import Figure
+
+from mlspl import pacing
+from mlspl.errors import UserError
+from mlspl.pacing.plotting import _COLOURS
+
+
+def test_the_lines_are_the_functions():
+    figure = pacing.plot(["sigmoid", "huber"], paces=[0.5, 2.0], max_loss=3.0)
+    top, other, bottom, _ = figure.axes
+    assert [axes.get_title() for axes in (top, other)] == ["sigmoid", "huber"]
+    for axes, method in ((top, "weight"), (bottom, "penalty")):
+        lines = [line for line in axes.get_lines() if len(line.get_xdata()) > 1]
+        for line, pace in zip(lines, (0.5, 2.0), strict=True):
+            x, y = line.get_data()
+            assert y == pytest.approx(getattr(pacing.Sigmoid(), method)(x, pace))
+    assert top.get_xlim() == (0.0, 3.0)
+    dots = [line.get_data() for line in top.get_lines() if len(line.get_xdata()) == 1]
+    assert [(x[0], y[0]) for x, y in dots] == [
+        (pace, pytest.approx(float(pacing.Sigmoid().weight(pace, pace)))) for pace in (0.5, 2.0)
+    ]
+
+
+def test_every_function_can_be_drawn_in_one_picture():
+    functions = [*pacing.names(), pacing.derive("1/(1+t**2)"), pacing.Diversity(groups=[0, 1])]
+    figure = pacing.plot(functions)
+    drawn = [axes for axes in figure.axes if axes.get_lines()]
+    assert len(drawn) == 2 * len(functions)
+    assert all(np.isfinite(axes.get_ylim()).all() for axes in drawn)
+    legend = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert legend == [r"$\lambda=0.25$", r"$\lambda=0.5$", r"$\lambda=1$", r"$\lambda=2$", r"$l=\lambda$"]
+
+
+def test_a_given_figure_is_drawn_into():
+    figure = Figure(figsize=(3, 4))
+    assert pacing.plot("linear", figure=figure) is figure
+    assert len(figure.axes) == 2
+
+
+def test_colours_grow_lighter_with_the_pace():
+    """Ordered by lightness they can be told apart with any colour vision, and on grey paper."""
+    for colours in _COLOURS.values():
+        lightness = [np.dot(to_rgb(colour), [0.2126, 0.7152, 0.0722]) for colour in colours]
+        assert all(np.diff(lightness) > 0.05)
+
+
+def test_the_suffix_chooses_the_format(tmp_path):
+    png, svg, pdf, html = (
+        pacing.save_plot("cauchy", tmp_path / f"picture.{kind}") for kind in ("png", "svg", "pdf", "html")
+    )
+    assert png.read_bytes().startswith(b"\x89PNG")
+    assert pdf.read_bytes().startswith(b"%PDF")
+    assert ET.parse(svg).getroot().tag.endswith("svg")
+    page = html.read_text(encoding="utf-8")
+    assert "λ = 0.25" in page or "\\u03bb = 0.25" in page
+    assert 'src="http' not in page  # it must open without a network
+
+
+def test_the_same_picture_is_the_same_file(tmp_path):
+    first, second = (pacing.save_plot("tanh", tmp_path / name).read_bytes() for name in ("a.svg", "b.svg"))
+    assert first == second
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (
+            {"path": "picture.bmp"},
+            "a picture is a .png, .svg, .pdf or .html file, and 'picture.bmp' is none of them",
+        ),
+        ({"functions": []}, "there is nothing to draw: name at least one self-paced function"),
+        ({"paces": [0.0]}, "a picture takes one to 6 paces, all of them above 0 and finite"),
+        ({"paces": np.arange(1, 8)}, "a picture takes one to 6 paces"),
+        ({"max_loss": -1}, "the loss axis ends above 0, and -1 is not"),
+        ({"functions": "cachy"}, "Did you mean 'cauchy'"),
+    ],
+)
+def test_mistakes_are_answered_with_a_sentence(tmp_path, arguments, sentence):
+    arguments = {"functions": "cauchy", "path": "picture.png"} | arguments
+    arguments["path"] = tmp_path / arguments["path"]
+    with pytest.raises(UserError, match=sentence):
+        pacing.save_plot(**arguments)
+    assert not list(tmp_path.iterdir())

@@ -1,0 +1,161 @@
+import copy
+import pickle
+
+import numpy as np
+import pytest
+import skops.io
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from mlspl import pacing
+from mlspl.errors import UserError
+from tests import naive
+
+shapes = st.tuples(st.integers(1, 7), st.integers(1, 3))
+# Few distinct values, so that ties and groups of equal losses are common.
+problems = shapes.flatmap(
+    lambda shape: st.tuples(
+        arrays(np.float64, shape, elements=st.sampled_from([0.0, 0.0, 0.25, 1.0, 1.0, 3.7])),
+        arrays(bool, shape),
+    )
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(problem=problems, target=st.floats(0, 1), per=st.sampled_from(["class", "label", "all"]))
+def test_quantile_pace_is_that_of_the_naive_loops(problem, target, per):
+    losses, Y = problem
+    schedule = pacing.QuantilePace(target, target, 1, per=per)
+    pace = np.broadcast_to(schedule.pace(target, losses, Y), losses.shape)
+    assert pace == pytest.approx(naive.quantile_pace(losses, Y, target, per), rel=1e-12)
+    assert np.array_equal(schedule.pace(target, losses, np.where(Y, 1, -1)), schedule.pace(target, losses, Y))
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    problem=problems,
+    target=st.floats(0, 1),
+    name=st.sampled_from(["hard", "linear", "sigmoid", "tanh", "mixture"]),
+)
+def test_no_class_of_any_label_is_starved(problem, target, name):
+    losses, Y = problem
+    pace = pacing.QuantilePace(target, target, 1).pace(target, losses, Y)
+    weight = pacing.get(name).weight(losses, pace)
+    for label in range(Y.shape[1]):
+        for group in (Y[:, label], ~Y[:, label]):
+            assert not group.any() or weight[group, label].max() > 0
+
+
+@pytest.mark.parametrize(
+    "name", [name for name in pacing.names() if name not in ("mixture-zhao", "logarithmic")]
+)
+def test_the_last_quantile_puts_every_pair_in_play(name):
+    random = np.random.default_rng(0)
+    losses, Y = random.exponential(size=(20, 3)), random.random((20, 3)) < 0.2
+    schedule = pacing.QuantilePace(0.4, 1.0, 4)
+    *_, last = schedule
+    weight = pacing.get(name).weight(losses, schedule.pace(last, losses, Y))
+    assert np.array_equal(weight, np.ones((20, 3)))
+
+
+def test_hard_pacing_keeps_the_share_asked_for_of_every_group():
+    random = np.random.default_rng(1)
+    losses, Y = random.exponential(size=(200, 2)) * [1.0, 50.0], random.random((200, 2)) < [0.5, 0.05]
+    schedule = pacing.QuantilePace(0.25, 0.75, 3)
+    for target in schedule:
+        weight = pacing.Hard().weight(losses, schedule.pace(target, losses, Y))
+        for label in range(2):
+            for group in (Y[:, label], ~Y[:, label]):
+                assert weight[group, label].mean() == pytest.approx(target, abs=1 / group.sum())
+
+
+def test_geometric_pace_is_the_papers():
+    schedule = pacing.GeometricPace(start=1e-5, growth=1.1, steps=30)
+    paces = [schedule.pace(target, np.ones((2, 2)), np.ones((2, 2))) for target in schedule]
+    assert len(schedule) == len(paces) == 30
+    pace = 1e-5
+    for step in range(30):
+        assert paces[step] == pytest.approx(pace, rel=1e-13)
+        assert np.ndim(paces[step]) == 0
+        pace *= 1.1
+
+
+def test_a_geometric_pace_may_reach_infinity():
+    assert list(pacing.GeometricPace(1.0, 1e300, 3)) == [1.0, 1e300, np.inf]
+
+
+def test_until_in_play_ends_with_the_unpaced_model():
+    losses, Y = np.array([[0.2, 1.4], [0.9, 0.1]]), np.ones((2, 2))
+    schedule = pacing.UntilInPlay(start=0.5, growth=1.5, max_steps=40)
+    walked = []
+    for target in schedule:
+        walked.append(float(schedule.pace(target, losses, Y)))
+        if np.isposinf(walked[-1]):
+            break
+    assert walked == [0.5, 0.75, 1.125, np.inf]
+    short = pacing.UntilInPlay(start=1e-6, growth=1.1, max_steps=3)
+    assert [float(short.pace(target, losses, Y)) for target in short] == pytest.approx([1e-6, 1.1e-6, np.inf])
+
+
+@pytest.mark.parametrize(
+    "schedule",
+    [pacing.GeometricPace(), pacing.UntilInPlay(0.1, 2.0, 5), pacing.QuantilePace(0.2, 0.8, 3, per="all")],
+    ids=repr,
+)
+def test_schedules_are_values(schedule):
+    assert copy.deepcopy(schedule) == schedule
+    assert hash(copy.deepcopy(schedule)) == hash(schedule)
+    assert pickle.loads(pickle.dumps(schedule)) == schedule
+    assert eval(repr(schedule), vars(pacing)) == schedule
+    stored = skops.io.dumps(schedule)
+    assert skops.io.loads(stored, trusted=skops.io.get_untrusted_types(data=stored)) == schedule
+    with pytest.raises(AttributeError):
+        schedule.start = 3.0
+
+
+def test_schedules_print_their_path():
+    assert (
+        str(pacing.QuantilePace(0.2, 0.8, 3))
+        == "QuantilePace(start=0.2, stop=0.8, steps=3, per='class'): 0.2, 0.5, 0.8"
+    )
+    assert str(pacing.UntilInPlay(1, 2, 30)).endswith(": 1, 2, 4, 8, …, 1.342e+08, 2.684e+08, inf")
+
+
+@pytest.mark.parametrize(
+    ("make", "sentence"),
+    [
+        (lambda: pacing.GeometricPace(start=0.0), "the start of a pace is a number above 0, and 0.0 is not"),
+        (
+            lambda: pacing.GeometricPace(growth=0.9),
+            "the growth of a pace is a number, 1 or more, and 0.9 is not",
+        ),
+        (
+            lambda: pacing.GeometricPace(steps=0),
+            "steps of a pace schedule is a whole number, 1 or more, and 0 is not",
+        ),
+        (lambda: pacing.GeometricPace(steps=2.5), "and 2.5 is not"),
+        (lambda: pacing.UntilInPlay(growth=1.0), "the growth of a pace is a number above 1"),
+        (lambda: pacing.QuantilePace(stop=1.1), "stop of a QuantilePace is between 0 and 1, and 1.1 is not"),
+        (
+            lambda: pacing.QuantilePace(0.9, 0.1),
+            "a QuantilePace grows: its stop, 0.1, must not lie below its start, 0.9",
+        ),
+        (lambda: pacing.QuantilePace(steps=1), "of one step cannot both start at 0.5 and stop at 1.0"),
+        (
+            lambda: pacing.QuantilePace(per="row"),
+            "per of a QuantilePace is 'class', 'label' or 'all', and 'row' is not",
+        ),
+        (
+            lambda: pacing.QuantilePace().pace(0.5, np.ones(3), np.ones(3)),
+            r"an \(n, L\) array, and these have the shape \(3,\)",
+        ),
+        (
+            lambda: pacing.QuantilePace().pace(0.5, np.ones((3, 2)), np.ones((2, 3))),
+            r"Y has the shape \(2, 3\), and the losses \(3, 2\)",
+        ),
+    ],
+)
+def test_mistakes_are_answered_with_a_sentence(make, sentence):
+    with pytest.raises(UserError, match=sentence):
+        make()
