@@ -17,6 +17,11 @@ def as_dense(matrix):
     return matrix.toarray() if sparse.issparse(matrix) else matrix
 
 
+def _canonical(numbers: np.ndarray) -> np.ndarray:
+    """The numbers with one spelling of zero and of NaN, so that equal data have equal bytes."""
+    return np.where(np.isnan(numbers), np.nan, numbers + 0.0).astype("<f8")
+
+
 @dataclass(frozen=True)
 class Statistics:
     """What `Dataset.describe` returns; unknown labels (NaN) are left out of every count.
@@ -172,9 +177,9 @@ class Dataset:
             X = sparse.csr_array(self.X, copy=True)
             X.sum_duplicates()
             X.eliminate_zeros()
-            parts += [X.data.astype("<f8"), X.indices.astype("<i8"), X.indptr.astype("<i8")]
+            parts += [_canonical(X.data), X.indices.astype("<i8"), X.indptr.astype("<i8")]
         else:
-            parts += [self.X.astype("<f8")]
+            parts += [_canonical(self.X)]
         digest = hashlib.sha256(repr([part.shape for part in parts]).encode())
         for part in parts:
             digest.update(part.tobytes())

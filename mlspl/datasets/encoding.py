@@ -38,26 +38,27 @@ def one_hot(
     codes = as_dense(X[:, expanded])
     if np.isnan(codes).sum(axis=0) @ width > _MOST_CODES:
         raise DataFormatError(too_many, path)
-    blocks = _indicators(codes, width)
-    owner = np.repeat(expanded, width)
-    new_names = [
-        (name, f"{name}={value}")[len(nominal[name]) > 2]
-        for name in (names[j] for j in expanded)
-        for value in nominal[name]
-    ]
-    # Of {1,0} only the column of the 1, the first declared value, is kept.
-    kept = np.array([c == 0 or w > 2 for w in width for c in range(w)])
-    order = np.argsort(np.concatenate([plain, owner[kept]]), kind="stable")
-    all_names = [names[j] for j in plain] + [name for name, keep in zip(new_names, kept, strict=True) if keep]
-    all_names = [all_names[j] for j in order]
-    if len(set(all_names)) < len(all_names):
+    kept: list[int] = []
+    owner = plain.tolist()
+    new_names = [names[j] for j in plain]
+    for j, start in zip(expanded.tolist(), (np.cumsum(width) - width).tolist(), strict=True):
+        values = nominal[names[j]]
+        # Of {1,0} the column of the 1, the first declared value, is enough.
+        count = len(values) if len(values) > 2 else 1
+        kept += range(start, start + count)
+        owner += [j] * count
+        new_names += [f"{names[j]}={value}" for value in values] if count > 1 else [names[j]]
+    if len(set(new_names)) < len(new_names):
         raise DataFormatError("one-hot names such as 'feature=value' are taken. Rename the columns.", path)
 
+    order = np.argsort(owner, kind="stable")
+    new_names = [new_names[column] for column in order]
+    indicators = _indicators(codes, width)[:, kept]
     cells = n_rows * len(order)
     if sparse.issparse(X) or (cells > _DENSE_CELLS and cells > 10 * n_rows * len(names)):
-        joined = sparse.hstack([sparse.csr_array(X[:, plain]), blocks[:, kept]], format="csr")
-        return joined[:, order], all_names
-    return np.hstack([X[:, plain], blocks[:, kept].toarray()])[:, order], all_names
+        joined = sparse.hstack([sparse.csr_array(X[:, plain]), indicators], format="csr")
+        return joined[:, order], new_names
+    return np.hstack([X[:, plain], indicators.toarray()])[:, order], new_names
 
 
 def _indicators(codes: np.ndarray, width: np.ndarray) -> sparse.csr_array:

@@ -38,8 +38,8 @@ def read_dataset(path: str | PathLike, labels: Labels = None, encode: bool = Tru
     Returns
     -------
     Dataset
-        Columns in the order of the file. X is sparse if the file is. Missing features are NaN; if labels are
-        missing, Y is float64 with NaN.
+        Columns in the order of the file. X is sparse if the file is. Missing features are NaN. Labels are
+        0 or 1 (in the file also false or true); if some are missing, Y is float64 with NaN.
 
     Raises
     ------

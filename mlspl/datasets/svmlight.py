@@ -108,7 +108,7 @@ def read_svmlight(path: Path, labels: Labels) -> Dataset:
         numbers, label_names = _reordered(numbers, label_names, [str(label) for label in labels], path)
     if not label_names:
         raise DataFormatError("no row has a label. A row is written label,label index:value …", path)
-    check_label_size(n_rows, len(label_names), path)
+    check_label_size((n_rows, len(label_names)), path)
     Y = np.zeros((n_rows, len(label_names)), np.int8)
     Y[np.repeat(np.arange(n_rows), np.diff(label_stop, prepend=0)), numbers] = 1
     return Dataset(X, Y, names, label_names, {}, path.stem)

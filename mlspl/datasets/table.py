@@ -14,10 +14,11 @@ from mlspl.datasets.errors import DataFormatError
 from mlspl.datasets.labels import Labels, label_columns
 from mlspl.datasets.source import shorten
 
-__all__ = ["LARGEST_Y", "Column", "Table", "check_label_size"]
+__all__ = ["Column", "Table", "check_label_size"]
 
 # Y is dense; a small file can still announce more pairs than any memory holds.
-LARGEST_Y = 2**31
+_LARGEST_Y_BYTES = 2**31
+_LABEL_VALUES = {"0": 0, "1": 1, "false": 0, "true": 1}
 
 
 @dataclass(frozen=True)
@@ -76,26 +77,30 @@ class Table:
 
     def _label_matrix(self, label_columns: np.ndarray) -> np.ndarray:
         """The labels as 0/1, int8, or float64 where some are NaN."""
-        check_label_size(self.cells.shape[0], len(label_columns), self.path)
         Y = self.cells[:, label_columns]
-        for position, j in enumerate(label_columns):
-            column = self.columns[j]
-            if column.kind != "numeric" and column.values != ("0", "1"):
-                values = self._values_of_codes(column)
-                Y = as_dense(Y)
-                Y[:, position] = values[np.nan_to_num(Y[:, position], nan=-1).astype(int)]
+        recoded = [
+            (position, self._values_of_codes(self.columns[j]))
+            for position, j in enumerate(label_columns)
+            if self.columns[j].kind != "numeric" and self.columns[j].values != ("0", "1")
+        ]
         stored = Y.data if sparse.issparse(Y) else Y
         missing = np.isnan(stored)
-        if not np.all((stored == 0) | (stored == 1) | missing):
+        check_label_size(Y.shape, self.path, itemsize=8 if recoded or missing.any() else 1)
+        for position, values in recoded:
+            Y = as_dense(Y)
+            Y[:, position] = values[np.nan_to_num(Y[:, position], nan=-1).astype(int)]
+        stored = Y.data if sparse.issparse(Y) else Y
+        if not np.all((stored == 0) | (stored == 1) | np.isnan(stored)):
             self._refuse_label_value(Y, label_columns)
         return as_dense(Y if missing.any() else Y.astype(np.int8))
 
     def _values_of_codes(self, column: Column) -> np.ndarray:
         """The number each code of a label stands for, with NaN at the end, where code -1 finds it."""
-        if column.kind == "text" or not set(column.values) <= {"0", "1"}:
+        numbers = [_LABEL_VALUES.get(value.lower()) for value in column.values]
+        if column.kind == "text" or None in numbers:
             message = f"label {column.name!r} is {column.kind} {column.shown_values}. A label must be 0 or 1."
             raise DataFormatError(message, self.path, column.line)
-        return np.array([*map(float, column.values), np.nan])
+        return np.array([*numbers, np.nan], float)
 
     def _refuse_label_value(self, Y: np.ndarray | sparse.csr_array, label_columns: np.ndarray) -> None:
         Y = sparse.coo_array(Y)
@@ -106,11 +111,13 @@ class Table:
         raise DataFormatError(message, self.path, self.line_of(row) if self.line_of else None)
 
 
-def check_label_size(n_rows: int, n_labels: int, path: Path) -> None:
+def check_label_size(shape: tuple[int, int], path: Path, itemsize: int = 1) -> None:
     """Refuse a label matrix that would not fit into memory."""
-    if n_rows * n_labels > LARGEST_Y:
+    n_rows, n_labels = shape
+    if n_rows * n_labels * itemsize > _LARGEST_Y_BYTES:
+        most = _LARGEST_Y_BYTES // itemsize
         message = (
-            f"{n_rows} rows × {n_labels} labels are too many: mlspl keeps labels dense, at most {LARGEST_Y} "
+            f"{n_rows} rows × {n_labels} labels are too many: mlspl keeps labels dense, here at most {most} "
             "pairs. Select labels or rows first."
         )
         raise DataFormatError(message, path)

@@ -48,6 +48,7 @@ def test_the_fingerprint_is_that_of_the_content():
         fingerprint == make(X.copy(), Y.astype(float), name="other", feature_names=["c", "d"]).fingerprint()
     )
     assert fingerprint == make(np.asfortranarray(X)).fingerprint()
+    assert fingerprint == make(np.where(X == 0, -0.0, np.where(np.isnan(X), -np.nan, X))).fingerprint()
     changed = X.copy()
     changed[0, 0] = 1e-300
     others = [make(changed), make(Y=1 - Y), make(X[:, ::-1]), make(sparse.csr_array(X))]

@@ -40,6 +40,12 @@ def test_words_become_categories_in_sorted_order(tmp_path):
     assert read(tmp_path, text).feature_names == [f"town={value}" for value in dataset.nominal["town"]]
 
 
+def test_labels_may_be_written_as_true_and_false(tmp_path):
+    assert read(tmp_path, "a,y\n1,True\n2,False\n3,\n").Y.tolist()[:2] == [[1], [0]]
+    arff = "@relation r\n@attribute a numeric\n@attribute y {true,FALSE}\n@data\n1,true\n2,FALSE\n"
+    assert read(tmp_path, arff, name="r.arff").Y.tolist() == [[1], [0]]
+
+
 def test_one_slip_in_a_column_of_numbers_is_an_error_at_its_line(tmp_path):
     with pytest.raises(DataFormatError, match=r"'0\.5x' is no finite number") as caught:
         read(tmp_path, 'a,y\n1,0\n"2\n",1\n0.5x,1\n3,0\n')
