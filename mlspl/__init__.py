@@ -10,7 +10,9 @@ from mlspl.models import (
     MLSPLClassifier,
     MLSPLClassifierCV,
     RankSVMClassifier,
+    SelfPacedClassifier,
     TRAMClassifier,
+    TunedDecisionClassifier,
 )
 
 __all__ = [
@@ -20,7 +22,9 @@ __all__ = [
     "MLSPLClassifierCV",
     "MLkNNClassifier",
     "RankSVMClassifier",
+    "SelfPacedClassifier",
     "TRAMClassifier",
+    "TunedDecisionClassifier",
     "datasets",
     "metrics",
     "model_selection",

@@ -5,11 +5,13 @@ and RankSVM.
 """
 
 from mlspl.models.bsvm import BSVMClassifier
+from mlspl.models.decision import TunedDecisionClassifier
 from mlspl.models.mlknn import MLkNNClassifier
 from mlspl.models.mlloc import MLLOCClassifier
 from mlspl.models.mlspl import MLSPLClassifier
 from mlspl.models.mlspl_cv import MLSPLClassifierCV
 from mlspl.models.ranksvm import RankSVMClassifier
+from mlspl.models.self_paced import SelfPacedClassifier
 from mlspl.models.tram import TRAMClassifier
 
 __all__ = [
@@ -19,5 +21,7 @@ __all__ = [
     "MLSPLClassifierCV",
     "MLkNNClassifier",
     "RankSVMClassifier",
+    "SelfPacedClassifier",
     "TRAMClassifier",
+    "TunedDecisionClassifier",
 ]

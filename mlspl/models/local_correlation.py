@@ -54,7 +54,7 @@ class LocalCorrelationClassifier(CallbackSupportMixin, KernelMachine):
         self.stop_reason_ = "max_steps"
         weights = np.ones(Y.shape)
         penalty = np.zeros(Y.shape)
-        pace = np.nan
+        pace = 0.0
         if function is not None and state.folds is None:
             state.fit_classifiers(weights)
         for target in schedule:

@@ -30,7 +30,8 @@ class MLSPLClassifier(LocalCorrelationClassifier):
     pace_function : str, SelfPacedFunction or None, default="sigmoid"
         The self-paced function; None weighs every pair 1, which makes this ML-LOC.
     schedule : schedule of :mod:`mlspl.pacing`, optional
-        How the pace grows. By default a quantile of each label's and class's losses, from one half to all.
+        How the pace grows. By default to the .7, .825 and .95 quantile of the losses of each label and
+        class: a pace that ends at infinity ends at the unpaced model. :class:`MLSPLClassifierCV` chooses it.
     n_codes : int, default=15
         Number of prototypes; never more than there are distinct label sets.
     codes : {"cross-fit", "in-sample"}, default="cross-fit"
@@ -172,7 +173,7 @@ class MLSPLClassifier(LocalCorrelationClassifier):
 
     def _pacing(self):
         function = None if self.pace_function is None else pacing.get(self.pace_function)
-        return function, self.schedule or pacing.QuantilePace(0.5, 1.0, 10, per="class")
+        return function, self.schedule or pacing.QuantilePace(0.7, 0.95, 3, per="class")
 
     def _folds(self, Y):
         if self.codes == "in-sample":

@@ -12,6 +12,7 @@ from mlspl.model_selection import IterativeStratification, get_calibration, get_
 from mlspl.models.alternation import Alternation
 from mlspl.models.base import MultiLabelClassifier
 from mlspl.models.class_weight import class_costs
+from mlspl.models.decision import choose_decision, judge
 from mlspl.models.kernels import kernel_matrix, resolve_gamma
 from mlspl.models.mlspl import MLSPLClassifier
 from mlspl.models.progress import CallbackSupportMixin, fit_progress, with_callbacks
@@ -63,9 +64,9 @@ class MLSPLClassifierCV(CallbackSupportMixin, MultiLabelClassifier):
         is always added.
     per : sequence of {"label", "class"}, default=("label", "class")
         Groups whose quantiles are tried.
-    C : sequence of float, default=(0.3, 1.0, 3.0, 10.0)
+    C : sequence of float, default=(0.5, 2.0, 8.0)
         Costs to try.
-    gamma_factors : sequence of float, default=(0.3, 1.0)
+    gamma_factors : sequence of float, default=(0.25, 0.5, 1.0)
         Multiples of the "scale" rule to try as γ of the RBF kernel.
     class_weights : sequence of float, default=(0.0, 0.5)
         Exponents of the class balance to try.
@@ -77,7 +78,7 @@ class MLSPLClassifierCV(CallbackSupportMixin, MultiLabelClassifier):
         Number of prototypes.
     regressor : {"ridge", "svr"} or CodeRegressor, default="ridge"
         What predicts codes.
-    cv : int, default=3
+    cv : int, default=5
         Folds of the selection.
     tol : float, default=1e-3
         Tolerance of the SVMs.
@@ -98,6 +99,8 @@ class MLSPLClassifierCV(CallbackSupportMixin, MultiLabelClassifier):
         Fitted on the held-out scores.
     cv_results_ : list of dict
         For every setting and point the criterion in each fold.
+    decisions_ : list of dict
+        The calibrations and threshold rules tried, best first.
     label_weights_ : array (n_samples, n_labels)
         Weights at the chosen point.
 
@@ -116,14 +119,14 @@ class MLSPLClassifierCV(CallbackSupportMixin, MultiLabelClassifier):
         pace_functions=("gaussian", "huber"),
         quantiles=(0.5, 0.6, 0.7, 0.8, 0.9),
         per=("label", "class"),
-        C=(0.3, 1.0, 3.0, 10.0),
-        gamma_factors=(0.3, 1.0),
+        C=(0.5, 2.0, 8.0),
+        gamma_factors=(0.25, 0.5, 1.0),
         class_weights=(0.0, 0.5),
         calibrations=("none", "platt"),
         thresholds=("zero", "label", "count"),
         n_codes=15,
         regressor="ridge",
-        cv=3,
+        cv=5,
         tol=1e-3,
         n_jobs=None,
         random_state=None,
@@ -201,7 +204,7 @@ class MLSPLClassifierCV(CallbackSupportMixin, MultiLabelClassifier):
                 for train, test in folds:
                     tried = self._held_out(K, Y, label_weight, train, test, self._settings(), self._path())
                     for key, scores in tried:
-                        found.setdefault(key, []).append(self._judge(Y[test], scores, scores > 0))
+                        found.setdefault(key, []).append(judge(self._criterion, Y[test], scores, scores > 0))
                     report(f"gamma {gamma:.2g}")
                 self.cv_results_ += [_result(gamma, key, values) for key, values in found.items()]
         best = self._choose()
@@ -212,9 +215,15 @@ class MLSPLClassifierCV(CallbackSupportMixin, MultiLabelClassifier):
             setting = [(best["C"], best["class_weight"])]
             ((_, scores[test]),) = self._held_out(K, Y, label_weight, train, test, setting, [point])
         del K
-        decision = self._choose_decision(scores, Y, label_weight, folds)
+        thresholds = self.thresholds if n_labels > 1 else ("zero",)
+        self.decisions_ = choose_decision(
+            scores, Y, label_weight, folds, self._criterion, self.calibrations, thresholds
+        )
+        decision = self.decisions_[0]
         names = ("C", "gamma", "class_weight", "pace_function", "per", "target")
-        self.best_params_ = {name: best[name] for name in names} | decision
+        self.best_params_ = {name: best[name] for name in names} | {
+            name: decision[name] for name in ("calibration", "threshold")
+        }
         self.best_score_ = best["mean"]
         self.calibration_ = get_calibration(decision["calibration"]).fit(scores, Y, label_weight)
         self.threshold_ = get_threshold(decision["threshold"])
@@ -264,14 +273,6 @@ class MLSPLClassifierCV(CallbackSupportMixin, MultiLabelClassifier):
                 coef, intercept = state.expansion()
                 yield (setting, point), K_test @ coef.T + intercept
 
-    def _judge(self, Y, scores, labels) -> float:
-        """The criterion; NaN where it is not defined, as ranking is for rows with no or all labels."""
-        criterion = self._criterion
-        if criterion.uses == "labels":
-            return criterion.function(Y, labels)
-        mixed = Y.any(axis=1) & ~Y.all(axis=1)
-        return criterion.function(Y[mixed], scores[mixed]) if mixed.any() else np.nan
-
     def _choose(self) -> dict[str, Any]:
         """The best row of the results, or the best unpaced one if that is no worse than chance has it."""
         sign = 1.0 if self._criterion.greater_is_better else -1.0
@@ -281,28 +282,6 @@ class MLSPLClassifierCV(CallbackSupportMixin, MultiLabelClassifier):
         gain = sign * (np.array(best["folds"]) - np.array(unpaced["folds"]))
         certain = gain.mean() > gain.std(ddof=1) / np.sqrt(len(gain))
         return best if certain else unpaced
-
-    def _choose_decision(self, scores, Y, label_weight, folds) -> dict[str, str]:
-        """Calibration and threshold by the criterion, then by Hamming loss, fitted on the other folds."""
-        hamming = get_criterion("hamming_loss").function
-        sign = 1.0 if self._criterion.greater_is_better else -1.0
-        thresholds = self.thresholds if Y.shape[1] > 1 else ("zero",)
-        merits = {}
-        for calibration in self.calibrations:
-            odds = np.empty(Y.shape)
-            labels = {name: np.empty(Y.shape, dtype=bool) for name in thresholds}
-            for train, test in folds:
-                weight = None if label_weight is None else label_weight[train]
-                fitted = get_calibration(calibration).fit(scores[train], Y[train], weight)
-                odds[test] = fitted.log_odds(scores[test])
-                for name in thresholds:
-                    rule = get_threshold(name).fit(fitted.log_odds(scores[train]), Y[train], weight)
-                    labels[name][test] = rule.apply(odds[test])
-            for name in thresholds:
-                merit = sign * self._judge(Y, odds, labels[name])
-                merits[calibration, name] = (merit, -hamming(Y, labels[name]))
-        calibration, threshold = max(merits, key=merits.__getitem__)
-        return {"calibration": calibration, "threshold": threshold}
 
     def _estimator(self, chosen) -> MLSPLClassifier:
         target = chosen["target"]

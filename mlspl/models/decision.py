@@ -1,0 +1,210 @@
+"""From scores to labels: calibration and threshold rule, chosen by validation for any estimator."""
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.utils import check_random_state, get_tags
+
+from mlspl.metrics import get_criterion
+from mlspl.model_selection import IterativeStratification, get_calibration, get_threshold, out_of_fold_scores
+from mlspl.models.base import MultiLabelClassifier
+
+__all__ = ["TunedDecisionClassifier", "choose_decision", "judge"]
+
+
+def judge(criterion, Y, scores, labels) -> float:
+    """Value of a criterion on its own side of scores and labels.
+
+    Parameters
+    ----------
+    criterion : Criterion
+        One of :data:`mlspl.metrics.CRITERIA`.
+    Y : bool array (n, L)
+        True labels.
+    scores, labels : arrays (n, L)
+        What was predicted.
+
+    Returns
+    -------
+    float
+        NaN where no row has both a present and an absent label and the criterion ranks labels.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mlspl.metrics import CRITERIA
+    >>> Y = np.array([[True, False]])
+    >>> judge(CRITERIA["ranking_loss"], Y, np.array([[0.1, 0.2]]), Y)
+    1.0
+    """
+    if criterion.uses == "labels":
+        return criterion.function(Y, labels)
+    mixed = Y.any(axis=1) & ~Y.all(axis=1)
+    return criterion.function(Y[mixed], scores[mixed]) if mixed.any() else np.nan
+
+
+def choose_decision(
+    scores, Y, label_weight, folds, criterion, calibrations, thresholds
+) -> list[dict[str, Any]]:
+    """Try every calibration with every threshold rule on out-of-fold scores, best first.
+
+    Each is fitted on the scores of the other folds. The criterion decides, then Hamming loss, then the order
+    given: a criterion of scores does not see thresholds, and Hamming loss does.
+
+    Parameters
+    ----------
+    scores : array (n, L)
+        Out-of-fold scores.
+    Y : bool array (n, L)
+        The labels.
+    label_weight : array (n, L) or None
+        Prior weights.
+    folds : list of (train, test)
+        Every row is tested once.
+    criterion : Criterion
+        What decides.
+    calibrations, thresholds : sequences of str
+        Names to try.
+
+    Returns
+    -------
+    list of dict
+        With keys calibration, threshold, score and hamming_loss.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mlspl.metrics import CRITERIA
+    >>> Y = np.array([[True, False], [False, True]] * 4)
+    >>> folds = [(np.arange(4), np.arange(4, 8)), (np.arange(4, 8), np.arange(4))]
+    >>> shifted = np.where(Y, 3.0, 1.0)
+    >>> hamming = CRITERIA["hamming_loss"]
+    >>> best, *_ = choose_decision(shifted, Y, None, folds, hamming, ["none"], ["zero", "label"])
+    >>> best["threshold"], best["hamming_loss"]
+    ('label', 0.0)
+    """
+    hamming = get_criterion("hamming_loss").function
+    tried = []
+    for calibration in calibrations:
+        odds = np.empty(Y.shape)
+        labels = {name: np.empty(Y.shape, dtype=bool) for name in thresholds}
+        for train, test in folds:
+            weight = None if label_weight is None else label_weight[train]
+            fitted = get_calibration(calibration).fit(scores[train], Y[train], weight)
+            odds[test] = fitted.log_odds(scores[test])
+            for name in thresholds:
+                rule = get_threshold(name).fit(fitted.log_odds(scores[train]), Y[train], weight)
+                labels[name][test] = rule.apply(odds[test])
+        tried += [
+            {
+                "calibration": calibration,
+                "threshold": name,
+                "score": judge(criterion, Y, odds, labels[name]),
+                "hamming_loss": hamming(Y, labels[name]),
+            }
+            for name in thresholds
+        ]
+    sign = -1.0 if criterion.greater_is_better else 1.0
+    return sorted(tried, key=lambda row: (np.nan_to_num(sign * row["score"]), row["hamming_loss"]))
+
+
+class TunedDecisionClassifier(MultiLabelClassifier):
+    """Put a calibration and a threshold rule behind any multi-label estimator, both chosen by validation.
+
+    Out-of-fold scores of the estimator decide; nothing is hidden: the choice, its rivals and the fitted rules
+    are attributes.
+
+    Parameters
+    ----------
+    estimator : estimator
+        With ``fit(X, Y)`` and ``decision_function(X)`` of shape (n, L).
+    criterion : str, default="hamming_loss"
+        Which of the five criteria decides; ties go to Hamming loss.
+    calibrations : sequence of str, default=("none", "platt")
+        Calibrations to try; several make scores of different labels comparable.
+    thresholds : sequence of str, default=("zero", "label", "count")
+        Threshold rules to try.
+    cv : int, default=3
+        Number of folds.
+    n_jobs : int, optional
+        Folds fitted at a time.
+    random_state : int, RandomState or None, default=0
+        Seeds the folds.
+
+    Attributes
+    ----------
+    estimator_ : estimator
+        Fitted on all rows.
+    calibration_, threshold_ : calibration and threshold of :mod:`mlspl.model_selection`
+        The chosen rules, fitted on the out-of-fold scores.
+    results_ : list of dict
+        What was tried, best first.
+
+    Examples
+    --------
+    >>> from mlspl import BSVMClassifier, TunedDecisionClassifier, datasets
+    >>> digits = datasets.load_dataset("digits-traits")
+    >>> model = TunedDecisionClassifier(BSVMClassifier(gamma="scale")).fit(digits.X[:200], digits.Y[:200])
+    >>> model.results_[0]["threshold"] in ("zero", "label", "count")
+    True
+    """
+
+    def __init__(
+        self,
+        estimator,
+        criterion="hamming_loss",
+        calibrations=("none", "platt"),
+        thresholds=("zero", "label", "count"),
+        cv=3,
+        n_jobs=None,
+        random_state=0,
+    ):
+        self.estimator = estimator
+        self.criterion = criterion
+        self.calibrations = calibrations
+        self.thresholds = thresholds
+        self.cv = cv
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def _fit(self, X, Y, label_weight):
+        if len(Y) < 2:
+            raise ValueError(f"Out-of-fold scores need at least two rows, but n_samples={len(Y)}.")
+        seed = check_random_state(self.random_state).randint(2**31 - 1)
+        splitter = IterativeStratification(min(self.cv, len(Y)), random_state=seed)
+        folds = list(splitter.split(X, Y))
+        labels = Y.astype(np.int8)
+        scores = out_of_fold_scores(self.estimator, X, labels, label_weight, splitter, self.n_jobs)
+        # One label cannot be ranked, and is predicted where its score is positive, as binary classifiers do.
+        several = Y.shape[1] > 1
+        self.results_ = choose_decision(
+            scores,
+            Y,
+            label_weight,
+            folds,
+            get_criterion(self.criterion if several else "hamming_loss"),
+            self.calibrations,
+            self.thresholds if several else ("zero",),
+        )
+        best = self.results_[0]
+        self.calibration_ = get_calibration(best["calibration"]).fit(scores, Y, label_weight)
+        self.threshold_ = get_threshold(best["threshold"])
+        self.threshold_.fit(self.calibration_.log_odds(scores), Y, label_weight)
+        self._platt = get_calibration("platt").fit(scores, Y, label_weight)
+        weights = {} if label_weight is None else {"label_weight": label_weight}
+        self.estimator_ = clone(self.estimator).fit(X, labels, **weights)
+
+    def _scores(self, X):
+        return self.calibration_.log_odds(self.estimator_.decision_function(X))
+
+    def _labels(self, X, scores):
+        return self.threshold_.apply(scores)
+
+    def _probabilities(self, X, scores):
+        return self._platt.transform(self.estimator_.decision_function(X))
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags = get_tags(self.estimator).input_tags
+        return tags
