@@ -635,7 +635,7 @@ def svm_dual(K, y, cost, bias=True):
 
 
 def svm_primal(K, y, cost, alpha, bias):
-    """½‖w‖² + Σ C_i hinge_i, and the worst breach of the optimality conditions, straight from the definitions."""
+    """½‖w‖² + Σ C_i hinge_i, and the worst breach of the optimality conditions, as both are defined."""
     scores = K @ (alpha * y) + bias
     objective = (alpha * y) @ K @ (alpha * y) / 2
     breach = abs(alpha @ y) if bias != 0 else 0.0

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numba import config
 
+from mlspl.solvers.arrays import read_only
 from mlspl.solvers.smo import solve_label
 
 __all__ = ["SVMSolution", "solve_svms"]
@@ -106,8 +107,8 @@ def solve_svms(
     class, +1 or −1; if every cost is 0, the score is 0. alpha is 0 in both cases. Without a bias, a
     label of one class is a problem like any other.
 
-    ML-LOC's kernel K + QQᵀ is best formed once per round: rows of K are read several times per label, and to
-    add the codes' part of m = 15 columns to each row as it is read made the solver 4 to 6 times slower.
+    ML-LOC's kernel K + QQᵀ is best formed before the call. Adding the codes' part of m = 15 columns wherever
+    a row of K is read made the solver twice as slow, where forming takes as long as two or three labels.
 
     Examples
     --------
@@ -125,7 +126,7 @@ def solve_svms(
     if not tol > 0:
         raise ValueError(f"tol is {tol}; give a positive number.")
     if n_threads is None:
-        n_threads = config.NUMBA_NUM_THREADS
+        n_threads = config.NUMBA_NUM_THREADS  # type: ignore[attr-defined]
     if n_threads < 1:
         raise ValueError(f"n_threads is {n_threads}; give at least 1.")
     n_positive, n_negative = ((costs > 0) & (Y > 0)).sum(axis=1), ((costs > 0) & (Y < 0)).sum(axis=1)
@@ -134,17 +135,7 @@ def solve_svms(
         start[(n_positive == 0) | (n_negative == 0)] = 0.0
     alpha, decision, summary = np.empty(Y.shape), np.empty(Y.shape), np.empty((len(Y), 5))
     stop = np.zeros(1, dtype=np.bool_)
-    given = (
-        _read_only(K),
-        K.diagonal().copy(),
-        _read_only(Y),
-        costs,
-        start,
-        bias,
-        float(tol),
-        max_iter,
-        stop,
-    )
+    given = (K, K.diagonal().copy(), Y, costs, start, bool(bias), float(tol), int(max_iter), stop)
     # Hard labels first, so that no thread is left with one when the others have finished. The work is in
     # other threads even if it is in one: this one is then free to hear Ctrl-C and to call off the search.
     with ThreadPoolExecutor(n_threads) as pool:
@@ -173,9 +164,8 @@ def solve_svms(
 
 
 def _problem(K, Y, C) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Kernel, labels and costs as contiguous float64 arrays of the right shapes and values."""
-    K = np.ascontiguousarray(K, dtype=np.float64)
-    Y = np.ascontiguousarray(Y, dtype=np.float64)
+    """Kernel, labels and costs, of the right shapes and values, as compiled code takes them."""
+    K, Y = read_only(K), read_only(Y)
     if Y.ndim != 2 or K.shape != (Y.shape[1], Y.shape[1]):
         raise ValueError(
             f"K has shape {K.shape} and Y {Y.shape}; give K as (n, n) and Y as (L, n), a row per label."
@@ -185,7 +175,7 @@ def _problem(K, Y, C) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     # The rest of K is checked by its use: what is not finite there shows in the scores.
     if not np.isfinite(K.diagonal()).all():
         raise ValueError(_NOT_FINITE)
-    costs = np.ascontiguousarray(np.broadcast_to(np.asarray(C, dtype=np.float64), Y.shape))
+    costs = read_only(np.broadcast_to(np.asarray(C, dtype=np.float64), Y.shape))
     if not (np.isfinite(costs).all() and (costs >= 0).all()):
         raise ValueError("C must be finite and not negative; 0 takes a pair out of the problem.")
     return K, Y, costs
@@ -196,10 +186,3 @@ def _clipped(alpha, costs) -> np.ndarray:
     if alpha.shape != costs.shape or np.isnan(alpha).any():
         raise ValueError(f"alpha has shape {alpha.shape}, or NaN in it; give numbers of shape {costs.shape}.")
     return np.clip(alpha, 0.0, costs)
-
-
-def _read_only(array) -> np.ndarray:
-    """The caller's array, safe from us; and one compiled signature serves memory-mapped input too."""
-    view = array.view()
-    view.flags.writeable = False
-    return view

@@ -15,8 +15,7 @@ Without a bias the sum of β is free. That is the same problem with one more var
 kernel row of zeros, which takes up whatever the others leave of Σ β = 0; it joins every working set.
 """
 
-from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from llvmlite import ir
@@ -25,13 +24,15 @@ from numba.extending import intrinsic
 
 __all__ = ["solve_label"]
 
-# `_subtract_rows` is unrolled for eight. Larger sets spend more rows for the same progress, smaller ones more
-# searches; so do inner steps that stop earlier or later. Blocks bound the cost of finding a leader's index.
+# `_subtract_rows` is unrolled for eight. Larger sets spend more rows on the same progress, smaller ones more
+# searches; so do pair steps that stop earlier or later. Blocks bound the cost of finding a leader's index.
 _WORKING_SET = 8
 _PROGRESS = 0.5
 _BLOCK = 32
+# Three or four pair steps are usual; where rounding leaves no progress to be made they would not end.
+_PAIR_STEPS = 100
 # The second-order partner of the worst violator costs a row read alone. Without it the search would crawl
-# where it has an exact duplicate with the other label, which no first-order rule would choose.
+# where an exact duplicate has the other label, a pair that no first-order rule finds.
 _PARTNER_EVERY = 3
 # In place of infinity: g ± _FAR keeps out of every maximum or minimum and never becomes NaN.
 _FAR = 1e300
@@ -41,16 +42,15 @@ _FLAT = 1e-12
 _compiled = njit(cache=True, nogil=True, error_model="numpy")
 
 
-def _reduction(name: str) -> Callable[[float, float], float]:
+def _reduction(name: str) -> Any:
     """A maximum or minimum that LLVM may reorder, hence vectorise; in a loop Python's own stays scalar."""
 
     @intrinsic
     def operation(typing_context: Any, a: Any, b: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
             double = ir.DoubleType()
-            function = builder.module.declare_intrinsic(
-                name, [double], ir.FunctionType(double, [double, double])
-            )
+            function_type = ir.FunctionType(double, [double, double])
+            function = builder.module.declare_intrinsic(name, [double], function_type)
             return builder.call(function, arguments, fastmath=("nnan", "nsz"))
 
         return types.float64(types.float64, types.float64), generate
@@ -60,6 +60,25 @@ def _reduction(name: str) -> Callable[[float, float], float]:
 
 _larger = _reduction("llvm.maxnum")
 _smaller = _reduction("llvm.minnum")
+
+
+class _Search(NamedTuple):
+    """A label's problem and how far its solution has come; n entries each, g, up and low padded to blocks."""
+
+    K: np.ndarray
+    diagonal: np.ndarray
+    lower: np.ndarray
+    upper: np.ndarray
+    beta: np.ndarray
+    g: np.ndarray
+    up: np.ndarray  # 0 where β may grow, −_FAR where not
+    low: np.ndarray  # 0 where β may fall, _FAR where not
+    highest: np.ndarray  # per block, the largest g that may grow
+    lowest: np.ndarray  # per block, the smallest g that may fall
+    chosen: np.ndarray  # the working set
+    step: np.ndarray  # how far its β have moved
+    kernel: np.ndarray  # among it and the variable that stands for a free Σβ
+    vectors: np.ndarray  # its g, β and bounds, as rows
 
 
 @_compiled
@@ -72,74 +91,114 @@ def solve_label(
     `summary` is bias, primal objective, duality gap, largest violation, number of pair steps.
     """
     y, cost = Y[label], costs[label]
-    n = len(y)
-    n_blocks = (n + _BLOCK - 1) // _BLOCK
-    # up and low are 0 where β may grow or fall, and ∓_FAR where it may not or where the last block is padded.
-    g, up, low = np.zeros(n_blocks * _BLOCK), np.empty(n_blocks * _BLOCK), np.empty(n_blocks * _BLOCK)
-    beta, lower, upper = np.empty(n), np.empty(n), np.empty(n)
-    up[:] = -_FAR
-    low[:] = _FAR
-    for k in range(n):
-        g[k] = y[k]
-        beta[k] = y[k] * start[label, k]
-        lower[k], upper[k] = min(y[k] * cost[k], 0.0), max(y[k] * cost[k], 0.0)
-        _set_sides(up, low, k, beta[k], lower[k], upper[k])
-    chosen, step = np.empty(_WORKING_SET, dtype=np.int64), np.empty(_WORKING_SET)
-    highest, lowest = np.empty(n_blocks), np.empty(n_blocks)
-    small_kernel, small_vectors = (
-        np.empty((_WORKING_SET + 1, _WORKING_SET + 1)),
-        np.empty((4, _WORKING_SET + 1)),
-    )
-
-    _subtract_start(g, K, beta, chosen, step)
-    if bias:
-        _balance(g, K, beta, lower, upper, up, low, highest, lowest, chosen, step)
+    search = _begin(K, diagonal, y, cost, start[label], bias)
     n_steps, n_searches = 0, 0
     while True:
-        _find_leaders(g, up, low, highest, lowest)
-        top, bottom = _maximum(highest), _minimum(lowest)
+        top, bottom = _find_leaders(search)
         if not bias:
             top, bottom = max(top, 0.0), min(bottom, 0.0)
         # Written so that NaN ends the search.
         if not top - bottom >= tol or n_steps >= max_iter or stop[0]:
             break
-        ask_partner = n_searches % _PARTNER_EVERY == 0
-        count = _choose(chosen, K, diagonal, g, up, low, highest, lowest, bias, ask_partner)
+        count = _choose(search, bias, n_searches % _PARTNER_EVERY == 0)
         n_searches += 1
-        n_steps += _improve(
-            K,
-            g,
-            beta,
-            lower,
-            upper,
-            chosen,
-            count,
-            step,
-            bias,
-            max_iter - n_steps,
-            small_kernel,
-            small_vectors,
-        )
+        n_steps += _improve(search, count, bias, min(max_iter - n_steps, _PAIR_STEPS))
         moved = 0
         for c in range(count):
-            k = chosen[c]
-            if step[c] != 0.0:
-                _set_sides(up, low, k, beta[k], lower[k], upper[k])
-                chosen[moved], step[moved] = k, step[c]
+            if search.step[c] != 0.0:
+                search.chosen[moved], search.step[moved] = search.chosen[c], search.step[c]
                 moved += 1
         if moved == 0:
             break
-        _subtract_rows(g, K, chosen, step, moved)
+        _subtract_rows(search, moved)
 
-    summary[label, 0] = _intercept(g, up, low, top, bottom) if bias else 0.0
+    summary[label, 0] = _intercept(search, top, bottom) if bias else 0.0
     summary[label, 3] = max(top - bottom, 0.0)
     summary[label, 4] = n_steps
-    _evaluate(y, cost, beta, g, alpha[label], decision[label], summary[label])
+    _evaluate(y, cost, search.beta, search.g, alpha[label], decision[label], summary[label])
+
+
+@_compiled
+def _begin(K, diagonal, y, cost, start, bias):  # pragma: no cover - compiled
+    """The search at `start`, balanced if there is a bias."""
+    n = len(y)
+    n_blocks = (n + _BLOCK - 1) // _BLOCK
+    search = _Search(
+        K,
+        diagonal,
+        np.empty(n),
+        np.empty(n),
+        np.empty(n),
+        np.zeros(n_blocks * _BLOCK),
+        np.empty(n_blocks * _BLOCK),
+        np.empty(n_blocks * _BLOCK),
+        np.empty(n_blocks),
+        np.empty(n_blocks),
+        np.empty(_WORKING_SET, dtype=np.int64),
+        np.empty(_WORKING_SET),
+        np.zeros((_WORKING_SET + 1, _WORKING_SET + 1)),
+        np.empty((4, _WORKING_SET + 1)),
+    )
+    search.up[:] = -_FAR
+    search.low[:] = _FAR
+    search.g[:n] = y
+    count = 0
+    for k in range(n):
+        search.lower[k], search.upper[k] = min(y[k] * cost[k], 0.0), max(y[k] * cost[k], 0.0)
+        _put(search, k, y[k] * start[k])
+        if start[k] != 0.0:
+            search.chosen[count], search.step[count] = k, search.beta[k]
+            count += 1
+            if count == _WORKING_SET:
+                _subtract_rows(search, count)
+                count = 0
+    if count:
+        _subtract_rows(search, count)
+    if bias:
+        _balance(search)
+    return search
+
+
+@_compiled
+def _balance(search):  # pragma: no cover - compiled
+    """Make Σβ = 0, always moving the variable for which that costs least to first order."""
+    excess, rounding = 0.0, 0.0
+    for k in range(len(search.beta)):
+        excess += search.beta[k]
+        rounding += 1e-14 * abs(search.beta[k])
+    while abs(excess) > rounding:
+        count = 0
+        while abs(excess) > rounding and count < _WORKING_SET:
+            top, bottom = _find_leaders(search)
+            if excess > 0.0:
+                taken = _take(search.chosen, count, search.lowest, bottom, _FAR, search.g, search.low)
+            else:
+                taken = _take(search.chosen, count, search.highest, top, -_FAR, search.g, search.up)
+            if taken == count:
+                break
+            k = search.chosen[count]
+            before = search.beta[k]
+            _put(search, k, min(max(before - excess, search.lower[k]), search.upper[k]))
+            search.step[count] = search.beta[k] - before
+            excess += search.step[count]
+            count += 1
+        if count == 0:
+            break
+        _subtract_rows(search, count)
+
+
+@_compiled
+def _put(search, k, value):  # pragma: no cover - compiled
+    """Set β_k and note where it may still go."""
+    search.beta[k] = value
+    search.up[k] = 0.0 if value < search.upper[k] else -_FAR
+    search.low[k] = 0.0 if value > search.lower[k] else _FAR
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz"})
-def _subtract_rows(g, K, rows, step, count):  # pragma: no cover - compiled
-    """Take Σ_c step[c] K[rows[c]] from g, over the first `count` of eight rows, in one pass."""
+def _subtract_rows(search, count):  # pragma: no cover - compiled
+    """Take Σ_c step_c K[chosen_c] from g, over the first `count` of the working set, in one pass."""
+    g, K, rows, step = search.g, search.K, search.chosen, search.step
     for c in range(count, _WORKING_SET):
         rows[c], step[c] = rows[0], 0.0
     row0, row1, row2, row3 = K[rows[0]], K[rows[1]], K[rows[2]], K[rows[3]]
@@ -152,103 +211,47 @@ def _subtract_rows(g, K, rows, step, count):  # pragma: no cover - compiled
 
 
 @_compiled
-def _subtract_start(g, K, beta, rows, step):  # pragma: no cover - compiled
-    """Take Kβ from g."""
-    count = 0
-    for k in range(len(beta)):
-        if beta[k] != 0.0:
-            rows[count], step[count] = k, beta[k]
-            count += 1
-            if count == _WORKING_SET:
-                _subtract_rows(g, K, rows, step, count)
-                count = 0
-    if count:
-        _subtract_rows(g, K, rows, step, count)
-
-
-@_compiled
-def _balance(g, K, beta, lower, upper, up, low, highest, lowest, rows, step):  # pragma: no cover - compiled
-    """Make Σβ = 0, always moving the variable for which that costs least to first order."""
-    excess, rounding = 0.0, 0.0
-    for k in range(len(beta)):
-        excess += beta[k]
-        rounding += 1e-14 * abs(beta[k])
-    while abs(excess) > rounding:
-        count = 0
-        while abs(excess) > rounding and count < _WORKING_SET:
-            _find_leaders(g, up, low, highest, lowest)
-            if excess > 0.0:
-                taken = _take(rows, count, lowest, _minimum(lowest), _FAR, g, low)
-            else:
-                taken = _take(rows, count, highest, _maximum(highest), -_FAR, g, up)
-            if taken == count:
-                break
-            k = rows[count]
-            before = beta[k]
-            beta[k] = min(max(before - excess, lower[k]), upper[k])
-            step[count] = beta[k] - before
-            excess += step[count]
-            _set_sides(up, low, k, beta[k], lower[k], upper[k])
-            count += 1
-        if count == 0:
-            break
-        _subtract_rows(g, K, rows, step, count)
-
-
-@_compiled
-def _set_sides(up, low, k, value, lower, upper):  # pragma: no cover - compiled
-    up[k] = 0.0 if value < upper else -_FAR
-    low[k] = 0.0 if value > lower else _FAR
-
-
-@_compiled
-def _find_leaders(g, up, low, highest, lowest):  # pragma: no cover - compiled
-    """In every block the largest g that may grow and the smallest that may fall."""
-    for block in range(len(highest)):
+def _find_leaders(search):  # pragma: no cover - compiled
+    """The largest g that may grow and the smallest that may fall, overall (returned) and in every block."""
+    g, up, low = search.g, search.up, search.low
+    for block in range(len(search.highest)):
         top, bottom = -_FAR, _FAR
         for k in range(block * _BLOCK, (block + 1) * _BLOCK):
             top = _larger(top, g[k] + up[k])
             bottom = _smaller(bottom, g[k] + low[k])
-        highest[block], lowest[block] = top, bottom
+        search.highest[block], search.lowest[block] = top, bottom
+    return _extremes(search.highest, search.lowest)
 
 
 @_compiled
-def _maximum(values):  # pragma: no cover - compiled
-    best = -_FAR
-    for k in range(len(values)):
-        best = _larger(best, values[k])
-    return best
+def _extremes(highest, lowest):  # pragma: no cover - compiled
+    """The extremes of the block leaders."""
+    top, bottom = -_FAR, _FAR
+    for block in range(len(highest)):
+        top = _larger(top, highest[block])
+        bottom = _smaller(bottom, lowest[block])
+    return top, bottom
 
 
 @_compiled
-def _minimum(values):  # pragma: no cover - compiled
-    best = _FAR
-    for k in range(len(values)):
-        best = _smaller(best, values[k])
-    return best
-
-
-@_compiled
-def _choose(
-    chosen, K, diagonal, g, up, low, highest, lowest, bias, ask_partner
-):  # pragma: no cover - compiled
+def _choose(search, bias, ask_partner):  # pragma: no cover - compiled
     """Fill the working set from both ends, one variable per block and side; the worst pair comes first."""
     count = 0
     while count + 2 <= _WORKING_SET:
-        top, bottom = _maximum(highest), _minimum(lowest)
+        top, bottom = _extremes(search.highest, search.lowest)
         grows = top > (bottom if bias else 0.0)
         falls = bottom < (top if bias else 0.0)
         if not (grows or falls):
             break
         if grows:
-            count = _take(chosen, count, highest, top, -_FAR, g, up)
+            count = _take(search.chosen, count, search.highest, top, -_FAR, search.g, search.up)
             if ask_partner and count == 1:
-                partner = _partner(chosen[0], top, K, diagonal, g, low)
+                partner = _partner(search.chosen[0], top, search.K, search.diagonal, search.g, search.low)
                 if partner >= 0:
-                    chosen[1] = partner
+                    search.chosen[1] = partner
                     count = 2
         if falls:
-            count = _take(chosen, count, lowest, bottom, _FAR, g, low)
+            count = _take(search.chosen, count, search.lowest, bottom, _FAR, search.g, search.low)
     return count
 
 
@@ -289,27 +292,26 @@ def _partner(i, top, K, diagonal, g, low):  # pragma: no cover - compiled
 
 
 @_compiled
-def _improve(
-    K, g, beta, lower, upper, chosen, count, step, bias, max_iter, kernel, vectors
-):  # pragma: no cover - compiled
-    """Move the chosen β by pair steps among themselves; write how far into `step`, return how many steps."""
-    slope, value, floor, ceiling = vectors
+def _improve(search, count, bias, max_iter):  # pragma: no cover - compiled
+    """Move the chosen β by pair steps among themselves; write how far, return how many steps."""
+    kernel, (slope, value, lower, upper) = search.kernel, search.vectors
     for c in range(count):
-        k = chosen[c]
-        slope[c], value[c], floor[c], ceiling[c] = g[k], beta[k], lower[k], upper[k]
+        k = search.chosen[c]
+        slope[c], value[c] = search.g[k], search.beta[k]
+        lower[c], upper[c] = search.lower[k], search.upper[k]
         for d in range(c + 1):
-            kernel[c, d] = kernel[d, c] = K[k, chosen[d]]
+            kernel[c, d] = kernel[d, c] = search.K[k, search.chosen[d]]
     size = count
     if not bias:
-        slope[size], value[size], floor[size], ceiling[size] = 0.0, 0.0, -_FAR, _FAR
-        for d in range(size + 1):
-            kernel[size, d] = kernel[d, size] = 0.0
+        slope[size], value[size], lower[size], upper[size] = 0.0, 0.0, -_FAR, _FAR
+        kernel[size, :] = 0.0
+        kernel[:, size] = 0.0
         size += 1
-    n_steps = _pair_steps(kernel, slope, value, floor, ceiling, size, max_iter)
+    n_steps = _pair_steps(kernel, slope, value, lower, upper, size, max_iter)
     for c in range(count):
-        k = chosen[c]
-        step[c] = value[c] - beta[k]
-        beta[k] = value[c]
+        k = search.chosen[c]
+        search.step[c] = value[c] - search.beta[k]
+        _put(search, k, value[c])
     return n_steps
 
 
@@ -345,12 +347,12 @@ def _pair_steps(kernel, g, beta, lower, upper, size, max_iter):  # pragma: no co
 
 
 @_compiled
-def _intercept(g, up, low, top, bottom):  # pragma: no cover - compiled
+def _intercept(search, top, bottom):  # pragma: no cover - compiled
     """The mean of g over the free variables, else the middle of its interval, else the class that is left."""
     total, n_free = 0.0, 0
-    for k in range(len(g)):
-        if up[k] == low[k]:
-            total += g[k]
+    for k in range(len(search.beta)):
+        if search.up[k] == search.low[k]:
+            total += search.g[k]
             n_free += 1
     if n_free:
         return total / n_free
