@@ -7,7 +7,13 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state, get_tags
 
 from mlspl.metrics import get_criterion
-from mlspl.model_selection import IterativeStratification, get_calibration, get_threshold, out_of_fold_scores
+from mlspl.model_selection import (
+    AnchoredCalibration,
+    IterativeStratification,
+    get_calibration,
+    get_threshold,
+    out_of_fold_scores,
+)
 from mlspl.models.base import MultiLabelClassifier
 
 __all__ = ["TunedDecisionClassifier", "choose_decision", "judge"]
@@ -190,8 +196,9 @@ class TunedDecisionClassifier(MultiLabelClassifier):
         best = self.results_[0]
         self.calibration_ = get_calibration(best["calibration"]).fit(scores, Y, label_weight)
         self.threshold_ = get_threshold(best["threshold"])
-        self.threshold_.fit(self.calibration_.log_odds(scores), Y, label_weight)
-        self._platt = get_calibration("platt").fit(scores, Y, label_weight)
+        scores = self.calibration_.log_odds(scores)
+        self.threshold_.fit(scores, Y, label_weight)
+        self._probability = AnchoredCalibration().fit(scores, Y, label_weight)
         weights = {} if label_weight is None else {"label_weight": label_weight}
         self.estimator_ = clone(self.estimator).fit(X, labels, **weights)
 
@@ -202,7 +209,7 @@ class TunedDecisionClassifier(MultiLabelClassifier):
         return self.threshold_.apply(scores)
 
     def _probabilities(self, X, scores):
-        return self._platt.transform(self.estimator_.decision_function(X))
+        return self._probability.transform(scores)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

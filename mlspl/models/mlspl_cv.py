@@ -8,7 +8,12 @@ from joblib import effective_n_jobs
 
 from mlspl import pacing
 from mlspl.metrics import get_criterion
-from mlspl.model_selection import IterativeStratification, get_calibration, get_threshold
+from mlspl.model_selection import (
+    AnchoredCalibration,
+    IterativeStratification,
+    get_calibration,
+    get_threshold,
+)
 from mlspl.models.alternation import Alternation
 from mlspl.models.base import MultiLabelClassifier
 from mlspl.models.class_weight import class_costs
@@ -49,9 +54,9 @@ class MLSPLClassifierCV(CallbackSupportMixin, MultiLabelClassifier):
     C, γ and class balance, cross-fitted codes and out-of-fold losses are computed once; every point of the
     path weighs the pairs by these losses and fits the classifiers from the last point's solution. The
     setting and the point that do best on rows held out from all of this are taken; the unpaced end is left
-    only for a point that is better by more than the standard error of the difference between folds. Then
-    calibration and threshold rule are chosen on the same held-out scores, and one
-    :class:`MLSPLClassifier` is fitted on all rows.
+    only for a point that is better by more than two standard errors of the difference between folds, for
+    held-out labels are as noisy as the others. Then calibration and threshold rule are chosen on the same
+    held-out scores, and one :class:`MLSPLClassifier` is fitted on all rows.
 
     Parameters
     ----------
@@ -227,8 +232,9 @@ class MLSPLClassifierCV(CallbackSupportMixin, MultiLabelClassifier):
         self.best_score_ = best["mean"]
         self.calibration_ = get_calibration(decision["calibration"]).fit(scores, Y, label_weight)
         self.threshold_ = get_threshold(decision["threshold"])
-        self.threshold_.fit(self.calibration_.log_odds(scores), Y, label_weight)
-        self._platt = get_calibration("platt").fit(scores, Y, label_weight)
+        scores = self.calibration_.log_odds(scores)
+        self.threshold_.fit(scores, Y, label_weight)
+        self._probability = AnchoredCalibration().fit(scores, Y, label_weight)
         self.best_estimator_ = self._estimator(best).fit(X, Y.astype(np.int8), label_weight)
         self.label_weights_ = self.best_estimator_.label_weights_
         self.history_ = self.best_estimator_.history_
@@ -280,7 +286,7 @@ class MLSPLClassifierCV(CallbackSupportMixin, MultiLabelClassifier):
         best = max(ranked, key=lambda row: sign * row["mean"])
         unpaced = max((r for r in ranked if r["target"] == 1.0), key=lambda row: sign * row["mean"])
         gain = sign * (np.array(best["folds"]) - np.array(unpaced["folds"]))
-        certain = gain.mean() > gain.std(ddof=1) / np.sqrt(len(gain))
+        certain = gain.mean() > 2.0 * gain.std(ddof=1) / np.sqrt(len(gain))
         return best if certain else unpaced
 
     def _estimator(self, chosen) -> MLSPLClassifier:
@@ -305,7 +311,7 @@ class MLSPLClassifierCV(CallbackSupportMixin, MultiLabelClassifier):
         return self.threshold_.apply(scores)
 
     def _probabilities(self, X, scores):
-        return self._platt.transform(self.best_estimator_.decision_function(X))
+        return self._probability.transform(scores)
 
 
 def _weights(point, losses, Y) -> np.ndarray:

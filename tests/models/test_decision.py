@@ -12,7 +12,8 @@ X = DIGITS.X / 16.0
 X_TRAIN, Y_TRAIN, X_TEST, Y_TEST = X[:200], DIGITS.Y[:200], X[200:500], DIGITS.Y[200:500]
 
 
-@parametrize_with_checks([TunedDecisionClassifier(BSVMClassifier())])
+# scikit-learn expects the labels with a positive score, which is what a threshold rule may change.
+@parametrize_with_checks([TunedDecisionClassifier(BSVMClassifier(), thresholds=("zero",))])
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
