@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from mlspl import experiments
 from mlspl.errors import UserError
 
 __all__ = ["compare"]
@@ -27,9 +28,6 @@ def compare(
 
     A CSV has the columns dataset, method, split and one for each criterion.
     """
-    # scikit-learn and matplotlib take seconds to import; --help and the other commands need not wait.
-    from mlspl import experiments
-
     if not 0 < alpha < 1:
         raise UserError(f"--alpha must lie between 0 and 1; it is {alpha:g}.")
     further = dict.fromkeys(_names(higher), True) | dict.fromkeys(_names(lower), False)

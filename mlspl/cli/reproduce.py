@@ -1,22 +1,19 @@
 """`mlspl reproduce`: the paper's experiments, resumable."""
 
-from __future__ import annotations
-
 import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from mlspl import experiments
+from mlspl.datasets import Dataset, load_dataset
 from mlspl.errors import UserError
-
-if TYPE_CHECKING:
-    from mlspl.datasets import Dataset
-    from mlspl.experiments import Outcome, Store, Trial
+from mlspl.experiments import Outcome, Store, Trial
 
 __all__ = ["reproduce"]
 
@@ -62,9 +59,6 @@ def reproduce(
 
     Results are kept in OUT/results.db: the same command goes on where an earlier one stopped.
     """
-    # scikit-learn and matplotlib take seconds to import; --help and the other commands need not wait.
-    from mlspl import experiments
-
     console = Console(highlight=False)
     chosen = _names(methods) or list(experiments.PAPER_METHODS)
     paced = [] if functions == "none" or "mlspl" not in chosen else _names(functions)
@@ -85,7 +79,7 @@ def reproduce(
         _list(trials, path, console)
         return
     out.mkdir(parents=True, exist_ok=True)
-    with experiments.Store(path) as store:
+    with Store(path) as store:
         _run(trials, data, store, jobs, scheduler, console)
         results = experiments.write_results(store, trials, out, paced)
         failed = store.failed()
@@ -118,9 +112,6 @@ def _share(text: str) -> float:
 
 def _load(names: list[str], quick: bool, console: Console) -> dict[str, Dataset]:
     """Load the sets the user named, or those of the default list that can be had."""
-    from mlspl.datasets import load_dataset
-    from mlspl.experiments import PAPER_DATASETS
-
     if names:
         return {name: load_dataset(name) for name in names}
     data = {_EMBEDDED: load_dataset(_EMBEDDED)}
@@ -134,8 +125,9 @@ def _load(names: list[str], quick: bool, console: Console) -> dict[str, Dataset]
             return error
 
     # Side by side, so that without a network one waits for one time-out and not for three.
-    with ThreadPoolExecutor(len(PAPER_DATASETS)) as pool:
-        for name, loaded in zip(PAPER_DATASETS, pool.map(load_or_explain, PAPER_DATASETS), strict=True):
+    names = list(experiments.PAPER_DATASETS)
+    with ThreadPoolExecutor(len(names)) as pool:
+        for name, loaded in zip(names, pool.map(load_or_explain, names), strict=True):
             if isinstance(loaded, Exception):
                 reason = "it could not be downloaded" if isinstance(loaded.__cause__, OSError) else loaded
                 console.print(
@@ -147,8 +139,6 @@ def _load(names: list[str], quick: bool, console: Console) -> dict[str, Dataset]
 
 
 def _list(trials: list[Trial], path: Path, console: Console) -> None:
-    from mlspl.experiments import Store
-
     finished: set[str] = set()
     failed: dict[str, str] = {}
     if path.exists():
@@ -170,8 +160,6 @@ def _list(trials: list[Trial], path: Path, console: Console) -> None:
 
 
 def _run(trials, data, store: Store, jobs, scheduler, console: Console) -> None:
-    from mlspl.experiments import run_trials
-
     finished = store.finished()
     done = sum(trial.key in finished for trial in trials)
     if done:
@@ -179,7 +167,7 @@ def _run(trials, data, store: Store, jobs, scheduler, console: Console) -> None:
     watch = _Bar(len(trials), done) if console.is_terminal else _Lines(len(trials), done, console)
     try:
         with watch:
-            run_trials(trials, data, store, jobs, scheduler, watch.result)
+            experiments.run_trials(trials, data, store, jobs, scheduler, watch.result)
     except KeyboardInterrupt:
         finished = store.finished()
         done = sum(trial.key in finished for trial in trials)

@@ -33,7 +33,7 @@ def ranks_table(comparisons: Sequence[Comparison]) -> Group | None:
     for name in ranked[0][0].methods:
         table.add_column(method_title(name), justify="right")
     table.add_column("Friedman p", justify="right")
-    table.add_column("critical difference", justify="right")
+    table.add_column("CD", justify="right")
     for comparison, ranking in ranked:
         best = ranking.ranks.min()
         table.add_row(
@@ -42,7 +42,8 @@ def ranks_table(comparisons: Sequence[Comparison]) -> Group | None:
             f"{ranking.friedman.p_value:.4f}",
             f"{ranking.distance:.2f}",
         )
-    return _titled(f"Average ranks over {len(ranked[0][0].means)} data sets, 1 being best", table)
+    n_datasets = len(ranked[0][0].means)
+    return _titled(f"Average ranks over {n_datasets} data sets (CD: Nemenyi's critical difference)", table)
 
 
 def wins_table(comparisons: Sequence[Comparison], alpha: float = 0.05) -> Group | None:
@@ -63,6 +64,9 @@ def wins_table(comparisons: Sequence[Comparison], alpha: float = 0.05) -> Group 
     tested = [comparison for comparison in comparisons if len(comparison.pairs)]
     if not tested:
         return None
+    title = f"Pairs significantly better–worse (Wilcoxon over splits, Holm, α = {alpha:g})"
+    if not any((comparison.pairs["p_holm"] < alpha).any() for comparison in tested):
+        return _titled(title, "none")
     table = Table(box=None, pad_edge=False)
     table.add_column("")
     for comparison in tested:
@@ -73,7 +77,7 @@ def wins_table(comparisons: Sequence[Comparison], alpha: float = 0.05) -> Group 
             significant = comparison.pairs[comparison.pairs["p_holm"] < alpha]
             counts.append(f"{(significant['better'] == name).sum()}–{(significant['worse'] == name).sum()}")
         table.add_row(method_title(name), *counts)
-    return _titled(f"Pairs significantly better–worse (Wilcoxon over splits, Holm, α = {alpha:g})", table)
+    return _titled(title, table)
 
 
 def pairs_table(comparison: Comparison, alpha: float = 0.05) -> Group:
@@ -101,6 +105,6 @@ def pairs_table(comparison: Comparison, alpha: float = 0.05) -> Group:
     return _titled(title, table)
 
 
-def _titled(title: str, table: Table) -> Group:
+def _titled(title: str, table: Table | str) -> Group:
     # A title of the table itself would be wrapped to the table's width.
     return Group(Text(title, "bold"), table, "")

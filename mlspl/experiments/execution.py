@@ -94,11 +94,12 @@ def _run(trial: Trial, dataset: Dataset) -> dict[str, Any]:
     predicted = time.perf_counter()
     return {
         "scores": score_all(Y_test, F, P) | score_others(Y_test, F, P),
-        "chosen": parameters,
+        "chosen": parameters | getattr(model[-1], "best_params_", {}),
         "tune_seconds": tuned - started,
         "fit_seconds": fitted - tuned,
         "predict_seconds": predicted - fitted,
         "history": getattr(model[-1], "history_", None),
+        "validation": getattr(model[-1], "cv_results_", None),
     }
 
 

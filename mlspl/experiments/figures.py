@@ -1,21 +1,27 @@
-"""The figures: MLSPL under each self-paced function, and critical-difference diagrams."""
+"""The figures: MLSPL under each self-paced function, and critical-difference diagrams.
+
+Matplotlib is imported where something is drawn: the worker processes, which import this room, never draw.
+"""
+
+from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-from matplotlib import rc_context
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from mlspl.experiments.comparison import Comparison, Ranking
 from mlspl.experiments.methods import method_title
 from mlspl.experiments.scores import criteria_in
 from mlspl.metrics import CRITERIA
 
-__all__ = ["critical_difference_figure", "pace_function_figure", "save_figure"]
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+__all__ = ["critical_difference_figure", "pace_function_figure", "rank_groups", "save_figure"]
 
 # Okabe and Ito's colours, which every kind of colour vision can tell apart.
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000", "#7A5C00")
@@ -35,6 +41,8 @@ def pace_function_figure(scores: pd.DataFrame, functions: Sequence[str]) -> Figu
     functions : sequence of str
         The functions, from left to right.
     """
+    from matplotlib.figure import Figure
+
     paced = scores[scores["method"] == "mlspl"]
     paced = paced.assign(function=[chosen["pace_function"] for chosen in paced["chosen"]])
     unpaced = scores[scores["method"] == "ml-loc"]
@@ -89,6 +97,8 @@ def critical_difference_figure(comparisons: Sequence[Comparison], alpha: float =
     alpha : float, default=0.05
         The level they were made with.
     """
+    from matplotlib.figure import Figure
+
     drawn = [(comparison.criterion, comparison.ranking) for comparison in comparisons if comparison.ranking]
     n_methods = max((len(ranking.ranks) for _, ranking in drawn), default=2)
     panel = 0.95 + 0.2 * ((n_methods + 1) // 2)
@@ -111,6 +121,8 @@ def save_figure(figure: Figure, folder: Path, name: str) -> list[Path]:
     name : str
         File name without its ending.
     """
+    from matplotlib import rc_context
+
     paths = [folder / f"{name}.png", folder / f"{name}.svg"]
     # Without a date, and with names that do not depend on chance, the same figure gives the same file.
     with rc_context({"svg.hashsalt": "mlspl"}):
@@ -124,7 +136,7 @@ def _draw_ranks(axis: Axes, criterion: str, ranking: Ranking, alpha: float) -> N
     ranks, distance = ranking.ranks.sort_values(kind="stable"), ranking.distance
     k = len(ranks)
     left = (k + 1) // 2
-    groups = _groups(ranks.to_numpy(), distance)
+    groups = rank_groups(ranks.to_numpy(), distance)
     top = -0.55 - 0.28 * len(groups)
     axis.set_xlim(1 - 0.62 * (k - 1), k + 0.62 * (k - 1))
     axis.set_ylim(top - 0.62 * left - 0.1, 1.55)
@@ -177,8 +189,21 @@ def _draw_ranks(axis: Axes, criterion: str, ranking: Ranking, alpha: float) -> N
         )
 
 
-def _groups(ranks: np.ndarray, distance: float) -> list[tuple[int, int]]:
-    """Largest runs of sorted ranks that lie within the distance, as first and last index."""
+def rank_groups(ranks: np.ndarray, distance: float) -> list[tuple[int, int]]:
+    """Return the largest runs of ranks within the distance, each as its first and last index.
+
+    Parameters
+    ----------
+    ranks : array of shape (n_methods,)
+        Average ranks, ascending.
+    distance : float
+        Nemenyi's critical difference.
+
+    Examples
+    --------
+    >>> rank_groups(np.array([1.0, 1.5, 2.5, 4.0]), 1.5)
+    [(0, 2), (2, 3)]
+    """
     groups: list[tuple[int, int]] = []
     for first in range(len(ranks)):
         last = int(np.searchsorted(ranks, ranks[first] + distance, side="right")) - 1

@@ -210,4 +210,4 @@ def _signed_rank_p_value(differences: NDArray[np.float64]) -> float:
 
 def _rounded(scores: ArrayLike) -> NDArray[np.float64]:
     """Scores without the last digits, so that what is equal but for rounding ties."""
-    return np.asarray(np.round(scores, 12), dtype=np.float64)
+    return np.asarray(scores, dtype=np.float64).round(12)

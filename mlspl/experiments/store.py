@@ -42,13 +42,14 @@ CREATE TABLE trial (
     peak_memory INTEGER,
     warnings TEXT NOT NULL,
     history TEXT,
+    validation TEXT,
     host TEXT NOT NULL,
     versions TEXT NOT NULL,
     recorded TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))
 )
 """
 _COLUMNS = ["key", *(field.name for field in fields(Trial)), *(field.name for field in fields(Outcome))]
-_JSON_COLUMNS = ("parameters", "scores", "chosen", "warnings", "history", "versions")
+_JSON_COLUMNS = ("parameters", "scores", "chosen", "warnings", "history", "validation", "versions")
 # A finished trial is never replaced; a failed one is, by whatever its retry gave.
 _RECORD = (
     f"INSERT INTO trial ({', '.join(_COLUMNS)}) VALUES ({', '.join(f':{name}' for name in _COLUMNS)}) "
@@ -155,7 +156,7 @@ class Store:
     def frame(self, keys: Iterable[str] | None = None) -> pd.DataFrame:
         """All trials as a table, one row each.
 
-        What was structured (`parameters`, `scores`, `chosen`, `warnings`, `history`, `versions`) is so again.
+        What was structured (parameters, scores, history and the like) is so again.
 
         Parameters
         ----------
@@ -170,11 +171,12 @@ class Store:
             by_key = {row[0]: row for row in rows}
             rows = [by_key[key] for key in keys if key in by_key]
         frame = pd.DataFrame(rows, columns=[*_COLUMNS, "recorded"])
-        frame["error"] = pd.Series([row[_COLUMNS.index("error")] for row in rows], dtype=object)
-        for column in _JSON_COLUMNS:
-            frame[column] = pd.Series(
-                [None if text is None else json.loads(text) for text in frame[column]], dtype=object
-            )
+        # From the rows again: pandas has made its own missing values of None.
+        values = dict(zip(_COLUMNS, zip(*rows, strict=True), strict=False))
+        frame["error"] = pd.Series(values.get("error", ()), dtype=object)
+        for name in _JSON_COLUMNS:
+            parsed = [None if text is None else json.loads(text) for text in values.get(name, ())]
+            frame[name] = pd.Series(parsed, dtype=object)
         return frame
 
     def _query(self, statement: str, values: tuple | dict = ()) -> list[tuple]:
@@ -185,7 +187,11 @@ class Store:
                 raise _damaged(self.path, error) from None
 
     def _check_or_create(self) -> None:
-        if not self._is_ours():
+        # In one transaction, lest another process creates the table between two looks.
+        self._query("BEGIN")
+        ours = self._is_ours()
+        self._query("COMMIT")
+        if not ours:
             self._query("PRAGMA journal_mode = WAL")
             self._query("BEGIN IMMEDIATE")
             # Another process may have created the table while this one waited for the lock.

@@ -92,7 +92,8 @@ class Outcome:
     error : str, optional
         Why it failed.
     chosen : dict
-        The parameters the method was built with: the trial's own, or those tuning picked.
+        The parameters the method was built with: the trial's own, or those that tuning, or the method
+        itself, has picked.
     tune_seconds, fit_seconds, predict_seconds : float
         Wall-clock time of each part.
     peak_memory : int, optional
@@ -101,6 +102,8 @@ class Outcome:
         Each distinct warning, with its category.
     history : list of dict, optional
         The method's ``history_``, one entry a step, where it keeps one.
+    validation : list of dict, optional
+        The method's ``cv_results_``, one entry a setting, where it tunes itself.
     host : str
         The machine.
     versions : dict
@@ -121,6 +124,7 @@ class Outcome:
     peak_memory: int | None = None
     warnings: list[str] = field(default_factory=list)
     history: list[dict] | None = None
+    validation: list[dict] | None = None
     host: str = ""
     versions: dict[str, str] = field(default_factory=dict)
 

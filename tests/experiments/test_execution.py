@@ -1,5 +1,6 @@
 """A trial's numbers are those anyone computes from the sentence of the protocol."""
 
+import json
 from dataclasses import replace
 
 import numpy as np
@@ -8,7 +9,7 @@ from scipy import sparse
 from sklearn.preprocessing import StandardScaler
 
 from mlspl.datasets import Dataset, corrupt, load_dataset
-from mlspl.experiments import METHODS, get_method, plan_trials, run_trial
+from mlspl.experiments import METHODS, Store, plan_trials, run_trial
 from mlspl.metrics import CRITERIA, score_all
 from mlspl.models import MLkNNClassifier
 
@@ -73,11 +74,20 @@ def test_an_error_is_an_outcome_and_warnings_are_kept():
 
 
 @pytest.mark.parametrize("name", METHODS)
-def test_every_method_runs_and_repeats_itself_bit_by_bit(digits, name):
+def test_every_method_runs_repeats_itself_bit_by_bit_and_can_be_stored(digits, name, tmp_path):
     small = replace(digits, X=digits.X[:150], Y=digits.Y[:150])
     trial = trial_of(small, name, split=0)
     first, second = run_trial(trial, small), run_trial(trial, small)
     assert first.error is None
     assert first.scores == second.scores
     assert first.scores["average_precision"] > 0.6
-    assert get_method(name).make(first.chosen, 0).get_params(deep=False)
+    assert trial.parameters.items() <= first.chosen.items()
+    with Store(tmp_path / "results.db") as store:
+        store.record(trial, first)
+        (row,) = store.frame().to_dict("records")
+    assert row["chosen"] == json.loads(json.dumps(first.chosen))
+    if name.startswith("mlspl"):
+        assert {"pace", "objective", "in_play"} <= row["history"][-1].keys()
+    if name == "mlspl-cv":
+        assert "pace_function" in row["chosen"]
+        assert len(row["validation"]) > 1

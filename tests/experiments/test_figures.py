@@ -20,7 +20,7 @@ from mlspl.experiments import (
     save_figure,
     score_table,
 )
-from mlspl.experiments.figures import _groups
+from mlspl.experiments.figures import rank_groups
 
 
 @pytest.fixture(scope="module")
@@ -86,7 +86,7 @@ def test_the_diagram_places_methods_at_their_ranks():
 def test_bars_join_exactly_what_is_not_told_apart(tenths, distance):
     """Two methods share a bar if and only if their ranks differ by no more than the distance."""
     ranks = np.sort(tenths).astype(float)
-    groups = _groups(ranks, distance)
+    groups = rank_groups(ranks, distance)
     for i in range(len(ranks)):
         for j in range(i + 1, len(ranks)):
             joined = any(first <= i and j <= last for first, last in groups)

@@ -109,6 +109,17 @@ def test_a_finished_trial_is_never_replaced_and_a_failed_one_is(tmp_path):
         assert store.frame()["scores"].tolist() == [{"one_error": 0.5}]
 
 
+def test_trials_with_and_without_history_or_error_live_together(tmp_path):
+    with Store(tmp_path / "results.db") as store:
+        assert len(store.frame()) == 0
+        store.record(trial(0), Outcome(scores={"one_error": 0.5}))
+        store.record(trial(1), Outcome(scores={"one_error": 0.5}, history=[{"pace": 1.0}]))
+        store.record(trial(2), Outcome(error="no"))
+        frame = store.frame()
+    assert frame["history"].tolist() == [None, [{"pace": 1.0}], None]
+    assert frame["error"].tolist() == [None, None, "no"]
+
+
 def test_frame_keeps_the_order_of_the_keys(tmp_path):
     with Store(tmp_path / "results.db") as store:
         for split in range(4):
@@ -139,6 +150,13 @@ def test_processes_create_and_write_one_store_at_once(tmp_path):
                         store.record(Trial("d", "f", "m", {}, split), Outcome(scores={"pid": os.getpid()}))
                 os._exit(0)
         print([os.waitpid(child, 0)[1] for child in children])
+        for i in range(20):
+            children = [os.fork() for _ in range(2)]
+            with Store(f"{sys.argv[1]}.{i}"):
+                pass
+            if 0 in children:
+                os._exit(0)
+            assert [os.waitpid(child, 0)[1] for child in children] == [0, 0], "a file created by four at once"
     """
     assert run_script(script, str(path)) == "[0, 0, 0]\n"
     with Store(path) as store:

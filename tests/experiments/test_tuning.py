@@ -21,8 +21,7 @@ def digits():
     return replace(full, X=full.X[:120], Y=full.Y[:120])
 
 
-@pytest.mark.parametrize("criterion", ["hamming_loss", "average_precision"])
-@pytest.mark.parametrize("method", ["ml-knn", "tram"])
+@pytest.mark.parametrize(("method", "criterion"), [("ml-knn", "hamming_loss"), ("tram", "average_precision")])
 def test_the_choice_is_that_of_grid_search(digits, criterion, method):
     grid = {"k": [1, 3, 7, 15]}
     folds = list(IterativeStratification(TUNING_FOLDS, random_state=5).split(digits.X, digits.Y))
