@@ -44,7 +44,7 @@ def test_a_shifted_score_is_put_right():
 
 
 def test_rules_are_judged_on_rows_they_were_not_fitted_on():
-    """With noise for scores a cut per label looks good on its own rows only: no rule can beat the prior by much."""
+    """With noise for scores a cut per label looks good on its own rows only."""
     rng = np.random.default_rng(0)
     Y = rng.random((60, 20)) < 0.5
     folds = [(np.setdiff1d(np.arange(60), np.arange(k, 60, 3)), np.arange(k, 60, 3)) for k in range(3)]
