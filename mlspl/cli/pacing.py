@@ -47,7 +47,7 @@ def list_functions() -> None:
 @app.command()
 def plot(
     functions: Annotated[
-        list[str] | None, typer.Argument(metavar="NAME…", help="Which to draw; by default the paper's four.")
+        list[str] | None, typer.Argument(metavar="NAME", help="Which to draw; by default the paper's four.")
     ] = None,
     out: Annotated[Path, typer.Option("--out", "-o", help="The picture: .png, .svg, .pdf or .html.")] = Path(
         "self_paced_functions.png"

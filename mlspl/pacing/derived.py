@@ -164,13 +164,12 @@ class DerivedFunction(CurveFamily):
         if self._lowest < 0:
             t = np.concatenate([-t[:0:-1], t])
         g = self._sampled(t)
+        # Beyond ±100 a formula may overflow to no number, as inf/inf does; the curve then keeps its limit.
         number = np.flatnonzero(~np.isnan(g))
-        # Far out a formula may overflow to no number, as inf/inf; the curve then has its limit.
-        outer = (t < -1e2) | (t > 1e2)
-        if not number.size or np.any(
-            bad := np.isnan(g) & ~(outer & ((t < t[number[0]]) | (t > t[number[-1]])))
-        ):
-            raise UserError(f"the curve is not a number at t = {t[bad][0] if number.size else 0:.4g}.")
+        first, last = (t[number[0]], t[number[-1]]) if number.size else (np.inf, -np.inf)
+        overflow = (np.abs(t) > 100) & ((t < first) | (t > last))
+        if np.any(bad := np.isnan(g) & ~overflow):
+            raise UserError(f"the curve is not a number at t = {t[bad][0]:.4g}.")
         t, g = t[number], g[number]
         if np.any(bad := (g < -1e-12) | (g > 1 + 1e-12)):
             raise UserError(f"the curve leaves [0, 1]: it is {g[bad][0]:.4g} at t = {t[bad][0]:.4g}.")
@@ -182,7 +181,8 @@ class DerivedFunction(CurveFamily):
             )
         if g[0] <= 0:
             raise UserError(f"the curve is 0 from t = {t[0]:.4g} on; a curve falls from above 0 to 0.")
-        if not vanishes(*(self.curve(np.array([1e50, 1e100])) if t[-1] == 1e100 else (1.0, g[-1]))):
+        ends = self._sampled(np.array([1e50, 1e100]))
+        if not vanishes(*np.where(np.isnan(ends), g[-1], ends)):
             raise UserError(f"the curve does not fall to 0: it is still {g[-1]:.4g} at t = {t[-1]:.4g}.")
 
     def _sampled(self, t: FloatArray) -> FloatArray:

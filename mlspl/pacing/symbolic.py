@@ -49,7 +49,8 @@ def find_closed_forms(curve: Any, t: Any, numeric: NumericCurve) -> ClosedForms:
         exponentials = _attempt(lambda: sp.simplify(curve.rewrite(sp.exp)))
         plain = curve if exponentials is None else exponentials
     roots = _attempt(lambda: sp.solve(sp.Eq(plain, v), t)) or []
-    roots = [root for root in roots if _agrees(root, v, probes, losses)]
+    shorter = _attempt(lambda: [sp.simplify(root) for root in roots]) or []
+    roots = [root for root in (*roots, *shorter) if _agrees(root, v, probes, losses)]
     if not roots:
         return ClosedForms(curve, None, None)
     root = min(roots, key=sp.count_ops)

@@ -119,6 +119,11 @@ def test_formulas_that_overflow_have_their_limits():
         ("1-t", "scale", r"the curve leaves \[0, 1\]: it is -0.005 at t = 1.005"),
         ("exp(-t)", "shift", r"the curve leaves \[0, 1\]: it is inf at t = -1e\+100"),
         ("0.1+0.9*exp(-t)", "scale", "the curve does not fall to 0: it is still 0.1 at t = 1e\\+100"),
+        (
+            lambda t: np.where(t < 200, 0.5 + 0.5 * np.exp(-t), np.nan),
+            "scale",
+            "the curve does not fall to 0: it is still 0.5",
+        ),
         ("0*t", "scale", "the curve is 0 from t = 0 on"),
         ("log(1+1/t)/9+0*log(t-3)", "scale", "the curve"),
         ("(1-exp(-t))/t", "scale", "the curve is not a number at t = 0"),
