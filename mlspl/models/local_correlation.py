@@ -64,13 +64,14 @@ class LocalCorrelationClassifier(CallbackSupportMixin, KernelMachine):
                 losses = state.losses(weights)
                 pace = schedule.pace(target, losses, Y)
                 weights = function.weight(losses, pace)
-                penalty = function.penalty(weights, pace)
+                # At an infinite pace nothing is paced, and the penalty of some functions has no finite limit.
+                penalty = np.where(np.isposinf(pace), 0.0, function.penalty(weights, pace))
             state.fit_classifiers(weights)
             moved = state.update_codes(weights)
             self.history_.append(
                 {
                     "step": len(self.history_) + 1,
-                    "pace": None if function is None else float(target),
+                    "pace": float(target) if function is not None and np.isfinite(target) else None,
                     **state.objective(weights, penalty),
                     "mean_weight": float(weights.mean()),
                     "in_play": (weights >= 0.5).mean(axis=0).tolist(),
