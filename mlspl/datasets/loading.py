@@ -125,10 +125,18 @@ def fetch_dataset(name: str) -> Path:
     except OSError as error:
         addresses = " and ".join(map(entry.address, entry.files))
         raise UserError(
-            f"{name} could not be downloaded ({error}). Get {addresses} on a machine with a network, and put "
-            f"both files into {folder}, or into the folder {name} below the one that MLSPL_DATA names."
+            f"{name} could not be downloaded ({_first_cause(error)}). Get {addresses} on a machine with a "
+            f"network, and put both files into {folder}, or into the folder {name} below the one that "
+            "MLSPL_DATA names."
         ) from error
     return folder / f"{name}.arff"
+
+
+def _first_cause(error: BaseException) -> BaseException:
+    """What the layers of a network library wrapped: "connection refused" rather than a page on retries."""
+    while deeper := error.__cause__ or error.__context__:
+        error = deeper
+    return error
 
 
 def _download(address: str, target: Path, sha256: str) -> None:

@@ -134,7 +134,7 @@ def test_offline_the_sentence_says_how_to_get_the_files(server, cache, monkeypat
         with pytest.raises(UserError) as caught:
             load_dataset("tiny")
     for what in (
-        "could not be downloaded",
+        "could not be downloaded ([Errno",
         "/tiny/tiny.arff",
         "/tiny/tiny.xml",
         str(cache / "tiny"),
