@@ -1,5 +1,7 @@
 """`mlspl reproduce`: the paper's experiments, resumable."""
 
+import shlex
+import sys
 import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
@@ -82,6 +84,8 @@ def reproduce(
     with Store(path) as store:
         _run(trials, data, store, jobs, scheduler, console)
         results = experiments.write_results(store, trials, out, paced)
+        command = shlex.join(["mlspl", *sys.argv[1:]])
+        report = experiments.write_report(store, out / "report.html", trials, data, command)
         failed = store.failed()
     for table in (
         *experiments.rich_tables(results.summary, console.width),
@@ -93,7 +97,7 @@ def reproduce(
     errors = [(trial, failed[trial.key]) for trial in trials if trial.key in failed]
     _report_errors(errors, console)
     console.print(f"Results: {path}")
-    for file in results.files:
+    for file in (*results.files, report):
         console.print(f"  {file}", soft_wrap=True)
     if errors:
         raise typer.Exit(1)

@@ -1,7 +1,8 @@
 """Experiments that anyone can repeat: trials, the store that keeps them, the runner, and what they show.
 
 A `Trial` is one method on one split of one data set. `plan_trials` lists those of a run, `run_trials` runs
-what the `Store` does not have yet, and `write_results` turns them into tables, figures and tests.
+what the `Store` does not have yet, `write_results` turns them into tables, figures and tests, and
+`write_report` into a page.
 `read_scores` and `compare` do the statistics for anyone's scores.
 """
 
@@ -18,6 +19,7 @@ from mlspl.experiments.paper import (
     paper_mean,
 )
 from mlspl.experiments.plan import plan_trials
+from mlspl.experiments.report import write_report
 from mlspl.experiments.results import Results, write_comparisons, write_results
 from mlspl.experiments.runner import run_trials
 from mlspl.experiments.scores import score_table, summarise
@@ -76,5 +78,6 @@ __all__ = [
     "wilcoxon_pairs",
     "wins_table",
     "write_comparisons",
+    "write_report",
     "write_results",
 ]
