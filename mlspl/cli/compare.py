@@ -19,6 +19,10 @@ def compare(
     ] = None,
     higher: Annotated[str, typer.Option(help="Further columns where higher is better, by commas.")] = "",
     lower: Annotated[str, typer.Option(help="Further columns where lower is better, by commas.")] = "",
+    variants: Annotated[
+        bool,
+        typer.Option("--variants", help="Also methods under other parameters, such as MLSPL's functions."),
+    ] = False,
     alpha: Annotated[float, typer.Option(help="Level of significance.")] = 0.05,
     out: Annotated[
         Path | None, typer.Option(help="Folder for pairs.csv and the diagrams.", show_default="that of FILE")
@@ -31,7 +35,7 @@ def compare(
     if not 0 < alpha < 1:
         raise UserError(f"--alpha must lie between 0 and 1; it is {alpha:g}.")
     further = dict.fromkeys(_names(higher), True) | dict.fromkeys(_names(lower), False)
-    scores = experiments.read_scores(file, criteria=[*further, *(criterion or [])])
+    scores = experiments.read_scores(file, criteria=[*further, *(criterion or [])], variants=variants)
     directions = experiments.known_directions(scores) | further
     if not directions:
         raise UserError(

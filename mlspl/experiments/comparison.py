@@ -9,7 +9,7 @@ import pandas as pd
 
 from mlspl.errors import UserError
 from mlspl.experiments.methods import METHODS
-from mlspl.experiments.scores import score_table
+from mlspl.experiments.scores import score_table, standard_trials
 from mlspl.experiments.statistics import (
     Friedman,
     average_ranks,
@@ -160,7 +160,7 @@ def known_directions(scores: pd.DataFrame) -> dict[str, bool]:
     return {name: greater for name, greater in directions.items() if name in scores}
 
 
-def read_scores(path: str | Path, criteria: Sequence[str] = ()) -> pd.DataFrame:
+def read_scores(path: str | Path, criteria: Sequence[str] = (), variants: bool = False) -> pd.DataFrame:
     """Read scores from a results file of `mlspl reproduce` or from a CSV file of any origin.
 
     The CSV has one row per data set, method and split: columns `dataset`, `method`, `split` (may be left out
@@ -173,6 +173,9 @@ def read_scores(path: str | Path, criteria: Sequence[str] = ()) -> pd.DataFrame:
         The file.
     criteria : sequence of str
         Columns that must be there.
+    variants : bool, default=False
+        Whether to read, of a results file, every variant of a method that `mlspl reproduce` also ran as the
+        paper has it, such as MLSPL under its other self-paced functions.
 
     Returns
     -------
@@ -186,7 +189,8 @@ def read_scores(path: str | Path, criteria: Sequence[str] = ()) -> pd.DataFrame:
         is_database = file.read(15) == b"SQLite format 3"
     if is_database:
         with Store(path, create=False) as store:
-            scores = score_table(store.frame())
+            trials = store.frame()
+        scores = score_table(trials if variants else standard_trials(trials))
         if scores.empty:
             raise UserError(f"{path} holds no finished trial; run `mlspl reproduce` first.")
     else:

@@ -29,7 +29,7 @@ def ranks_table(comparisons: Sequence[Comparison]) -> Group | None:
     if not ranked:
         return None
     table = Table(box=None, pad_edge=False)
-    table.add_column("")
+    table.add_column("", no_wrap=True)
     for name in ranked[0][0].methods:
         table.add_column(method_title(name), justify="right")
     table.add_column("Friedman p", justify="right")
@@ -68,7 +68,7 @@ def wins_table(comparisons: Sequence[Comparison], alpha: float = 0.05) -> Group 
     if not any((comparison.pairs["p_holm"] < alpha).any() for comparison in tested):
         return _titled(title, "none")
     table = Table(box=None, pad_edge=False)
-    table.add_column("")
+    table.add_column("", no_wrap=True)
     for comparison in tested:
         table.add_column(comparison.criterion.replace("_", " "), justify="right")
     for name in tested[0].methods:

@@ -8,8 +8,7 @@ import pandas as pd
 
 from mlspl.experiments.comparison import Comparison, compare
 from mlspl.experiments.figures import critical_difference_figure, pace_function_figure, save_figure
-from mlspl.experiments.methods import is_standard
-from mlspl.experiments.scores import criteria_in, score_table, summarise
+from mlspl.experiments.scores import criteria_in, score_table, standard_trials, summarise
 from mlspl.experiments.store import Store
 from mlspl.experiments.tables import latex_tables, markdown_tables
 from mlspl.experiments.trial import Trial
@@ -52,11 +51,7 @@ def write_results(store: Store, trials: Iterable[Trial], out: Path, functions: S
         The self-paced functions of the figure; none, no figure.
     """
     frame = store.frame(trial.key for trial in trials)
-    standard = [
-        is_standard(*row)
-        for row in frame[["method", "parameters", "tune"]].itertuples(index=False, name=None)
-    ]
-    scores = score_table(frame[standard])
+    scores = score_table(standard_trials(frame))
     if scores.empty:
         return Results(pd.DataFrame(), [], [])
     summary = summarise(scores)

@@ -8,7 +8,7 @@ from mlspl.experiments.paper import paper_mean
 from mlspl.experiments.trial import canonical_json
 from mlspl.metrics import CRITERIA
 
-__all__ = ["criteria_in", "score_table", "summarise"]
+__all__ = ["criteria_in", "score_table", "standard_trials", "summarise"]
 
 
 def score_table(trials: pd.DataFrame) -> pd.DataFrame:
@@ -36,13 +36,26 @@ def score_table(trials: pd.DataFrame) -> pd.DataFrame:
     ...         trial = Trial("flags", "9c4f", "mlspl", {"pace_function": name}, split=0)
     ...         store.record(trial, Outcome(scores={"one_error": 0.2}))
     ...     print(score_table(store.frame())[["block", "variant", "one_error"]].to_string(index=False))
-    block                       variant  one_error
-    flags mlspl (pace_function=sigmoid)        0.2
-    flags    mlspl (pace_function=tanh)        0.2
+    block         variant  one_error
+    flags mlspl (sigmoid)        0.2
+    flags    mlspl (tanh)        0.2
     """
     trials = trials[trials["error"].isna()].reset_index(drop=True)
     scores = pd.DataFrame(trials["scores"].tolist(), index=trials.index, dtype=np.float64)
     return trials.assign(block=_blocks(trials), variant=_variants(trials)).join(scores)
+
+
+def standard_trials(trials: pd.DataFrame) -> pd.DataFrame:
+    """Leave out other variants of the methods that were also run as `mlspl reproduce` runs them.
+
+    Parameters
+    ----------
+    trials : DataFrame
+        From :meth:`Store.frame`.
+    """
+    columns = ["method", "parameters", "tune"]
+    standard = np.array([is_standard(*row) for row in trials[columns].itertuples(index=False)], dtype=bool)
+    return trials[standard | ~trials["method"].isin(trials["method"][standard])]
 
 
 def criteria_in(scores: pd.DataFrame) -> list[str]:
@@ -115,26 +128,32 @@ def _blocks(trials: pd.DataFrame) -> pd.Series:
 
 def _variants(trials: pd.DataFrame) -> pd.Series:
     settings = [
-        {**trial["parameters"], "tuned by": trial["tune"], "version": trial["version"]}
+        {**trial["parameters"], "tune": trial["tune"], "version": trial["version"]}
         for _, trial in trials.iterrows()
     ]
-    values: dict[str, dict[str, set[str]]] = {}
+    names: dict[str, dict[str, set[str]]] = {}
     for method, setting in zip(trials["method"], settings, strict=True):
-        known = values.setdefault(method, {})
-        for name in setting:
-            known.setdefault(name, set())
+        names.setdefault(method, {}).update({name: set() for name in setting})
     for method, setting in zip(trials["method"], settings, strict=True):
-        for name, seen in values[method].items():
-            seen.add(canonical_json(setting.get(name)))
+        for name, values in names[method].items():
+            values.add(canonical_json(setting.get(name)))
 
     def label(method: str, setting: dict) -> str:
         differing = [
-            f"{name}={value}"
+            _phrase(name, value)
             for name, value in setting.items()
             # A list is what tuning searched; the criterion it was tuned by says enough.
-            if len(values[method][name]) > 1 and value and not isinstance(value, list)
+            if len(names[method][name]) > 1 and value and not (isinstance(value, list) and len(value) > 1)
         ]
         return f"{method} ({', '.join(differing)})" if differing else method
 
     labels = [label(*pair) for pair in zip(trials["method"], settings, strict=True)]
     return pd.Series(labels, index=trials.index, dtype=object)
+
+
+def _phrase(name: str, value: object) -> str:
+    if isinstance(value, list):
+        (value,) = value
+    if name == "tune":
+        return f"tuned by {value}"
+    return str(value) if name == "pace_function" else f"{name}={value}"

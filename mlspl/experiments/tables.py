@@ -63,7 +63,7 @@ def rich_tables(summary: pd.DataFrame, width: int) -> list[Group]:
             for criterion, greater, cells in block.rows:
                 ours = (Text(f"*{cell.ours}", "bold") if cell.best else cell.ours for cell in cells[piece])
                 table.add_row(f"{criterion} {_ARROWS[greater]}", *ours)
-                if block.has_paper:
+                if any(cell.paper for cell in cells[piece]):
                     table.add_row("", *(Text(cell.paper, "dim") for cell in cells[piece]))
             # A title of the table itself would be wrapped to the table's width.
             tables.append(Group(Text(block.title, "bold"), table, ""))

@@ -6,9 +6,13 @@ import pytest
 
 from mlspl.errors import UserError
 from mlspl.experiments import (
+    Outcome,
+    Store,
+    Trial,
     compare,
     critical_difference,
     friedman,
+    get_method,
     known_directions,
     read_scores,
     score_table,
@@ -127,3 +131,17 @@ def test_columns_that_are_not_there_are_named(tmp_path):
         read_scores(path, criteria=["f2"])
     with pytest.raises(UserError, match="There is no file"):
         read_scores(tmp_path / "nothing.csv")
+
+
+def test_variants_are_compared_only_when_asked_for(tmp_path):
+    path = tmp_path / "results.db"
+    own, other = get_method("mlspl").settings(""), {"pace_function": "tanh"}
+    with Store(path) as store:
+        for method, parameters in [("mlspl", own), ("mlspl", own | other), ("custom", {"depth": 3})]:
+            store.record(Trial("flags", "f", method, parameters, 0), Outcome(scores={"one_error": 0.5}))
+    assert sorted(read_scores(path)["variant"]) == ["custom", "mlspl"]
+    assert sorted(read_scores(path, variants=True)["variant"]) == [
+        "custom",
+        "mlspl (sigmoid)",
+        "mlspl (tanh)",
+    ]

@@ -81,9 +81,9 @@ def test_variants_are_named_by_what_differs(tmp_path):
     )
     assert sorted(scores["variant"]) == [
         "ml-knn",
-        "mlspl (growth=1.3, pace_function=sigmoid)",
-        "mlspl (growth=1.3, pace_function=tanh)",
-        "mlspl (tuned by=one_error)",
+        "mlspl (growth=1.3, sigmoid)",
+        "mlspl (growth=1.3, tanh)",
+        "mlspl (tanh, tuned by one_error)",
         "tram (version=0.0.1)",
         "tram (version=0.0.2)",
     ]
