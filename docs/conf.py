@@ -19,7 +19,7 @@ myst_enable_extensions = ["dollarmath", "colon_fence"]
 myst_heading_anchors = 3
 autosummary_generate = True
 numpydoc_show_class_members = False
-autodoc_default_options = {"members": True, "inherited-members": False}
+autodoc_default_options = {"members": True}
 sphinx_gallery_conf = {
     "examples_dirs": "../examples",
     "gallery_dirs": "auto_examples",
@@ -27,7 +27,8 @@ sphinx_gallery_conf = {
     "download_all_examples": False,
 }
 exclude_patterns = ["_build", "auto_examples/**/*.ipynb", "auto_examples/README.rst"]
-suppress_warnings = ["config.cache"]
+# Methods inherited from scikit-learn refer to its glossary and guide.
+suppress_warnings = ["config.cache", "ref.ref", "ref.term"]
 
 html_theme = "furo"
 html_title = "mlspl"
