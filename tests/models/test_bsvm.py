@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from scipy import sparse
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.preprocessing import StandardScaler
@@ -102,3 +103,12 @@ def test_hamming_loss_of_the_protocol(data_home, name, expected, spread):
         model = BSVMClassifier().fit(scaler.transform(data.X[train]), data.Y[train])
         losses.append(hamming_loss(data.Y[test], model.predict(scaler.transform(data.X[test]))))
     assert np.mean(losses) == pytest.approx(expected, abs=3 * spread)
+
+
+def test_a_linear_kernel_takes_sparse_data_as_it_is():
+    sparse_train, sparse_test = sparse.csr_matrix(DIGITS.X[TRAIN]), sparse.csr_matrix(DIGITS.X[TEST])
+    model = BSVMClassifier(kernel="linear", C=0.01, tol=1e-6)
+    from_sparse = model.fit(sparse_train, Y_TRAIN).decision_function(sparse_test)
+    assert sparse.issparse(model.X_fit_)
+    from_dense = model.fit(DIGITS.X[TRAIN], Y_TRAIN).decision_function(DIGITS.X[TEST])
+    np.testing.assert_allclose(from_sparse, from_dense, atol=1e-4)
