@@ -1,0 +1,351 @@
+"""`report.html` in a real browser: it opens, sorts, switches, stays quiet, fits a phone, goes dark."""
+
+import re
+import shutil
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+
+from mlspl.datasets import Dataset
+from mlspl.errors import UserError
+from mlspl.experiments import (
+    METHODS,
+    PAPER_CRITERIA,
+    PAPER_FUNCTIONS,
+    Outcome,
+    Store,
+    Trial,
+    get_method,
+    write_report,
+)
+from mlspl.experiments.page.charts import Dot, Line, dot_chart, line_chart
+from mlspl.experiments.page.markup import Markup, tag
+
+EVIL = "<script>document.title='hurt'</script>\"' onmouseover=alert(1)"
+DATASETS = ("flags", "scene", EVIL)
+STEPS = 4
+
+
+def history(rng, n_labels=3):
+    return [
+        {
+            **{"step": step + 1, "pace": 0.01 * 10**step, "mean_weight": 0.5 + 0.1 * step},
+            **{"objective": 9.0 - step, "loss": 4.0 + step, "regularization": 2.0, "correlation": 0.0},
+            **{"penalty": -float(step), "in_play": rng.uniform(0, 1, n_labels).tolist()},
+        }
+        for step in range(STEPS)
+    ]
+
+
+def validation():
+    setting = {"C": 1.0, "gamma": 0.1, "class_weight": 0.0}
+    points = [(None, None, 1.0)] + [("huber", "label", quantile) for quantile in (0.5, 0.9)]
+    return [
+        setting | {"pace_function": function, "per": per, "target": target, "mean": 0.8 + target / 10}
+        for function, per, target in points
+    ]
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory):
+    """All seven methods on three data sets, one of them wickedly named, with everything a trial can have."""
+    rng = np.random.default_rng(0)
+    with Store(tmp_path_factory.mktemp("report") / "results.db") as store:
+        for dataset in DATASETS:
+            settings = [(name, method.settings("")) for name, method in METHODS.items()]
+            settings += [
+                ("mlspl", get_method("mlspl").settings("") | {"pace_function": name})
+                for name in PAPER_FUNCTIONS
+            ]
+            for method, parameters in settings:
+                for split in range(3):
+                    chosen = dict(parameters)
+                    if method == "mlspl-cv":
+                        chosen |= {"C": 1.0, "gamma": 0.1, "class_weight": 0.0}
+                    outcome = Outcome(
+                        scores=dict(zip(PAPER_CRITERIA, rng.uniform(0.1, 0.9, 5).tolist(), strict=True)),
+                        chosen=chosen,
+                        fit_seconds=float(rng.uniform(0.1, 20)),
+                        peak_memory=2**28,
+                        warnings=[EVIL] if method == "tram" else [],
+                        history=history(rng) if method == "mlspl" else None,
+                        validation=validation() if method == "mlspl-cv" else None,
+                        host="a machine",
+                        versions={"numpy": "2.0"},
+                    )
+                    store.record(Trial(dataset, dataset, method, parameters, split), outcome)
+        failing = Trial("flags", "flags", "ml-knn", get_method("ml-knn").settings(""), split=3)
+        store.record(failing, Outcome(error=f"ValueError: {EVIL}", versions={}))
+        yield store
+
+
+@pytest.fixture(scope="module")
+def datasets():
+    """Sizes and label names for two of the three sets."""
+    X, Y = np.ones((8, 4)), np.eye(8, 3, dtype=np.int8)
+    names = [EVIL, "sky", "sea"]
+    return {name: Dataset(X, Y, list("abcd"), names, name=name) for name in ("flags", EVIL)}
+
+
+@pytest.fixture(scope="module")
+def page(store, datasets, tmp_path_factory):
+    path = tmp_path_factory.mktemp("page") / "report.html"
+    return write_report(store, path, datasets=datasets, command=f"mlspl reproduce --out {EVIL}")
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    webdriver = pytest.importorskip("selenium.webdriver")
+    chromium, driver = shutil.which("chromium"), shutil.which("chromedriver")
+    if not (chromium and driver):
+        pytest.skip("no Chromium here: install the packages chromium and chromium-driver")
+    options = webdriver.ChromeOptions()
+    options.binary_location = chromium
+    for flag in ("headless", "no-sandbox", "disable-gpu", "disable-quic", "no-first-run", "disable-sync"):
+        options.add_argument(f"--{flag}")
+    for flag in ("disable-background-networking", "disable-component-update", "disable-dev-shm-usage"):
+        options.add_argument(f"--{flag}")
+    options.add_argument(f"--user-data-dir={tmp_path_factory.mktemp('profile')}")
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    service = webdriver.ChromeService(executable_path=driver)
+    with webdriver.Chrome(options=options, service=service) as chrome:
+        yield chrome
+
+
+def show(browser, page, width=1280, scheme="light"):
+    """The page at this width, anew; what an earlier page logged is forgotten."""
+    browser.get_log("browser")
+    browser.execute_cdp_cmd(
+        "Emulation.setDeviceMetricsOverride",
+        {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": width < 500},
+    )
+    features = [{"name": "prefers-color-scheme", "value": scheme}]
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
+    browser.get(page.as_uri())
+    return browser
+
+
+def rows_of(browser, column):
+    """The texts of one column of the first visible table of scores."""
+    script = """
+        const table = document.querySelector(".panel.chosen .scores table");
+        return [...table.tBodies[0].rows].map((row) => row.cells[arguments[0]].textContent);
+    """
+    return browser.execute_script(script, column)
+
+
+def mean(text):
+    return float(re.match(r"[\d.]+", text).group())
+
+
+def test_a_click_on_a_head_sorts_and_a_second_one_turns_round(browser, page):
+    show(browser, page)
+    before = [mean(text) for text in rows_of(browser, 1)]
+    assert len(before) == len(METHODS)
+    heads = browser.find_elements("css selector", ".panel.chosen .scores thead th")
+    assert [head.get_attribute("aria-sort") for head in heads] == ["none"] * 6
+    heads[1].find_element("tag name", "button").click()
+    assert [mean(text) for text in rows_of(browser, 1)] == sorted(before) != before
+    assert heads[1].get_attribute("aria-sort") == "ascending"
+    # By the keyboard, as any button.
+    heads[1].find_element("tag name", "button").send_keys("\ue007")
+    assert [mean(text) for text in rows_of(browser, 1)] == sorted(before, reverse=True)
+    assert heads[1].get_attribute("aria-sort") == "descending"
+
+    heads[5].find_element("tag name", "button").click()
+    precision = [mean(text) for text in rows_of(browser, 5)]
+    assert precision == sorted(precision, reverse=True), "the best come first, and more is better"
+    assert heads[1].get_attribute("aria-sort") == "none"
+    heads[0].find_element("tag name", "button").click()
+    assert rows_of(browser, 0) == sorted((method.title for method in METHODS.values()), key=str.lower)
+
+
+def test_what_has_no_number_sorts_last_both_ways(browser, page):
+    """Nothing is known of the size of scene."""
+    show(browser, page)
+    head = browser.find_element("css selector", "main table thead th:nth-child(2)")
+    for _ in range(2):
+        head.find_element("tag name", "button").click()
+        script = "return [...arguments[0].closest('table').tBodies[0].rows].map((r) => r.cells[1].innerText)"
+        assert browser.execute_script(script, head) == ["8", "8", "–"]
+
+
+def test_the_switch_shows_one_data_set_and_paper_shows_all(browser, page):
+    show(browser, page)
+
+    def visible():
+        panels = browser.find_elements("css selector", ".panel")
+        return [panel.find_element("tag name", "h3").text for panel in panels if panel.is_displayed()]
+
+    choices = browser.find_elements("css selector", "input[name=block]")
+    assert len(choices) == 3
+    for choice, block in zip(choices, DATASETS[::-1][:1] + DATASETS[:2], strict=True):
+        choice.click()
+        assert visible() == [block]
+    choices[2].send_keys("\ue012")  # the left arrow key
+    assert visible() == ["flags"]
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    assert len(visible()) == 3
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (390, "light"), (390, "dark")])
+def test_it_fits_stays_quiet_and_does_not_move(browser, page, width, scheme):
+    show(browser, page, width, scheme)
+    shifts = browser.execute_async_script(
+        """
+        const done = arguments[0], shifts = [];
+        new PerformanceObserver((list) => shifts.push(...list.getEntries().map((entry) => entry.value)))
+          .observe({ type: "layout-shift", buffered: true });
+        requestAnimationFrame(() => setTimeout(() => done(shifts), 50));
+        """
+    )
+    assert shifts == []
+    for choice in browser.find_elements("css selector", "input[name=block]"):
+        choice.click()
+        assert browser.execute_script("return document.documentElement.scrollWidth") <= width
+    assert browser.get_log("browser") == []
+
+
+def luminance(colour):
+    channels = np.array([int(part) for part in re.findall(r"\d+", colour)[:3]]) / 255
+    linear = np.where(channels <= 0.04045, channels / 12.92, ((channels + 0.055) / 1.055) ** 2.4)
+    return linear @ [0.2126, 0.7152, 0.0722]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_all_text_stands_out_from_its_ground(browser, page, scheme):
+    """Contrast of at least 4.5 to 1 (WCAG AA) of every text, in both schemes."""
+    show(browser, page, scheme=scheme)
+    script = """
+        function ground(element) {
+          for (; element; element = element.parentElement) {
+            const colour = getComputedStyle(element).backgroundColor;
+            if (colour !== "rgba(0, 0, 0, 0)") return colour;
+          }
+          return "rgb(255, 255, 255)";
+        }
+        const pairs = new Set();
+        for (const element of document.querySelectorAll("body *")) {
+          if (![...element.childNodes].some((node) => node.nodeType === 3 && node.data.trim())) continue;
+          if (!element.getClientRects().length) continue;
+          const style = getComputedStyle(element);
+          pairs.add((element.ownerSVGElement ? style.fill : style.color) + "|" + ground(element));
+        }
+        return [...pairs];
+    """
+    pairs = [pair.split("|") for pair in browser.execute_script(script)]
+    assert len(pairs) > 3
+    for ink, ground in pairs:
+        dark, light = sorted([luminance(ink), luminance(ground)])
+        assert (light + 0.05) / (dark + 0.05) >= 4.5, (ink, ground)
+    body = luminance(pairs[0][1])
+    assert body < 0.1 if scheme == "dark" else body > 0.9
+
+
+def test_text_from_data_does_no_harm(browser, page):
+    show(browser, page)
+    assert "hurt" not in browser.execute_script("return document.title.split(':')[0]")
+    assert browser.execute_script("return document.scripts.length") == 1
+    assert not browser.find_elements("css selector", "[onmouseover]")
+    text = browser.find_element("tag name", "body").get_attribute("textContent")
+    assert text.count(EVIL) > 10, "it is shown as it is"
+
+
+class Outline(HTMLParser):
+    """Every element's name and attributes."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.elements = []
+        self.feed(text)
+
+    def handle_starttag(self, name, attributes):
+        self.elements.append((name, dict(attributes)))
+
+
+def test_nothing_is_loaded_and_every_figure_has_its_text(page):
+    elements = Outline(page.read_text(encoding="utf-8")).elements
+    addresses = [
+        attributes[key] for _, attributes in elements for key in ("src", "href") if key in attributes
+    ]
+    assert addresses == ["data:,"]
+    figures = [attributes for name, attributes in elements if name == "svg"]
+    assert len(figures) > 40
+    assert all("aria-hidden" in figure or figure["aria-label"] for figure in figures)
+    identifiers = [attributes["id"] for _, attributes in elements if "id" in attributes]
+    assert len(identifiers) == len(set(identifiers))
+    assert page.stat().st_size < 1_000_000
+
+
+def test_the_numbers_are_those_of_the_store(store, page):
+    text = page.read_text(encoding="utf-8")
+    frame = store.frame()
+    tram = frame[(frame["dataset"] == "flags") & (frame["method"] == "tram")]
+    scores = [row["coverage"] for row in tram["scores"]]
+    shown = f'<span class="mean">{np.mean(scores):.4f}</span><span class="std"> ±{np.std(scores, ddof=1):.4f}'
+    assert f"{shown}</span>" in text
+    assert f"TRAM {np.mean(scores):.4f} ± {np.std(scores, ddof=1):.4f}, paper 3.8897" in text
+    assert f">{tram['fit_seconds'].mean():.3f}<" in text
+    for heading in ("MLSPL under each self-paced function", "Learning curves", "Failed trials", "Warnings"):
+        assert heading in text
+    assert "Validated average precision" in text
+    assert "huber, per label: from 0.85 to 0.9" in text
+    assert "Mean weight of a pair, over pace λ. arctan: from 0.5 to 0.8" in text
+
+
+def test_a_run_without_scores_is_reported_too(tmp_path):
+    with Store(tmp_path / "results.db") as store:
+        with pytest.raises(UserError, match="run `mlspl reproduce` first"):
+            write_report(store, tmp_path / "report.html")
+        store.record(Trial("flags", "f", "ml-knn", {"k": 10}, split=0), Outcome(error="ValueError: no"))
+        text = write_report(store, tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "ValueError: no" in text
+    assert "Results</h2>" not in text
+
+
+def test_markup_escapes_everything_but_markup():
+    assert tag("p", "a < b", [Markup("<br>"), "&"], title='"', hidden=False, open=True) == (
+        '<p title="&quot;" open>a &lt; b<br>&amp;</p>'
+    )
+
+
+def test_a_dot_chart_places_its_dots_in_proportion():
+    dots = [Dot("a", 0.0, float("nan")), Dot("b", 1.0, 0.5), Dot("c", 4.0, float("nan"), paper=2.0)]
+    elements = Outline(dot_chart("title", dots)).elements
+    x = [float(attributes["cx"]) for name, attributes in elements if name == "circle"]
+    assert (x[1] - x[0]) * 3 == pytest.approx(x[2] - x[1], abs=0.5)
+    (diamond,) = (attributes["d"] for _, attributes in elements if attributes.get("class") == "paper")
+    assert float(re.match(r"M([\d.]+)", diamond).group(1)) == pytest.approx((x[0] + x[2]) / 2, abs=0.2)
+    (bar,) = (a["d"] for _, a in elements if a.get("class") == "bar" and not _is_point(a["d"]))
+    ends = [float(number) for number in re.fullmatch(r"M([\d.]+) [\d.]+H([\d.]+)", bar).groups()]
+    assert np.mean(ends) == pytest.approx(x[1], abs=0.2)
+    assert ends[1] - ends[0] == pytest.approx(x[1] - x[0], abs=0.3)
+
+
+def _is_point(path):
+    start, end = re.fullmatch(r"M([\d.]+) [\d.]+H([\d.]+)", path).groups()
+    return start == end
+
+
+def test_a_logarithmic_axis_spaces_powers_evenly_and_one_point_is_a_dot():
+    lines = [Line("up", [0.01, 0.1, 1.0], [1.0, 2.0, 3.0]), Line("alone", [0.1], [2.0])]
+    elements = Outline(line_chart("title", lines, "x", log_x=True)).elements
+    (path,) = (a["d"] for _, a in elements if a.get("d", "").count("L") == 2)
+    points = np.array([[float(part) for part in point.split()] for point in path[1:].split("L")])
+    np.testing.assert_allclose(np.diff(points, axis=0)[0], np.diff(points, axis=0)[1], atol=0.2)
+    (circle,) = (a for name, a in elements if name == "circle")
+    assert [float(circle["cx"]), float(circle["cy"])] == points[1].tolist()
+
+
+def test_the_switch_is_left_out_of_pages_without_scripts(browser, page):
+    """Without JavaScript all data sets are shown, one below the other."""
+    browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
+    try:
+        show(browser, page)
+        panels = browser.find_elements("css selector", ".panel")
+        assert [panel.is_displayed() for panel in panels] == [True, True, True]
+        assert not browser.find_element("css selector", ".switch").is_displayed()
+    finally:
+        browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
