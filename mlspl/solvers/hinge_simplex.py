@@ -8,8 +8,12 @@ from numba import njit
 __all__ = ["minimise_hinges"]
 
 _BELOW, _ABOVE, _HELD = 0, 1, 2
-# Below this a number is 0 but for rounding: codes sum to 1 and hinges are scaled to largest entry 1.
-_TINY = 1e-12
+# Codes sum to 1 and hinges are scaled to largest entry 1: a bend this small is 0 but for rounding,
+_ROUNDING = 1e-14
+# a rate this small, beside the largest of its edge, is none to divide by,
+_PARALLEL = 1e-10
+# and so far are values moved that tie at 0: well above rounding, well below what matters.
+_SHIFT = 1e-11
 _REFACTOR_EVERY = 64
 _FAST = {"contract", "reassoc", "nsz", "nnan"}
 
@@ -24,7 +28,8 @@ class _Vertex(NamedTuple):
     """A point q where p - 1 constraints hold: q_a = 0 (named a) or bend b is 0 (named p + b)."""
 
     held: np.ndarray  # (p - 1,) names of the constraints
-    edges: np.ndarray  # (p, p) row s: where constraint s grows at rate 1 and the others hold; last row: q
+    edges: np.ndarray  # (p - 1, p) row s: where constraint s grows at rate 1 and the others hold
+    q: np.ndarray  # (p,)
     bends: np.ndarray  # (r,) Σ_a q_a hinges_ab
     sides: np.ndarray  # (r,) _BELOW, _ABOVE or _HELD
     gradient: np.ndarray  # (p,) cost plus the hinges that are above 0
@@ -36,7 +41,8 @@ def minimise_hinges(cost, hinges, heights, max_iter):  # pragma: no cover - comp
 
     From the corner q = (1, 0, …, 0), the walk follows the steepest of the edges on which the objective is
     linear between bends, and goes down each to its lowest point, however many hinges bend on the way. When
-    steps of length 0 pile up, Bland's rule takes over, which cannot cycle.
+    steps of length 0 pile up, as they can for ever, the hinges and corners that tie are moved apart by a hair
+    until the minimum is found, and then put back.
 
     Parameters
     ----------
@@ -71,29 +77,36 @@ def minimise_hinges(cost, hinges, heights, max_iter):  # pragma: no cover - comp
     """
     p, r = cost.shape[0], heights.shape[0]
     program = _Program(cost, hinges, heights)
-    vertex = _Vertex(np.arange(1, p), np.empty((p, p)), np.empty(r), np.zeros(r, dtype=np.int8), np.empty(p))
-    scale = 0.0
+    held, edges, sides = np.arange(1, p), np.empty((p - 1, p)), np.zeros(r, dtype=np.int8)
+    vertex = _Vertex(held, edges, np.empty(p), np.empty(r), sides, np.empty(p))
+    rates = np.empty(r)
+    scale = _dot(heights, np.ones(r))
     for a in range(p):
         scale = max(scale, abs(cost[a]))
-    for b in range(r):
-        scale += heights[b]
     _factor(program, vertex)
-    rates = np.empty(r)
+    _place(program, vertex)
     stalled, age, iteration = 0, 0, 0
+    exact, shifted = True, False
     while True:
-        bland = stalled > 2 * p
-        slot, sign, slope = _descend(program, vertex, 1e-13 * scale, bland)
+        slot, sign, slope = _descend(program, vertex, 1e-13 * scale)
         if slot < 0 or iteration == max_iter:
             q, objective, gap = _certify(program, vertex)
-            if gap <= 1e-13 * scale or age == 0 or iteration == max_iter:
+            if gap <= 1e-13 * scale or exact or iteration == max_iter:
                 return q, objective, gap, iteration
         if slot < 0 or age == _REFACTOR_EVERY:
             _factor(program, vertex)
             age = 0
+            if slot < 0 or not shifted:
+                _place(program, vertex)
+                exact, shifted = True, False
             continue
-        step, entering = _search(program, vertex, slot, sign, slope, bland, rates)
+        if stalled > p:
+            _shift(program, vertex, iteration)
+            stalled, shifted = 0, True
+        step, entering = _search(program, vertex, slot, sign, slope, rates)
         _pivot(program, vertex, slot, sign, step, entering, rates)
-        stalled = stalled + 1 if -slope * step <= 1e-14 * scale else 0
+        stalled = stalled + 1 if -slope * step <= 1e-15 * scale else 0
+        exact = False
         iteration += 1
         age += 1
 
@@ -119,18 +132,16 @@ def _bends(program, direction, out):  # pragma: no cover - compiled
 
 @njit(cache=True, nogil=True, fastmath=_FAST)
 def _factor(program, vertex):  # pragma: no cover - compiled
-    """Compute everything about the vertex anew from the constraints it holds."""
-    p, r = program.cost.shape[0], program.heights.shape[0]
+    """Compute the edges anew from the constraints held."""
+    p = program.cost.shape[0]
     held, edges = vertex.held, vertex.edges
     wanted = held.copy()
     # The corner of prototype 0 holds q_a = 0 for a > 0; exchange what is not wanted for what is.
     free = np.ones(p - 1, dtype=np.bool_)
-    for s in range(p):
+    for s in range(p - 1):
         for a in range(p):
             edges[s, a] = 0.0
         edges[s, 0] = -1.0
-    edges[p - 1, 0] = 1.0
-    for s in range(p - 1):
         edges[s, s + 1] = 1.0
         held[s] = s + 1
     for name in wanted:
@@ -139,7 +150,7 @@ def _factor(program, vertex):  # pragma: no cover - compiled
     for name in wanted:
         if name == 0 or name >= p:
             constraint = _constraint(program, name)
-            slot, largest = -1, _TINY
+            slot, largest = -1, 0.0
             for s in range(p - 1):
                 reach = abs(_dot(edges[s], constraint))
                 if free[s] and reach > largest:
@@ -148,24 +159,55 @@ def _factor(program, vertex):  # pragma: no cover - compiled
                 _exchange(edges, slot, constraint)
                 held[slot] = name
                 free[slot] = False
-    for name in wanted:
-        if name >= p:
-            vertex.sides[name - p] = _BELOW
+
+
+@njit(cache=True, nogil=True, fastmath=_FAST)
+def _place(program, vertex):  # pragma: no cover - compiled
+    """Compute the point and everything that depends on it from the edges, and undo shifts."""
+    p, r = program.cost.shape[0], program.heights.shape[0]
     for a in range(p):
         vertex.gradient[a] = program.cost[a]
-    _clear_rounding(edges[p - 1])
-    _bends(program, edges[p - 1], vertex.bends)
+        vertex.q[a] = 0.0
+    # Along the edges, from the corner of prototype 0 to where every held constraint is 0.
+    vertex.q[0] = 1.0
+    for s in range(p - 1):
+        name = vertex.held[s]
+        value = program.hinges[0, name - p] if name >= p else 1.0 * (name == 0)
+        for a in range(p):
+            vertex.q[a] -= value * vertex.edges[s, a]
+    _bends(program, vertex.q, vertex.bends)
     for b in range(r):
-        if abs(vertex.bends[b]) < _TINY:
+        if abs(vertex.bends[b]) < _ROUNDING:
             vertex.bends[b] = 0.0
-        # At 0 the side stays as it was: Bland's rule counts on it.
         above = vertex.bends[b] > 0.0 or (vertex.bends[b] == 0.0 and vertex.sides[b] == _ABOVE)
         vertex.sides[b] = _BELOW
         if above:
             _flip(program, vertex, b)
-    for name in held:
-        if name >= p:
+    for name in vertex.held:
+        if name < p:
+            vertex.q[name] = 0.0
+        else:
+            if vertex.sides[name - p] == _ABOVE:
+                _flip(program, vertex, name - p)
             vertex.sides[name - p] = _HELD
+            vertex.bends[name - p] = 0.0
+
+
+@njit(cache=True, nogil=True)
+def _shift(program, vertex, iteration):  # pragma: no cover - compiled
+    """Move what is 0 without being held a little into its side, each by another amount."""
+    p, r = program.cost.shape[0], program.heights.shape[0]
+    basic = np.ones(p, dtype=np.bool_)
+    for name in vertex.held:
+        if name < p:
+            basic[name] = False
+    for a in range(p):
+        if basic[a] and vertex.q[a] < _SHIFT:
+            vertex.q[a] = _SHIFT * (1.0 + 0.6180339887498949 * (a + iteration) % 1.0)
+    for b in range(r):
+        if vertex.sides[b] != _HELD and abs(vertex.bends[b]) < _SHIFT:
+            amount = _SHIFT * (1.0 + 0.6180339887498949 * (p + b + iteration) % 1.0)
+            vertex.bends[b] = amount if vertex.sides[b] == _ABOVE else -amount
 
 
 @njit(cache=True, nogil=True)
@@ -181,7 +223,7 @@ def _constraint(program, name):  # pragma: no cover - compiled
 
 @njit(cache=True, nogil=True, fastmath=_FAST)
 def _exchange(edges, slot, constraint):  # pragma: no cover - compiled
-    """Hold the given constraint in place of the one in this slot; q moves along the slot's edge."""
+    """Hold the given constraint in place of the one in this slot."""
     edge = edges[slot]
     pivot = _dot(edge, constraint)
     for a in range(edge.shape[0]):
@@ -195,14 +237,6 @@ def _exchange(edges, slot, constraint):  # pragma: no cover - compiled
 
 
 @njit(cache=True, nogil=True)
-def _clear_rounding(q):  # pragma: no cover - compiled
-    """Set to 0 what is 0 but for rounding, or below it."""
-    for a in range(q.shape[0]):
-        if q[a] < _TINY:
-            q[a] = 0.0
-
-
-@njit(cache=True, nogil=True)
 def _flip(program, vertex, b):  # pragma: no cover - compiled
     """Put hinge b on its other side."""
     rises = vertex.sides[b] == _BELOW
@@ -213,10 +247,10 @@ def _flip(program, vertex, b):  # pragma: no cover - compiled
 
 
 @njit(cache=True, nogil=True, fastmath=_FAST)
-def _descend(program, vertex, tol, bland):  # pragma: no cover - compiled
-    """The steepest descending edge, or by Bland's rule the first by name: slot (-1 if none), sign, slope."""
+def _descend(program, vertex, tol):  # pragma: no cover - compiled
+    """The steepest descending edge: slot (-1 if none), sign, slope."""
     p = program.cost.shape[0]
-    slot, sign, slope, steepest, first = -1, 1.0, 0.0, 0.0, p + program.heights.shape[0]
+    slot, sign, slope, steepest = -1, 1.0, 0.0, 0.0
     for s in range(p - 1):
         name = vertex.held[s]
         up = _dot(vertex.gradient, vertex.edges[s])
@@ -228,24 +262,25 @@ def _descend(program, vertex, tol, bland):  # pragma: no cover - compiled
         lower = min(up, down)
         if lower < -tol:
             steepness = lower * lower / _dot(vertex.edges[s], vertex.edges[s])
-            if name < first if bland else steepness > steepest:
-                steepest, first = steepness, name
-                slot, sign, slope = s, 1.0 if up <= down else -1.0, lower
+            if steepness > steepest:
+                slot, sign, slope, steepest = s, 1.0 if up <= down else -1.0, lower, steepness
     return slot, sign, slope
 
 
 @njit(cache=True, nogil=True, fastmath=_FAST)
-def _search(program, vertex, slot, sign, slope, bland, rates):  # pragma: no cover - compiled
+def _search(program, vertex, slot, sign, slope, rates):  # pragma: no cover - compiled
     """How far the lowest point along an edge is, and the constraint met there. Hinges passed are flipped."""
     p, r = program.cost.shape[0], program.heights.shape[0]
-    edge, q = vertex.edges[slot], vertex.edges[p - 1]
+    edge = vertex.edges[slot]
     tiny = 0.0
     for a in range(p):
-        tiny = max(tiny, _TINY * abs(edge[a]))
+        tiny = max(tiny, _PARALLEL * abs(edge[a]))
     step, entering = np.inf, -1
     for a in range(p):
-        if sign * edge[a] < -tiny and q[a] < step * (-sign * edge[a]):
-            step, entering = q[a] / (-sign * edge[a]), a
+        if sign * edge[a] < -tiny:
+            time = max(0.0, vertex.q[a] / (-sign * edge[a]))
+            if time < step:
+                step, entering = time, a
     times = np.empty(r)
     met = np.empty(r, dtype=np.int64)
     count = 0
@@ -259,11 +294,6 @@ def _search(program, vertex, slot, sign, slope, bland, rates):  # pragma: no cov
             if time < step:
                 times[count], met[count] = time, b
                 count += 1
-    if bland:
-        for c in range(count):
-            if times[c] < step or (times[c] == step and p <= entering and p + met[c] < entering):
-                step, entering = times[c], p + met[c]
-        return step, entering
     # Quickselect for the first time at which the slope, which every hinge passed raises, is not negative.
     low, high, passed = 0, count, count
     while low < high:
@@ -287,7 +317,8 @@ def _search(program, vertex, slot, sign, slope, bland, rates):  # pragma: no cov
                 c += 1
         if slope + before >= 0.0:
             high = less
-        elif slope + before + at < 0.0:
+        elif slope + before + at < 0.0 and (more < high or high == count):
+            # Once an end is known to be in the range, rounding must not let the last one pass.
             slope += before + at
             low = more
         else:
@@ -315,22 +346,25 @@ def _search(program, vertex, slot, sign, slope, bland, rates):  # pragma: no cov
 def _pivot(program, vertex, slot, sign, step, entering, rates):  # pragma: no cover - compiled
     """Move to the end of the step and hold the constraint met there instead of the one left."""
     p, r = program.cost.shape[0], program.heights.shape[0]
+    for a in range(p):
+        vertex.q[a] += step * sign * vertex.edges[slot, a]
     for b in range(r):
         bend = vertex.bends[b] + step * rates[b]
-        vertex.bends[b] = bend if abs(bend) > _TINY else 0.0
+        vertex.bends[b] = bend if abs(bend) > _ROUNDING else 0.0
     left = vertex.held[slot] - p
     if left >= 0:
         vertex.sides[left] = _BELOW
         if sign > 0.0:
             _flip(program, vertex, left)
-    if entering >= p:
+    if entering < p:
+        vertex.q[entering] = 0.0
+    else:
         if vertex.sides[entering - p] == _ABOVE:
             _flip(program, vertex, entering - p)
         vertex.sides[entering - p] = _HELD
         vertex.bends[entering - p] = 0.0
     vertex.held[slot] = entering
     _exchange(vertex.edges, slot, _constraint(program, entering))
-    _clear_rounding(vertex.edges[p - 1])
 
 
 @njit(cache=True, nogil=True, fastmath=_FAST)
@@ -348,7 +382,7 @@ def _certify(program, vertex):  # pragma: no cover - compiled
         b = vertex.held[s] - p
         if b >= 0:
             slopes[b] = min(max(-_dot(vertex.gradient, vertex.edges[s]), 0.0), program.heights[b])
-    q = vertex.edges[p - 1].copy()
+    q = vertex.q.copy()
     total = 0.0
     for a in range(p):
         q[a] = max(q[a], 0.0)

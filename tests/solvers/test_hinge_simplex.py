@@ -37,13 +37,13 @@ def test_equals_the_best_of_all_vertices(program):
 
 @pytest.mark.parametrize("seed", range(6))
 def test_heavily_degenerate_programs_end_with_a_proof(seed):
-    """Entries -1, 0, 1 with many exact ties: where steps of length 0 pile up and Bland's rule has to help."""
+    """Entries -1, 0, 1 with many exact ties, where steps of length 0 pile up."""
     rng = np.random.default_rng(seed)
     for p, r in [(30, 400), (60, 40), (15, 150)]:
         hinges, heights = scaled(rng.choice([-1.0, 0.0, 1.0], size=(p, r), p=[0.2, 0.6, 0.2]))
         cost = rng.choice([0.0, 0.25, 0.5], size=p)
         _, _, gap, iterations = minimise_hinges(cost, hinges, heights, 10_000)
-        assert iterations < 10_000
+        assert iterations < 1000
         assert gap <= 1e-9
 
 

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from sklearn.metrics.pairwise import linear_kernel, polynomial_kernel, rbf_kernel
 from sklearn.svm import SVR
 
-from mlspl.solvers import solve_svrs
+from mlspl.solvers import kernel_svr, solve_svrs
 from tests import naive
 
 KERNELS = {
@@ -84,6 +84,25 @@ def test_optimality_conditions_hold(seed, n, C, epsilon, duplicates):
         violation = naive.svr_violation(coef, K, target, cost, epsilon)
         assert violation <= 1e-6 + 1e-10 * C * n
         assert reported == pytest.approx(violation, abs=1e-10 * C * n)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.tuples(*[st.floats(-1, 1)] * 3), st.floats(0.05, 4), st.floats(0.001, 0.6), st.floats(0.2, 1))
+def test_a_pair_moves_to_its_exact_minimum(values, curvature, epsilon, cost):
+    """Compared on a fine grid: the objective along β_i + t, β_j − t, with its kinks where either passes 0."""
+    slope, b_i, b_j = values
+    b_i, b_j = np.clip([b_i, b_j], -cost, cost)
+
+    def along(t):
+        return slope * t + curvature * t**2 / 2 + epsilon * (np.abs(b_i + t) + np.abs(b_j - t))
+
+    grid = np.linspace(0, min(cost - b_i, b_j + cost), 2001)
+    # The slope the solver sees is that of all the objective at t = 0, its kinks included.
+    right = slope + epsilon * (1 if b_i >= 0 else -1) - epsilon * (1 if b_j > 0 else -1)
+    if right < 0:
+        step = kernel_svr._minimise(right, curvature, b_i, b_j, cost, cost, epsilon)
+        assert -1e-12 <= step <= grid[-1] + 1e-12
+        assert along(step) <= along(grid).min() + 1e-12
 
 
 def test_costs_per_instance_are_libsvms_sample_weights():
