@@ -8,8 +8,8 @@ Let g = y − Kβ. A pair (i, j) violates the optimality conditions when β_i ma
 g_i > g_j; the largest g_i − g_j is LIBSVM's stopping criterion. LIBSVM moves one pair, reads its two kernel
 rows to bring g up to date and searches all n variables again. Here a search returns up to eight leading
 violators; second-order pair steps (Fan, Chen and Lin 2005) run on their 8×8 kernel until the violation
-among them has halved; then one pass over the eight rows updates g. Hardly more rows are read in total,
-but eight streams at once, which is how memory is fast, and there are a third as many searches.
+among them has halved; then one pass over the eight rows updates g. A few more rows are read in total, but as
+eight streams at once, which is how memory is fast, and there are less than half as many searches.
 
 Without a bias the sum of β is free. That is the same problem with one more variable, unbounded and with a
 kernel row of zeros, which takes up whatever the others leave of Σ β = 0; it joins every working set.
