@@ -16,6 +16,7 @@ __all__ = [
     "Friedman",
     "average_ranks",
     "critical_difference",
+    "fewest_splits",
     "friedman",
     "holm",
     "nemenyi",
@@ -149,6 +150,26 @@ def holm(p_values: ArrayLike) -> NDArray[np.float64]:
     factors = np.arange(len(p_values), 0, -1)
     adjusted[order] = np.minimum(1.0, np.maximum.accumulate(p_values[order] * factors))
     return adjusted
+
+
+def fewest_splits(n_pairs: int, alpha: float = 0.05) -> int:
+    """How many splits it takes before Wilcoxon's test with Holm's adjustment can find any pair different.
+
+    With n splits the smallest two-sided p-value is 2/2ⁿ, which Holm multiplies by the number of pairs.
+
+    Parameters
+    ----------
+    n_pairs : int
+        Pairs tested at once.
+    alpha : float, default=0.05
+        Level of the test.
+
+    Examples
+    --------
+    >>> fewest_splits(1), fewest_splits(15)
+    (6, 10)
+    """
+    return math.floor(math.log2(2 * n_pairs / alpha)) + 1
 
 
 def wilcoxon_pairs(scores: ArrayLike, methods: Sequence[str], greater_is_better: bool) -> pd.DataFrame:

@@ -17,10 +17,12 @@ from mlspl.experiments import (
     Store,
     Trial,
     get_method,
+    wilcoxon_pairs,
     write_report,
 )
 from mlspl.experiments.page.charts import Dot, Line, dot_chart, line_chart
 from mlspl.experiments.page.markup import Markup, tag
+from mlspl.experiments.statistics import fewest_splits
 
 EVIL = "<script>document.title='hurt'</script>\"' onmouseover=alert(1)"
 DATASETS = ("flags", "scene", EVIL)
@@ -293,6 +295,18 @@ def test_the_numbers_are_those_of_the_store(store, page):
     assert "Validated average precision" in text
     assert "huber, per label: from 0.85 to 0.9" in text
     assert "Mean weight of a pair, over pace λ. arctan: from 0.5 to 0.8" in text
+
+
+@pytest.mark.parametrize(("n_methods", "n_splits"), [(2, 5), (2, 6), (3, 6), (3, 7), (6, 9), (6, 10)])
+def test_the_fewest_splits_are_those_of_the_clearest_result(n_methods, n_splits):
+    """Methods that differ the same way on every split are told apart by so many splits, and by no fewer."""
+    scores = np.arange(n_methods) + np.zeros((n_splits, 1))
+    pairs = wilcoxon_pairs(scores, [str(i) for i in range(n_methods)], greater_is_better=True)
+    assert (pairs["p_holm"].min() < 0.05) == (n_splits >= fewest_splits(len(pairs)))
+
+
+def test_too_few_splits_are_said_to_be_too_few(page):
+    assert "With so few splits no pair can reach that level" in page.read_text(encoding="utf-8")
 
 
 def test_a_run_without_scores_is_reported_too(tmp_path):

@@ -12,6 +12,7 @@ from mlspl.experiments.page.curves import learning_curves, validation_curves
 from mlspl.experiments.page.markup import Cell, Head, Markup, number, table, tag
 from mlspl.experiments.paper import PAPER_FUNCTIONS
 from mlspl.experiments.scores import criteria_in
+from mlspl.experiments.statistics import fewest_splits
 from mlspl.metrics import CRITERIA
 
 __all__ = ["pace_function_of", "panel"]
@@ -206,6 +207,8 @@ def _pairs(block: str, comparisons: Sequence[Comparison]) -> list[Markup]:
         f"{count} of {len(pairs)} pairs differ at α = {_ALPHA:g}. Splits of one data set share rows, so "
         "these p-values are optimistic."
     )
+    if fewest_splits(pairs["criterion"].value_counts().max(), _ALPHA) > pairs["blocks"].iloc[0]:
+        note += " With so few splits no pair can reach that level: this says nothing about the methods."
     return [tag("h4", "Is it more than luck?"), tag("p", note), table(caption, heads, rows, "tall")]
 
 
