@@ -20,8 +20,12 @@ lint: .venv/installed-dev
 bench: .venv/installed-bench
 	for script in benchmarks/bench_*.py; do echo "== $$script"; $(BIN)/python "$$script" || exit 1; done
 
+# Which training share the paper's ML-kNN column fits, then the comparison itself, then the page of both.
+PAPER := $(BIN)/mlspl reproduce --datasets flags,emotions,scene --splits 10 --out results/paper
 reproduce: .venv/installed
-	$(BIN)/mlspl reproduce --datasets flags,emotions,scene --splits 10 --out results/paper
+	$(PAPER) --methods ml-knn --train 0.1,0.12,0.15,0.2,0.3,0.4,0.5
+	$(PAPER)
+	$(BIN)/python -m mlspl.experiments.reproduction results/paper/results.db docs/reproduction.md
 
 docs: .venv/installed-docs
 	$(BIN)/python -m sphinx --fail-on-warning -b html docs docs/_build/html

@@ -85,7 +85,7 @@ class SelfPacedClassifier(CallbackSupportMixin, MultiLabelClassifier):
         prior = np.ones(Y.shape) if label_weight is None else label_weight
         weights = np.ones(Y.shape)
         schedule = self.schedule or pacing.QuantilePace(0.9, 0.9, 1, per="class")
-        self.history_ = []
+        self.history_: list[dict] = []
         if self.pace_function is not None and len(Y) > 1:
             function = pacing.get(self.pace_function)
             folds = list(
