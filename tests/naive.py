@@ -417,7 +417,7 @@ def prototype_distances(signs, prototypes):
 
 
 def minimising_weight(loss, penalty, points=20001):
-    """The v in [0, 1] of the smallest v·l + f(v), by looking at a fine grid and then at a finer one around it."""
+    """The v in [0, 1] of the smallest v·l + f(v), on a fine grid and then on a finer one around it."""
     low, high = 0.0, 1.0
     for _ in range(3):
         grid = np.linspace(low, high, points)
