@@ -6,9 +6,8 @@ import signal
 import time
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import closing
-from functools import cache
-from threading import Thread
+from contextlib import closing, contextmanager
+from threading import Thread, current_thread, main_thread
 
 from joblib import Parallel, cpu_count, delayed, parallel_config
 
@@ -104,14 +103,9 @@ def _parallel(
             if store.is_finished(trial.key):
                 finished_elsewhere.append(trial)
             else:
-                yield delayed(work)(trial, datasets[trial.dataset])
+                yield delayed(_run)(trial, datasets[trial.dataset])
 
-    work = _run_here if jobs == 1 else _run_in_worker
-    with parallel_config("loky", n_jobs=jobs, inner_max_num_threads=1):
-        # Batches would lose finished trials when this process is killed.
-        parallel = Parallel(batch_size=1, return_as="generator_unordered")
-    results = parallel(calls())
-    with closing(results):
+    with closing(_results(calls(), jobs)) as results:
         for result in results:
             yield result
             while finished_elsewhere:
@@ -120,23 +114,39 @@ def _parallel(
         yield finished_elsewhere.pop().key, None
 
 
-def _run_here(trial: Trial, dataset: Dataset) -> tuple[str, Outcome]:
+def _results(calls: Iterable, jobs: int) -> Generator[tuple[str, Outcome]]:
+    if jobs == 1:
+        return (run(*arguments, **named) for run, arguments, named in calls)
+    worker = {"initializer": _become_worker, "initargs": (os.getpid(),)}
+    with parallel_config("loky", n_jobs=jobs, inner_max_num_threads=1, **worker), _ctrl_c_ignored():
+        # Batches would lose finished trials when this process is killed.
+        return Parallel(batch_size=1, return_as="generator_unordered")(calls)
+
+
+def _run(trial: Trial, dataset: Dataset) -> tuple[str, Outcome]:
     return trial.key, run_trial(trial, dataset)
 
 
-def _run_in_worker(trial: Trial, dataset: Dataset) -> tuple[str, Outcome]:
-    _become_worker()
-    return _run_here(trial, dataset)
+@contextmanager
+def _ctrl_c_ignored():
+    """Ctrl-C reaches the whole process group; processes started in here leave it to the parent from birth."""
+    if current_thread() is not main_thread():
+        yield
+        return
+    handler = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, handler)
 
 
-@cache
-def _become_worker() -> None:
-    """Leave Ctrl-C, which reaches the whole process group, to the parent, and do not outlive it."""
+def _become_worker(parent: int) -> None:
+    """Leave Ctrl-C to the parent, in a worker that was started later too, and do not outlive it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    Thread(target=_end_with_parent, args=(os.getppid(),), daemon=True).start()
+    Thread(target=_end_with, args=(parent,), daemon=True).start()
 
 
-def _end_with_parent(parent: int) -> None:
+def _end_with(parent: int) -> None:
     while os.getppid() == parent:
         time.sleep(0.5)
     os._exit(1)
