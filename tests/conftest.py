@@ -12,4 +12,4 @@ def data_home() -> Path:
     home = os.environ.get("MLSPL_DATA")
     if not home:
         pytest.skip("the real data sets are not here: set MLSPL_DATA to the folder that holds them")
-    return Path(home).resolve()
+    return Path(home).absolute()
