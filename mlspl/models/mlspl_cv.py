@@ -64,7 +64,7 @@ class MLSPLClassifierCV(CallbackSupportMixin, MultiLabelClassifier):
         Which of the five criteria decides.
     pace_functions : sequence of str, default=("gaussian", "huber")
         Self-paced functions to try.
-    quantiles : sequence of float, default=(0.5, 0.6, 0.7, 0.8, 0.9)
+    quantiles : sequence of float, default=(0.5, 0.7, 0.9)
         Points of each path: the share of each group's pairs whose loss lies below the pace. The unpaced end
         is always added.
     per : sequence of {"label", "class"}, default=("label", "class")
@@ -122,7 +122,7 @@ class MLSPLClassifierCV(CallbackSupportMixin, MultiLabelClassifier):
         self,
         criterion="average_precision",
         pace_functions=("gaussian", "huber"),
-        quantiles=(0.5, 0.6, 0.7, 0.8, 0.9),
+        quantiles=(0.5, 0.7, 0.9),
         per=("label", "class"),
         C=(0.5, 2.0, 8.0),
         gamma_factors=(0.25, 0.5, 1.0),
