@@ -75,7 +75,7 @@ def test_an_error_is_an_outcome_and_warnings_are_kept():
 
 @pytest.mark.parametrize("name", METHODS)
 def test_every_method_runs_repeats_itself_bit_by_bit_and_can_be_stored(digits, name, tmp_path):
-    small = replace(digits, X=digits.X[:150], Y=digits.Y[:150])
+    small = replace(digits, X=digits.X[:100], Y=digits.Y[:100])
     trial = trial_of(small, name, split=0)
     first = run_trial(trial, small)
     assert first.error is None

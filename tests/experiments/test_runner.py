@@ -97,7 +97,7 @@ def test_a_failing_trial_is_recorded_and_retried_and_stops_nothing(digits, tmp_p
 def test_a_trial_that_kills_its_worker_fails_alone(digits, tmp_path, undisturbed):
     """Also: worker processes give the numbers of this one."""
     trials = trials_of(digits, 6)
-    killer = replace(trials[0], dataset="poison", fingerprint="poison")
+    killer = replace(trials[0], dataset="poison", fingerprint="poison", split=4)
     seen = []
     with Store(tmp_path / "results.db") as store:
         data = {"digits": digits, "poison": Poison()}
