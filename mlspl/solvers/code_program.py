@@ -1,6 +1,5 @@
 """The code program: the small linear programs of the Q step, all instances in one call."""
 
-from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -113,35 +112,50 @@ def solve_codes(
         raise ValueError("Neither label_weights nor beta may be negative, nor beta infinite.")
     problem = (scores, targets, read_only(code_weights.T), distances, label_weights, float(beta), max_iter)
     answer = (np.zeros((n, m)), np.empty(n), np.zeros(n), np.zeros(n, dtype=np.int64))
-    # Chunks of about a millisecond: worth a thread, and short enough to hear Ctrl-C between them.
-    n_chunks = 1 + n * m * n_labels // 50_000
-    bounds = np.linspace(0, n, n_chunks + 1).astype(np.int64)
-    calls = [(start, stop, problem, answer) for start, stop in pairwise(bounds)]
-    run_threads(_solve_rows, calls, n_threads)
+    # In two passes, so that the simplex method is only compiled and loaded where a code may move at all.
+    unsettled = np.empty(n, dtype=np.bool_)
+    _run_in_chunks(_settle_rows, np.arange(n), (*problem, unsettled), answer, n_threads)
+    _run_in_chunks(_solve_rows, np.flatnonzero(unsettled), problem, answer, n_threads)
     return CodeSolution(*answer)
 
 
+def _run_in_chunks(work, rows, problem, answer, n_threads) -> None:
+    """Chunks of about a millisecond: worth a thread, and short enough to hear Ctrl-C between them."""
+    n_labels, m = problem[0].shape[1], problem[3].shape[1]
+    n_chunks = 1 + len(rows) * m * n_labels // 50_000
+    chunks = [chunk for chunk in np.array_split(rows, n_chunks) if len(chunk)]
+    run_threads(work, [(chunk, problem, answer) for chunk in chunks], n_threads)
+
+
 @njit(cache=True, nogil=True)
-def _solve_rows(start, stop, problem, answer):  # pragma: no cover - compiled
-    """Solve the programs of some instances and write their rows of the answer."""
-    scores, targets, code_weights, distances, label_weights, beta, max_iter = problem
-    codes, objective, gap, iterations = answer
-    for i in range(start, stop):
+def _settle_rows(rows, problem, answer):  # pragma: no cover - compiled
+    """Give the nearest prototype to the instances that it is sure to suit, and mark the others."""
+    scores, targets, code_weights, distances, label_weights, beta, _, unsettled = problem
+    codes, objective, _, _ = answer
+    for i in rows:
         nearest = _argmin(distances[i])
-        if _stays(nearest, targets[i], code_weights, distances[i], label_weights[i], beta):
+        unsettled[i] = not _stays(nearest, targets[i], code_weights, distances[i], label_weights[i], beta)
+        if not unsettled[i]:
             codes[i, nearest] = 1.0
             objective[i] = beta * distances[i, nearest]
             for b in range(scores.shape[1]):
                 margin = targets[i, b] * (scores[i, b] + code_weights[nearest, b])
                 objective[i] += label_weights[i, b] * max(0.0, 1.0 - margin)
-        else:
-            columns, constant, cost, hinges, heights = _reduce(
-                scores[i], targets[i], code_weights, distances[i], label_weights[i], beta
-            )
-            q, value, gap[i], iterations[i] = minimise_hinges(cost, hinges, heights, max_iter)
-            objective[i] = constant + value
-            for a in range(q.shape[0]):
-                codes[i, columns[a]] = q[a]
+
+
+@njit(cache=True, nogil=True)
+def _solve_rows(rows, problem, answer):  # pragma: no cover - compiled
+    """Solve the programs of some instances and write their rows of the answer."""
+    scores, targets, code_weights, distances, label_weights, beta, max_iter = problem
+    codes, objective, gap, iterations = answer
+    for i in rows:
+        columns, constant, cost, hinges, heights = _reduce(
+            scores[i], targets[i], code_weights, distances[i], label_weights[i], beta
+        )
+        q, value, gap[i], iterations[i] = minimise_hinges(cost, hinges, heights, max_iter)
+        objective[i] = constant + value
+        for a in range(q.shape[0]):
+            codes[i, columns[a]] = q[a]
 
 
 @njit(cache=True, nogil=True)
