@@ -4,6 +4,7 @@ import json
 import math
 import sqlite3
 import threading
+import time
 from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from pathlib import Path
@@ -104,7 +105,7 @@ class Store:
             self._check_or_create()
         except sqlite3.Error as error:
             self._database.close()
-            raise _damaged(self.path, error) from None
+            raise _unusable(self.path, error) from None
         except StoreError:
             self._database.close()
             raise
@@ -180,11 +181,16 @@ class Store:
         return frame
 
     def _query(self, statement: str, values: tuple | dict = ()) -> list[tuple]:
+        deadline = time.monotonic() + _BUSY_SECONDS
         with self._lock:
-            try:
-                return self._database.execute(statement, values).fetchall()
-            except sqlite3.Error as error:
-                raise _damaged(self.path, error) from None
+            while True:
+                try:
+                    return self._database.execute(statement, values).fetchall()
+                except sqlite3.Error as error:
+                    # SQLite waits for locks, but not while another process creates or closes the file.
+                    if not _is_busy(error) or time.monotonic() > deadline:
+                        raise _unusable(self.path, error) from None
+                time.sleep(0.01)
 
     def _check_or_create(self) -> None:
         # In one transaction, lest another process creates the table between two looks.
@@ -219,7 +225,7 @@ class Store:
             )
         verdict = self._query("PRAGMA quick_check(1)")[0][0]
         if verdict != "ok":
-            raise _damaged(self.path, verdict)
+            raise _unusable(self.path, verdict)
         return True
 
 
@@ -237,8 +243,13 @@ def _refuse_other_formats(path: Path) -> None:
         raise StoreError(f"{path} is not a results file of mlspl; it was left as it is. Name another file.")
 
 
-def _damaged(path: Path, reason: object) -> StoreError:
-    if "locked" in str(reason):
+def _is_busy(reason: object) -> bool:
+    # The lowest byte is the kind of error, the others say more of it.
+    return getattr(reason, "sqlite_errorcode", 0) & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+
+
+def _unusable(path: Path, reason: object) -> StoreError:
+    if _is_busy(reason):
         return StoreError(
             f"The results file {path} was locked by another process for {_BUSY_SECONDS:.0f} seconds; "
             "end that process or try again."

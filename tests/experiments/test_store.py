@@ -150,7 +150,7 @@ def test_processes_create_and_write_one_store_at_once(tmp_path):
                         store.record(Trial("d", "f", "m", {}, split), Outcome(scores={"pid": os.getpid()}))
                 os._exit(0)
         print([os.waitpid(child, 0)[1] for child in children])
-        for i in range(20):
+        for i in range(40):
             children = [os.fork() for _ in range(2)]
             with Store(f"{sys.argv[1]}.{i}"):
                 pass
