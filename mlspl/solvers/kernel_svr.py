@@ -56,7 +56,7 @@ def solve_svrs(
 
     Each solves LIBSVM's problem in the difference β = α − α* of its two multipliers,
 
-        min ½βᵀKβ − tᵀβ + ε‖β‖₁   subject to Σβ_i = 0, |β_i| ≤ C_i,
+        min ½βᵀKβ − tᵀβ + ε‖β‖₁   subject to Σβ_i = 0, −C_i ≤ β_i ≤ C_i,
 
     by sequential minimal optimisation: the most promising pair by second-order information (Fan, Chen
     and Lin, 2005), moved to its exact minimum across the kinks of ‖β‖₁.

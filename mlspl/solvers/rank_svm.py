@@ -75,7 +75,7 @@ def solve_rank_svm(K, signed_weight, *, tol=1e-4, max_iter=10_000) -> RankSVMSol
         A positive semi-definite kernel matrix.
     signed_weight : array (n, L)
         u_il: positive where label l is relevant for row i, negative where it is not, 0 to leave it out.
-        The cost of ranking q above p in row i is u_ip·|u_iq|.
+        The cost of ranking q above p in row i is −u_ip·u_iq.
     tol : float
         Relative duality gap to reach.
     max_iter : int
