@@ -6,7 +6,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 .PHONY: run test lint bench reproduce docs clean
 
 run: .venv/installed
-	$(BIN)/mlspl reproduce --splits 5 --out results/run
+	$(BIN)/mlspl reproduce --splits 3 --out results/run
 
 test: .venv/installed-dev
 	$(BIN)/python -m pytest -n auto
