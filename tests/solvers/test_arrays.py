@@ -12,4 +12,4 @@ def test_read_only_inputs_need_no_compilation_of_their_own():
         solve_svrs(K, targets, targets)
         solve_codes(ones, ones, ones[:2], ones, ones, 1.0)
     assert len(kernel_svr._solve_svr.signatures) == 1
-    assert len(code_program._solve_rows.signatures) == 1
+    assert len(code_program._settle_rows.signatures) == 1
