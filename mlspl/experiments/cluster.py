@@ -43,7 +43,7 @@ def dask_results(
     with ExitStack() as stack:
         if scheduler == "local":
             cluster = stack.enter_context(
-                LocalCluster(n_workers=jobs, threads_per_worker=1, processes=True, dashboard_address=None)
+                LocalCluster(n_workers=jobs, threads_per_worker=1, processes=True, dashboard_address=":0")
             )
             client = stack.enter_context(Client(cluster))
         else:

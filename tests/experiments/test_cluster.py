@@ -23,7 +23,7 @@ def test_a_killed_worker_costs_time_and_no_results(tmp_path):
         here = store.frame(trial.key for trial in trials)["scores"].tolist()
 
     local = distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0"
     )
     with local, Store(tmp_path / "there.db") as store:
         arrived, victims = [], []
