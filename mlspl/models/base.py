@@ -3,8 +3,11 @@
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import get_tags
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d, validate_data
+
+from mlspl.models.inputs import check_names, check_values, explained, unmasked
 
 __all__ = ["MultiLabelClassifier", "check_label_weight", "check_labels"]
 
@@ -100,17 +103,17 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):
         raise NotImplementedError
 
     def _check_training(self, X, Y, label_weight):
-        X, Y = validate_data(
-            self,
-            X,
-            Y,
-            validate_separately=(
-                {"accept_sparse": "csr", "dtype": np.float64, "order": "C"},
-                {"accept_sparse": "csr", "dtype": None, "ensure_2d": False, "ensure_all_finite": False},
-            ),
-        )
+        if Y is None:
+            raise ValueError(f"This {type(self).__name__} requires y to be passed, but the target y is None.")
+        X, Y = self._table(X), unmasked(Y)
+        check_names(Y, "Y")
+        try:
+            Y = check_array(Y, accept_sparse="csr", dtype=None, ensure_2d=False, ensure_all_finite=False)
+        except (TypeError, ValueError) as error:
+            raise explained(error, Y, "Y", "labels") from None
         if X.shape[0] != Y.shape[0]:
             raise ValueError(f"X has {X.shape[0]} rows but Y has {Y.shape[0]}: they must match.")
+        self._check_values(X, training=True)
         self._multilabel = Y.ndim == 2 and not (Y.shape[1] == 1 and _is_column_of_classes(Y))
         if self._multilabel:
             self._target_dtype = Y.dtype
@@ -128,11 +131,32 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):
                 )
             Y = (y == self.classes_[-1]).reshape(-1, 1)
             known = None
-        return X, Y, check_label_weight(label_weight, Y.shape, known)
+        label_weight = check_label_weight(label_weight, Y.shape, known)
+        if label_weight is not None:
+            # What a pair without weight was said to be must not matter: not in folds, prototypes or counts.
+            Y = Y & (label_weight > 0)
+        return X, Y, label_weight
 
     def _check_new(self, X):
         check_is_fitted(self)
-        return validate_data(self, X, accept_sparse="csr", dtype=np.float64, order="C", reset=False)
+        X = self._table(X, reset=False)
+        self._check_values(X)
+        return X
+
+    def _table(self, X, reset=True):
+        """X as a float64 array or CSR matrix, of the features of the fit unless they are set anew."""
+        X = unmasked(X)
+        check_names(X, "X")
+        layout = {"accept_sparse": "csr", "dtype": np.float64, "order": "C", "ensure_all_finite": False}
+        try:
+            return validate_data(self, X, reset=reset, **layout)
+        except (TypeError, ValueError) as error:
+            raise explained(error, X, "X", "features") from None
+
+    def _check_values(self, X, training=False):
+        names = getattr(self, "feature_names_in_", None)
+        allow_nan = get_tags(self).input_tags.allow_nan
+        check_values(X, type(self).__name__, names, allow_nan=allow_nan, training=training)
 
     def _shaped(self, scores):
         return scores if self._multilabel else scores[:, 0]
@@ -180,10 +204,8 @@ def check_labels(Y):
         raise ValueError(f"Y must have shape (n_samples, n_labels) with at least one label; got {Y.shape}.")
     try:
         values = Y.astype(np.float64)
-    except (TypeError, ValueError):
-        raise ValueError(
-            "Unknown label type: Y must hold 0/1, -1/+1 or booleans, one column per label."
-        ) from None
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"Unknown label type: {explained(error, Y, 'Y', 'labels')}") from None
     unknown = np.isnan(values)
     negative = -1 if np.any(values == -1) else 0
     valid = unknown | (values == 1) | (values == negative)

@@ -5,9 +5,35 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
+from mlspl.errors import UserError
 from mlspl.model_selection import AnchoredCalibration, out_of_fold_scores
 
-__all__ = ["LazyCalibration", "OutOfFoldProbabilitiesMixin"]
+__all__ = ["LazyCalibration", "OutOfFoldProbabilitiesMixin", "held_out_scores"]
+
+
+def held_out_scores(estimator, X, Y, label_weight) -> np.ndarray:
+    """Scores of every row from a model fitted on the other thirds, which probabilities are fitted to.
+
+    Parameters
+    ----------
+    estimator : estimator
+        To be fitted on each two thirds; not changed.
+    X, Y, label_weight : arrays
+        The training data.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> held_out_scores(None, np.zeros((2, 1)), np.zeros((2, 1), bool), None)  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    mlspl.errors.UserError: Probabilities are fitted to scores of thirds of the training rows held out in ...
+    """
+    if len(Y) < 3:
+        raise UserError(
+            "Probabilities are fitted to scores of thirds of the training rows held out in turn, and there "
+            f"are no thirds of {len(Y)} row{'s'[: len(Y) - 1]}: give 3 or more, or use decision_function."
+        )
+    return out_of_fold_scores(estimator, X, Y.astype(np.int8), label_weight)
 
 
 class LazyCalibration:
@@ -30,7 +56,7 @@ class LazyCalibration:
             unfitted = clone(estimator)
             if "verbose" in unfitted.get_params():
                 unfitted.set_params(verbose=0)
-            scores = out_of_fold_scores(unfitted, X, Y.astype(np.int8), label_weight)
+            scores = held_out_scores(unfitted, X, Y, label_weight)
             self.calibration = AnchoredCalibration().fit(scores, Y, label_weight)
             self.training = None
         return self.calibration

@@ -7,6 +7,8 @@ from sklearn.metrics.pairwise import pairwise_kernels
 __all__ = ["kernel_matrix", "resolve_gamma"]
 
 _PARAMETERS = {"rbf": ("gamma",), "linear": (), "poly": ("gamma", "degree", "coef0")}
+# Up to here the error of a distance is below 1e-9 of the usual distance.
+_FAR_OUT = 1e6
 
 
 def resolve_gamma(gamma, X) -> float:
@@ -64,6 +66,8 @@ def kernel_matrix(A, B, kernel, *, gamma=1.0, degree=3, coef0=0.0) -> np.ndarray
                 f"The kernel function returned shape {np.shape(K)}; expected {(A.shape[0], B.shape[0])}."
             )
     elif kernel in _PARAMETERS:
+        if kernel == "rbf":
+            A, B = _near_origin(A, B)
         given = {"gamma": gamma, "degree": degree, "coef0": coef0}
         K = pairwise_kernels(A, B, metric=kernel, **{name: given[name] for name in _PARAMETERS[kernel]})
     else:
@@ -71,3 +75,13 @@ def kernel_matrix(A, B, kernel, *, gamma=1.0, degree=3, coef0=0.0) -> np.ndarray
             f"kernel is {kernel!r}; give 'rbf', 'linear', 'poly', 'precomputed' or a function of two arrays."
         )
     return np.ascontiguousarray(K.toarray() if sparse.issparse(K) else K, dtype=np.float64)
+
+
+def _near_origin(A, B):
+    """Dense rows moved to the origin if they lie so far out that squared distances would cancel to noise."""
+    if sparse.issparse(A) or sparse.issparse(B):
+        return A, B
+    origin = B.mean(axis=0)
+    if origin @ origin <= _FAR_OUT * B.var(axis=0).sum():
+        return A, B
+    return A - origin, B - origin

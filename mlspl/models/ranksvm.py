@@ -7,7 +7,8 @@ from scipy.special import expit
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
-from mlspl.model_selection import PlattCalibration, out_of_fold_scores
+from mlspl.model_selection import PlattCalibration
+from mlspl.models.calibrated import held_out_scores
 from mlspl.models.kernel_machine import KernelMachine
 from mlspl.solvers import solve_rank_svm
 
@@ -159,7 +160,7 @@ class _LazySlope:
     def get(self, estimator) -> float:
         if hasattr(self, "training"):
             X, Y, label_weight = self.training
-            scores = out_of_fold_scores(clone(estimator), X, Y.astype(np.int8), label_weight).reshape(-1, 1)
+            scores = held_out_scores(clone(estimator), X, Y, label_weight).reshape(-1, 1)
             weight = None if label_weight is None else np.tile(label_weight.reshape(-1, 1), (2, 1))
             relevant = Y.reshape(-1, 1)
             platt = PlattCalibration().fit(
