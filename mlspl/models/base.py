@@ -215,7 +215,7 @@ def check_labels(Y):
             f"Unknown label type: Y[{row}, {column}] is {values[row, column]:g}. Y must hold 0/1 "
             "(or -1/+1, not both), one column per label, NaN where a label is unknown."
         )
-    return values == 1, (~unknown if unknown.any() else None), negative
+    return np.ascontiguousarray(values == 1), (~unknown if unknown.any() else None), negative
 
 
 def check_label_weight(label_weight, shape, known=None):
