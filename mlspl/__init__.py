@@ -13,6 +13,8 @@ from mlspl.models import (
     SelfPacedClassifier,
     TRAMClassifier,
     TunedDecisionClassifier,
+    load_model,
+    save_model,
 )
 
 __all__ = [
@@ -26,9 +28,11 @@ __all__ = [
     "TRAMClassifier",
     "TunedDecisionClassifier",
     "datasets",
+    "load_model",
     "metrics",
     "model_selection",
     "pacing",
+    "save_model",
 ]
 
 __version__ = version("mlspl")

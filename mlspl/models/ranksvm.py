@@ -10,9 +10,10 @@ from sklearn.exceptions import ConvergenceWarning
 from mlspl.model_selection import PlattCalibration
 from mlspl.models.calibrated import held_out_scores
 from mlspl.models.kernel_machine import KernelMachine
+from mlspl.models.limits import FLOAT, Cost
 from mlspl.solvers import solve_rank_svm
 
-__all__ = ["RankSVMClassifier"]
+__all__ = ["LazySlope", "RankSVMClassifier"]
 
 
 class RankSVMClassifier(KernelMachine):
@@ -92,6 +93,11 @@ class RankSVMClassifier(KernelMachine):
         self.tol = tol
         self.max_iter = max_iter
 
+    def _cost(self, size):
+        """A kernel machine, and fourteen numbers for each pair of labels."""
+        machine = super()._cost(size)
+        return Cost(machine.bytes + 14 * FLOAT * size.pairs, machine.seconds + 1e-5 * size.pairs)
+
     def _fit(self, X, Y, label_weight):
         for name in ("C", "tol", "max_iter"):
             if not 0 < getattr(self, name) < np.inf:
@@ -118,7 +124,7 @@ class RankSVMClassifier(KernelMachine):
             self.gamma_ = None
             self.objective_, self.dual_gap_, self.n_iter_ = 0.0, 0.0, 0
         self._keep_expansion(X, coef, intercept)
-        self._slope = _LazySlope(X, Y, label_weight)
+        self._slope = LazySlope(X, Y, label_weight)
 
     def _probabilities(self, X, scores):
         return expit(self._slope.get(self) * scores)
@@ -147,7 +153,7 @@ class RankSVMClassifier(KernelMachine):
             )
 
 
-class _LazySlope:
+class LazySlope:
     """The training data until probabilities are asked for, the slope of their sigmoid afterwards.
 
     One slope serves all labels, which leaves the ranking as it is. It is that of Platt's sigmoid of

@@ -1,0 +1,386 @@
+"""`save_model` and `load_model`: models in files that are safe to share.
+
+A model file is a skops archive: arrays, JSON and the names of types, never code. Only the types of
+`TRUSTED_TYPES` are let in, and they are checked before anything is built.
+"""
+
+import io
+import json
+import platform
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from os import PathLike
+from pathlib import Path
+from typing import Any
+from zipfile import ZipFile
+
+import numpy as np
+import skops.io
+from sklearn.exceptions import NotFittedError
+from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import check_is_fitted
+
+from mlspl.datasets.source import replacing
+from mlspl.errors import UserError
+from mlspl.models.calibrated import LazyCalibration
+from mlspl.models.ranksvm import LazySlope
+from mlspl.models.trusted import INFO, LARGEST_FILE, TRUSTED_TYPES, check_archive
+from mlspl.pacing.derived import DerivedFunction
+
+__all__ = ["FORMAT", "ModelInfo", "load_model", "read_model_info", "save_model"]
+
+FORMAT = 1
+"""Number of the format of model files; it grows when older readers could not read what is written."""
+
+_PACKAGES = ("mlspl", "scikit-learn", "numpy", "scipy", "skops")
+_MT19937_WORDS = 624
+
+
+@dataclass(frozen=True)
+class ModelInfo:
+    """What a model file says of its model.
+
+    Attributes
+    ----------
+    label_names : list of str
+        Names of the columns that the model predicts.
+    feature_names : list of str or None
+        Names of the columns it takes; None if it was fitted on an array without names.
+    nominal : list of str or None
+        Those of the features that hold categories as text; None if the file does not know.
+    summary : dict
+        How it was trained.
+    versions : dict
+        Versions of mlspl, Python and the libraries that wrote the file.
+    format : int
+        Number of the file format.
+    """
+
+    label_names: list[str]
+    feature_names: list[str] | None = None
+    nominal: list[str] | None = None
+    summary: dict[str, Any] = field(default_factory=dict)
+    versions: dict[str, str] = field(default_factory=dict)
+    format: int = FORMAT
+
+
+def save_model(
+    model: Any,
+    path: str | PathLike,
+    *,
+    label_names: Sequence[str] | None = None,
+    nominal: Sequence[str] | None = None,
+    summary: Mapping[str, Any] | None = None,
+    trusted: Collection[str] = (),
+) -> Path:
+    """Write a fitted model to a file that `load_model` reads without running code from it.
+
+    Probabilities that an estimator leaves for later are prepared now, which can take as long as the fit: the
+    file then needs no copy of the training data, and gives everyone the same probabilities.
+
+    Parameters
+    ----------
+    model : estimator
+        Any of mlspl's, fitted, or a scikit-learn pipeline around one.
+    path : path
+        The file, by custom with the suffix ``.skops``; one that exists is replaced in one step.
+    label_names : sequence of str, optional
+        Names of the labels; by default those of the Y the model was fitted on.
+    nominal : sequence of str, optional
+        Names of the features that hold categories as text.
+    summary : mapping, optional
+        How the model was trained, made of what JSON can hold.
+    trusted : collection of str
+        Full names of further types the model is made of; `load_model` must be told the same. For your own
+        classes and functions, which must be importable where the file is loaded.
+
+    Returns
+    -------
+    Path
+        The file written.
+
+    Raises
+    ------
+    UserError
+        If the model holds something that no file can hold safely, such as a Python function.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from mlspl import BSVMClassifier, datasets, load_model, save_model
+    >>> digits = datasets.load_dataset("digits-traits")
+    >>> model = BSVMClassifier(gamma="scale").fit(digits.X[:100], digits.Y[:100])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = save_model(model, Path(folder) / "digits.skops", label_names=digits.label_names)
+    ...     again = load_model(path)
+    >>> bool((again.decision_function(digits.X) == model.decision_function(digits.X)).all())
+    True
+    """
+    path = Path(path)
+    data = model_bytes(model, label_names=label_names, nominal=nominal, summary=summary, trusted=trusted)
+    with replacing(path, "wb") as stream:
+        stream.write(data)
+    return path
+
+
+def model_bytes(
+    model: Any,
+    *,
+    label_names: Sequence[str] | None = None,
+    nominal: Sequence[str] | None = None,
+    summary: Mapping[str, Any] | None = None,
+    trusted: Collection[str] = (),
+) -> bytes:
+    """The content of the file that `save_model` writes; the same parameters."""
+    try:
+        check_is_fitted(model)
+    except (NotFittedError, TypeError):
+        raise UserError(
+            f"{type(model).__name__} is no fitted estimator: fit it before you save it."
+        ) from None
+    _refuse_functions(model, frozenset(trusted))
+    _settle(model)
+    final = model.steps[-1][1] if isinstance(model, Pipeline) else model
+    features = getattr(model, "feature_names_in_", None)
+    names = label_names if label_names is not None else getattr(final, "label_names_", None)
+    if names is None:
+        raise UserError(f"{type(final).__name__} has no label_names_: pass label_names.")
+    info = {
+        "format": FORMAT,
+        "versions": {name: version(name) for name in _PACKAGES} | {"python": platform.python_version()},
+        "label_names": [str(name) for name in names],
+        "feature_names": None if features is None else [str(name) for name in features],
+        "nominal": None if nominal is None else list(nominal),
+        "summary": dict(summary or {}),
+    }
+    try:
+        stream = io.BytesIO(skops.io.dumps(model))
+    except Exception as error:
+        # skops has a dozen reasons, and a type of error for each.
+        raise UserError(f"this model cannot be saved: {error}") from error
+    with ZipFile(stream, "a") as archive:
+        archive.writestr(INFO, json.dumps(info, ensure_ascii=False, indent=1))
+    data = stream.getvalue()
+    if len(data) > LARGEST_FILE:
+        raise UserError(f"this model takes {len(data)} bytes; a model file has at most {LARGEST_FILE}.")
+    try:
+        check_archive(data, trusted)
+    except UserError as error:
+        raise UserError(
+            f"this model cannot be saved: {error} Name your own types in trusted, here and when you load it."
+        ) from None
+    return data
+
+
+def load_model(path: str | PathLike, trusted: Collection[str] = ()) -> Any:
+    """Load a model from a file of `save_model`; nothing in the file is run as code.
+
+    Parameters
+    ----------
+    path : path
+        The file.
+    trusted : collection of str
+        Full names of types that you let in beside those of `mlspl.models.TRUSTED_TYPES`. Name only what you
+        know: a class named here is built with whatever values the file holds.
+
+    Returns
+    -------
+    estimator
+        Predicts bit for bit what the saved one did.
+
+    Raises
+    ------
+    UserError
+        If the file is no model file, was changed, names types beside the trusted ones, or was written by a
+        newer version of mlspl; it says which.
+
+    Examples
+    --------
+    >>> import pickle, tempfile
+    >>> from pathlib import Path
+    >>> from mlspl import load_model
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "model.skops"
+    ...     _ = path.write_bytes(pickle.dumps("anything"))
+    ...     load_model(path)  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    mlspl.errors.UserError: ...model.skops was refused: it is a pickle, which could run any code. ...
+    """
+    path = Path(path)
+    data = _read(path)
+    info = _info(data, path)
+    try:
+        check_archive(data, trusted)
+    except UserError as error:
+        raise _refusal(path, error, info) from None
+    try:
+        model = skops.io.loads(data, trusted=[*TRUSTED_TYPES, *trusted])
+        _check_loaded(model)
+    except Exception as error:
+        # Of allowed types alone a changed file can still make nonsense, which fails in any way it likes.
+        raise _refusal(path, f"it is damaged ({type(error).__name__}: {error}).", info) from error
+    return model
+
+
+def read_model_info(path: str | PathLike) -> ModelInfo:
+    """Read what a model file says of its model, without building the model.
+
+    Parameters
+    ----------
+    path : path
+        A file of `save_model`.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from mlspl import MLkNNClassifier, datasets, save_model
+    >>> from mlspl.models import read_model_info
+    >>> digits = datasets.load_dataset("digits-traits")
+    >>> model = MLkNNClassifier().fit(digits.X[:100], digits.Y[:100])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = save_model(model, Path(folder) / "digits.skops", label_names=digits.label_names)
+    ...     read_model_info(path).label_names[:2]
+    ['even', 'prime']
+    """
+    path = Path(path)
+    data = _read(path)
+    return _info(data, path)
+
+
+def _read(path: Path) -> bytes:
+    if not path.is_file():
+        raise UserError(f"{path} is not a file. Check the name and the folder.")
+    if path.stat().st_size > LARGEST_FILE:
+        raise _refusal(path, f"it is larger than {LARGEST_FILE // 2**30} GiB.")
+    data = path.read_bytes()
+    if data.startswith(b"\x80"):
+        raise _refusal(path, "it is a pickle, which could run any code.")
+    return data
+
+
+def _info(data: bytes, path: Path) -> ModelInfo:
+    """The names and versions of a file, checked; a newer format is refused by name."""
+    check = UserError("it is no model file, or was cut short.")
+    try:
+        with ZipFile(io.BytesIO(data)) as archive:
+            if INFO not in archive.namelist():
+                check = UserError(f"it has no {INFO}, so mlspl did not write it.")
+            member = archive.getinfo(INFO)
+            if member.file_size > len(data):
+                raise check
+            told = json.loads(archive.read(member))
+    except Exception:
+        raise _refusal(path, check) from None
+    number = told.get("format") if isinstance(told, dict) else None
+    if type(number) is not int or number < 1:
+        raise _refusal(path, f"its {INFO} has no format number.")
+    versions = told.get("versions")
+    if not isinstance(versions, dict) or not all(isinstance(text, str) for text in versions.values()):
+        raise _refusal(path, f"the versions in its {INFO} are damaged.")
+    if number > FORMAT:
+        raise UserError(
+            f"{path} was written by mlspl {versions.get('mlspl', '?')[:40]} in format {number}; this is "
+            f"mlspl {version('mlspl')}, which reads formats up to {FORMAT}. Update mlspl."
+        )
+    info = ModelInfo(
+        told.get("label_names"),
+        told.get("feature_names"),
+        told.get("nominal"),
+        told.get("summary"),
+        versions,
+        number,
+    )
+    names_are_fine = all(
+        names is None
+        or (
+            (isinstance(names, list) and all(isinstance(name, str) for name in names))
+            and len(set(names)) == len(names)
+        )
+        for names in (info.label_names, info.feature_names, info.nominal)
+    )
+    if not names_are_fine or not info.label_names or not isinstance(info.summary, dict):
+        raise _refusal(path, f"the names in its {INFO} are damaged.")
+    return info
+
+
+def _refusal(path: Path, reason: Any, info: ModelInfo | None = None) -> UserError:
+    written = "" if info is None else info.versions.get("mlspl", "")[:40]
+    advice = "Load only files that save_model or `mlspl fit` has written."
+    if written and written != version("mlspl"):
+        advice = f"It says that mlspl {written} wrote it; this is mlspl {version('mlspl')}."
+    return UserError(f"{path} was refused: {str(reason)[:500]} {advice}")
+
+
+def _parts(model: Any) -> Iterator[tuple[str, Any, Any]]:
+    """Yield where, owner and value of everything a model is made of, as skops will go through it."""
+    waiting: list[tuple[str, Any, Any]] = [(type(model).__name__, None, model)]
+    seen: dict[int, Any] = {}
+    while waiting:
+        where, owner, value = waiting.pop()
+        if id(value) in seen:
+            continue
+        # Kept, for the id of something that is gone may be given again.
+        seen[id(value)] = value
+        yield where, owner, value
+        if isinstance(value, np.ndarray):
+            inside = enumerate(value.ravel().tolist()) if value.dtype == object else ()
+            waiting += [(f"{where}[{key}]", value, part) for key, part in inside]
+        elif isinstance(value, list | tuple | set | frozenset):
+            waiting += [(f"{where}[{key}]", value, part) for key, part in enumerate(value)]
+        elif isinstance(value, Mapping):
+            waiting += [(f"{where}[{key!r}]", value, part) for key, part in value.items()]
+        elif hasattr(value, "__dict__") and not isinstance(value, type) and not _is_function(value):
+            state = value.__getstate__()
+            if isinstance(state, dict):
+                waiting += [(f"{type(value).__name__}.{key}", value, part) for key, part in state.items()]
+
+
+def _is_function(value: Any) -> bool:
+    return callable(value) and not isinstance(value, type) and not hasattr(value, "get_params")
+
+
+def _refuse_functions(model: Any, trusted: frozenset[str]) -> None:
+    for where, _, value in _parts(model):
+        if isinstance(value, DerivedFunction) and not isinstance(value.source, str):
+            raise UserError(
+                f"{where} is {value!r}: a model file holds no curve but one written as text. Give derive a "
+                "string, such as '1/(1+t**2)'."
+            )
+        if not _is_function(value):
+            continue
+        name = getattr(value, "__name__", type(value).__name__)
+        if f"{getattr(value, '__module__', None)}.{name}" not in trusted.union(TRUSTED_TYPES):
+            raise UserError(
+                f"{where} is the Python function {name}: a model file holds no code. Use what mlspl knows by "
+                "name instead."
+            )
+
+
+def _settle(model: Any) -> None:
+    """Have every part prepare its probabilities, so that the file needs no training data."""
+    lazy = [
+        (owner, value) for _, owner, value in _parts(model) if isinstance(value, LazyCalibration | LazySlope)
+    ]
+    for owner, value in lazy:
+        try:
+            value.get(owner)
+        except ValueError:
+            # Too few rows for folds: probabilities cannot be had from the model either, in file or not.
+            continue
+
+
+def _check_loaded(model: Any) -> None:
+    """Check values whose type alone does not make them harmless."""
+    if not hasattr(model, "predict"):
+        raise TypeError(f"it holds a {type(model).__name__}, not a model")
+    for where, _, value in _parts(model):
+        if isinstance(value, DerivedFunction) and not isinstance(value.source, str):
+            raise TypeError(f"{where} has a curve that is no text")
+        if (
+            isinstance(value, np.random.RandomState)
+            and not 0 <= value.get_state(legacy=False)["state"]["pos"] <= _MT19937_WORDS
+        ):
+            raise ValueError(f"{where} is outside its range")
