@@ -8,7 +8,7 @@ from mlspl.datasets.corruption import corrupt
 from mlspl.datasets.dataset import Dataset, Statistics
 from mlspl.datasets.errors import DataFormatError
 from mlspl.datasets.loading import fetch_dataset, load_dataset, locate_dataset
-from mlspl.datasets.reading import read_dataset
+from mlspl.datasets.reading import read_dataset, read_unlabelled
 from mlspl.datasets.registry import Entry, find_entry, list_datasets
 from mlspl.datasets.writing import write_dataset
 
@@ -24,5 +24,6 @@ __all__ = [
     "load_dataset",
     "locate_dataset",
     "read_dataset",
+    "read_unlabelled",
     "write_dataset",
 ]

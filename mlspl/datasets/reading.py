@@ -1,5 +1,6 @@
-"""`read_dataset`: the user's own file, in any format we read."""
+"""`read_dataset` and `read_unlabelled`: the user's own file, in any format we read."""
 
+from collections.abc import Collection
 from os import PathLike
 from pathlib import Path
 
@@ -10,7 +11,7 @@ from mlspl.datasets.labels import Labels
 from mlspl.datasets.svmlight import read_svmlight
 from mlspl.errors import UserError
 
-__all__ = ["SUFFIXES", "read_dataset"]
+__all__ = ["SUFFIXES", "read_dataset", "read_unlabelled"]
 
 _TABLES = {".arff": read_arff, ".csv": read_csv, ".tsv": read_csv, ".parquet": read_parquet}
 _SVMLIGHT = (".svm", ".svmlight", ".libsvm")
@@ -61,10 +62,48 @@ def read_dataset(path: str | PathLike, labels: Labels = None, encode: bool = Tru
     [[1, 0], [0, 1], [1, 1]]
     """
     path = Path(path)
-    suffix = path.suffix.lower()
-    if suffix in _SVMLIGHT:
+    if _suffix(path) in _SVMLIGHT:
         return read_svmlight(path, labels)
-    if suffix not in _TABLES:
+    return _TABLES[_suffix(path)](path).to_dataset(labels, encode)
+
+
+def read_unlabelled(path: str | PathLike, ignored: Collection[str] = ()) -> Dataset:
+    r"""Read the features alone of a file, to predict its labels.
+
+    Parameters
+    ----------
+    path : path
+        In any format of `read_dataset`.
+    ignored : collection of str
+        Columns that are no features, such as labels, wherever they stand in the file; their values are not
+        looked at. The labels of svmlight rows are left out in any case.
+
+    Returns
+    -------
+    Dataset
+        Without labels: Y has no columns. Nominal features are category codes, explained by
+        `Dataset.nominal`.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from mlspl.datasets import read_unlabelled
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "songs.csv"
+    ...     _ = path.write_text("tempo,happy\n120,?\n64,?\n")
+    ...     read_unlabelled(path, ignored=["happy", "calm"]).feature_names
+    ['tempo']
+    """
+    path = Path(path)
+    if _suffix(path) in _SVMLIGHT:
+        return read_svmlight(path, None, unlabelled=True)
+    return _TABLES[_suffix(path)](path).to_unlabelled(ignored)
+
+
+def _suffix(path: Path) -> str:
+    suffix = path.suffix.lower()
+    if suffix not in SUFFIXES:
         hint = " Name the data file; its XML is found beside it." if suffix == ".xml" else ""
         raise UserError(f"{path}: mlspl reads {', '.join(SUFFIXES)} and goes by the suffix.{hint}")
-    return _TABLES[suffix](path).to_dataset(labels, encode)
+    return suffix

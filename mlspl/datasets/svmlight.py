@@ -44,8 +44,8 @@ class _Announcement:
     n_rows: int | None = None
 
 
-def read_svmlight(path: Path, labels: Labels) -> Dataset:
-    """Read a multi-label svmlight file.
+def read_svmlight(path: Path, labels: Labels, unlabelled: bool = False) -> Dataset:
+    """Read a multi-label svmlight file; `unlabelled` leaves the labels alone, present or not.
 
     Indices count from 1 unless index 0 occurs; labels are named as the file numbers them. A first line
     ``rows features labels`` (the XMC repository's) or mlspl's own comment with the names settles both.
@@ -93,6 +93,8 @@ def read_svmlight(path: Path, labels: Labels) -> Dataset:
         (values, indices - first, np.concatenate([[0], row_stop])), shape=(n_rows, len(names))
     )
     X.eliminate_zeros()
+    if unlabelled:
+        return Dataset(X, np.empty((n_rows, 0), np.int8), names, [], {}, path.stem)
 
     label_names = announced.label_names
     if label_names is None:

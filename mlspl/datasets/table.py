@@ -1,7 +1,7 @@
 """`Table`: what every tabular reader makes first, all columns alike, and how it becomes a `Dataset`."""
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -54,17 +54,27 @@ class Table:
         """Split the columns into features and labels, and one-hot encode the features if asked."""
         names = [column.name for column in self.columns]
         is_label = label_columns(names, labels, self.path, self.counted)
+        Y = self._label_matrix(np.flatnonzero(is_label))
+        return self._dataset(~is_label, Y, [names[j] for j in np.flatnonzero(is_label)], encode)
+
+    def to_unlabelled(self, ignored: Collection[str]) -> Dataset:
+        """All columns but those of these names as features, categories as codes; no labels."""
+        ignored = frozenset(ignored)
+        is_feature = np.array([column.name not in ignored for column in self.columns])
+        return self._dataset(is_feature, np.empty((self.cells.shape[0], 0), np.int8), [], encode=False)
+
+    def _dataset(self, wanted: np.ndarray, Y: np.ndarray, label_names: list[str], encode: bool) -> Dataset:
+        """The wanted columns, without text, as features beside these labels."""
         is_text = np.array([column.kind == "text" for column in self.columns])
-        if left_out := [names[j] for j in np.flatnonzero(is_text & ~is_label)]:
+        if left_out := [self.columns[j].name for j in np.flatnonzero(is_text & wanted)]:
             some = ", ".join(map(repr, left_out[:5])) + (", …" if len(left_out) > 5 else "")
             warnings.warn(
                 f"{self.path}: text is left out of the features: {some}. Turn it into numbers to use it.",
-                stacklevel=3,
+                stacklevel=4,
             )
-        is_feature = ~is_label & ~is_text
+        is_feature = wanted & ~is_text
         if not is_feature.any():
             raise DataFormatError("no features are left: all other columns are text.", self.path)
-        Y = self._label_matrix(np.flatnonzero(is_label))
         features = [self.columns[j] for j in np.flatnonzero(is_feature)]
         X = self.cells[:, is_feature]
         feature_names = [column.name for column in features]
@@ -72,7 +82,6 @@ class Table:
         if encode:
             X, feature_names = one_hot(X, feature_names, nominal, self.path)
             nominal = {}
-        label_names = [names[j] for j in np.flatnonzero(is_label)]
         return Dataset(X, Y, feature_names, label_names, nominal, self.path.stem)
 
     def _label_matrix(self, label_columns: np.ndarray) -> np.ndarray:
