@@ -8,6 +8,7 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d, validate_data
 
 from mlspl.models.inputs import check_names, check_values, explained, unmasked
+from mlspl.models.limits import FLOAT, Cost, FitSize, check_limits
 
 __all__ = ["MultiLabelClassifier", "check_label_weight", "check_labels"]
 
@@ -22,7 +23,7 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):
     - ``_scores(X)``: real scores (n, L), a label being predicted where its score is positive;
 
     and, where its scores alone do not decide, ``_labels(X, scores)``, the boolean labels (n, L), or
-    ``_probabilities(X, scores)``.
+    ``_probabilities(X, scores)``. ``_cost(size)`` gives memory and time of a fit.
 
     Y may be 0/1, ±1 or boolean, dense, sparse or a DataFrame; predictions come back dense, in the same
     coding. A one-dimensional y is a single label with any two values; answers are then one-dimensional,
@@ -93,6 +94,17 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):
     def _fit(self, X, Y, label_weight) -> None:
         raise NotImplementedError
 
+    def _cost(self, size: FitSize) -> Cost:
+        """Two copies of X, a dozen tables like Y, and what a sparse X takes to be turned around.
+
+        What is built around another of these estimators costs what that one does, and a fold more.
+        """
+        inner = getattr(self, "estimator", None)
+        if isinstance(inner, MultiLabelClassifier):
+            cost = inner._cost(size)
+            return cost._replace(bytes=1.4 * cost.bytes)
+        return Cost(FLOAT * (2 * size.values + 12 * size.rows * size.labels + 2 * size.features))
+
     def _scores(self, X) -> np.ndarray:
         raise NotImplementedError
 
@@ -114,6 +126,7 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):
         if X.shape[0] != Y.shape[0]:
             raise ValueError(f"X has {X.shape[0]} rows but Y has {Y.shape[0]}: they must match.")
         self._check_values(X, training=True)
+        check_limits(type(self).__name__, self._cost, FitSize.of(X, Y))
         self._multilabel = Y.ndim == 2 and not (Y.shape[1] == 1 and _is_column_of_classes(Y))
         if self._multilabel:
             self._target_dtype = Y.dtype

@@ -26,7 +26,7 @@ def unmasked(table):
     array([[ 1., nan]])
     """
     if isinstance(table, np.ma.MaskedArray):
-        return table.astype(np.float64).filled(np.nan)
+        return np.where(np.ma.getmaskarray(table), np.nan, np.ma.getdata(table))
     return table
 
 

@@ -6,6 +6,7 @@ from sklearn.utils import gen_batches
 from mlspl.models.base import MultiLabelClassifier
 from mlspl.models.calibrated import OutOfFoldProbabilitiesMixin
 from mlspl.models.kernels import kernel_matrix, resolve_gamma
+from mlspl.models.limits import FLOAT, Cost
 
 __all__ = ["KernelMachine"]
 
@@ -19,6 +20,11 @@ class KernelMachine(OutOfFoldProbabilitiesMixin, MultiLabelClassifier):
     One kernel matrix serves all labels. A subclass's ``_fit`` asks for it with ``_training_kernel`` and
     leaves the model with ``_keep_expansion``: f_l(x) = Σ_i coef_li k(x, x_i) + b_l.
     """
+
+    def _cost(self, size):
+        """The kernel matrix; a machine is fitted in about n^2.5 for some thousand rows."""
+        data = super()._cost(size).bytes
+        return Cost(data + FLOAT * size.rows**2, 1e-10 * size.rows**2.5 * size.labels)
 
     def _training_kernel(self, X) -> np.ndarray:
         """The kernel among the training rows; settles ``gamma_``."""

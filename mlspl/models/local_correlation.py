@@ -5,9 +5,11 @@ import time
 import numpy as np
 from joblib import effective_n_jobs
 
+from mlspl.correlation import CodeRidge, get_regressor
 from mlspl.models.alternation import Alternation
 from mlspl.models.class_weight import class_costs
 from mlspl.models.kernel_machine import KernelMachine
+from mlspl.models.limits import FLOAT, Cost
 from mlspl.models.progress import CallbackSupportMixin, fit_progress, with_callbacks
 
 __all__ = ["LocalCorrelationClassifier"]
@@ -21,6 +23,13 @@ class LocalCorrelationClassifier(CallbackSupportMixin, KernelMachine):
     """
 
     fit = with_callbacks(KernelMachine.fit)
+
+    def _cost(self, size):
+        """Two kernel matrices, without and with codes, and most of a third where ridge regression solves."""
+        machine = super()._cost(size)
+        tables = 18 * size.rows * size.labels
+        matrices = 1.7 if isinstance(get_regressor(self.regressor), CodeRidge) else 1.0
+        return Cost(machine.bytes + FLOAT * (matrices * size.rows**2 + tables), 4.0 * machine.seconds)
 
     def _fit(self, X, Y, label_weight):
         function, schedule = self._pacing()

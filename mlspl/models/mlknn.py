@@ -8,6 +8,7 @@ from scipy.special import expit
 
 from mlspl.errors import UserError
 from mlspl.models.base import MultiLabelClassifier
+from mlspl.models.limits import FLOAT, Cost
 from mlspl.models.neighbours import StableNeighbours
 
 __all__ = ["MLkNNClassifier"]
@@ -78,6 +79,12 @@ class MLkNNClassifier(MultiLabelClassifier):
         self.metric = metric
         self.metric_params = metric_params
         self.n_jobs = n_jobs
+
+    def _cost(self, size):
+        """One copy of X, and in a sparse search a block of distances of at most some gigabytes."""
+        distances = 2 * size.rows**2 if size.values < size.rows * size.features else 0
+        seconds = 1e-10 * size.rows**2 * (size.values / size.rows + size.labels)
+        return Cost(super()._cost(size).bytes + FLOAT * (min(distances, 2**28) - size.values), seconds)
 
     def _fit(self, X, Y, label_weight):
         n, n_labels = Y.shape

@@ -12,6 +12,7 @@ from sklearn.utils.extmath import row_norms
 
 from mlspl.errors import UserError
 from mlspl.models.base import MultiLabelClassifier
+from mlspl.models.limits import FLOAT, Cost
 from mlspl.models.neighbours import StableNeighbours
 
 __all__ = ["TRAMClassifier"]
@@ -102,6 +103,11 @@ class TRAMClassifier(MultiLabelClassifier):
         super().fit(X, Y, label_weight)
         self._unlabelled = [] if X_unlabelled is None else [self._check_new(X_unlabelled)]
         return self
+
+    def _cost(self, size):
+        """The data; MDDM adds some tables of features by labels."""
+        projection = 5 * FLOAT * size.features * size.labels if self.mddm else 0
+        return Cost(super()._cost(size).bytes + projection)
 
     def _fit(self, X, Y, label_weight):
         if isinstance(self.k, bool) or not isinstance(self.k, Integral) or self.k < 1:
