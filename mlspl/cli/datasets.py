@@ -1,6 +1,6 @@
 """`mlspl datasets`: what there is, what is in it, getting it, turning it into another format."""
 
-import warnings
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from mlspl.cli.sources import STANDARD, spooled
 from mlspl.datasets import (
     Dataset,
     fetch_dataset,
@@ -22,13 +23,13 @@ from mlspl.datasets import (
 from mlspl.datasets.registry import EMBEDDED
 from mlspl.errors import UserError
 
-__all__ = ["app", "open_dataset", "parse_labels"]
+__all__ = ["LabelsOption", "app", "open_dataset", "parse_labels"]
 
 app = typer.Typer(no_args_is_help=True, help="List, inspect, download and convert multi-label data sets.")
 
 _SHOWN_LABELS = 20
 
-_LabelsOption = Annotated[
+LabelsOption = Annotated[
     str | None,
     typer.Option(
         "--labels",
@@ -48,20 +49,20 @@ def parse_labels(text: str | None) -> str | int | list[str] | None:
     return text.split(",") if "," in text else text
 
 
-def open_dataset(source: str, labels: str | None = None, encode: bool = True) -> Dataset:
-    """The registered data set of that name, or the file of that path; what was left out is said on stderr."""
+def open_dataset(source: str, labels: str | Sequence[str] | None = None, encode: bool = True) -> Dataset:
+    """The registered data set of that name, the file of that path, or standard input if it is ``-``.
+
+    What was left out is said on stderr. `labels` is what ``--labels`` takes, or a list of names.
+    """
     if source in list_datasets():
         if labels is not None:
             raise UserError(f"{source} is known by name, labels and all. --labels is for files of your own.")
         return load_dataset(source, encode=encode)
-    if not Path(source).exists() and not Path(source).suffix:
+    if source != STANDARD and not Path(source).exists() and not Path(source).suffix:
         find_entry(source)
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", UserWarning)
-        dataset = read_dataset(source, parse_labels(labels), encode)
-    for warning in caught:
-        Console(stderr=True, soft_wrap=True).print(f"[yellow]note:[/] {escape(str(warning.message))}")
-    return dataset
+    which = parse_labels(labels) if labels is None or isinstance(labels, str) else list(labels)
+    with spooled(source) as path:
+        return read_dataset(path, which, encode)
 
 
 @app.command("list", epilog="Example: mlspl datasets list")
@@ -90,7 +91,7 @@ def list_command() -> None:
 @app.command("info", epilog="Example: mlspl datasets info emotions")
 def info_command(
     source: Annotated[str, typer.Argument(metavar="NAME-or-FILE", help="A known name, or a file of yours.")],
-    labels: _LabelsOption = None,
+    labels: LabelsOption = None,
     every: Annotated[bool, typer.Option("--all", help=f"Show all labels, not {_SHOWN_LABELS}.")] = False,
 ) -> None:
     """Show the size of a data set, its label statistics, and the imbalance of every label."""
@@ -155,7 +156,7 @@ def fetch_command(
 def convert_command(
     source: Annotated[str, typer.Argument(metavar="IN", help="A known name, or a file of yours.")],
     target: Annotated[Path, typer.Argument(metavar="OUT", help="A file; its suffix says the format.")],
-    labels: _LabelsOption = None,
+    labels: LabelsOption = None,
 ) -> None:
     """Write a data set as ARFF, CSV or Parquet, with the XML that names its labels, or as svmlight."""
     holds_categories = target.suffix.lower() in (".arff", ".csv", ".tsv", ".parquet")

@@ -7,7 +7,7 @@ import typer
 from rich.console import Console
 
 import mlspl
-from mlspl.cli import compare, datasets, pacing, reproduce
+from mlspl.cli import compare, datasets, evaluate, fit, pacing, predict, reproduce
 from mlspl.errors import UserError
 
 __all__ = ["app", "main"]
@@ -19,6 +19,9 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
 )
+app.command(epilog="Example: mlspl fit songs.csv --labels 'mood_*' --test-size 0.3 -o songs.skops")(fit.fit)
+app.command(epilog="Example: mlspl predict songs.skops new.csv --top 3 -o moods.csv")(predict.predict)
+app.command(epilog="Example: mlspl evaluate songs.skops test.csv -o scores.json")(evaluate.evaluate)
 app.command()(reproduce.reproduce)
 app.command()(compare.compare)
 app.add_typer(datasets.app, name="datasets")

@@ -1,12 +1,14 @@
 """Choosing a method's parameters on the training rows alone, the same way for every method."""
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator
+from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -34,7 +36,14 @@ def scaled(estimator: BaseEstimator, keep_sparse: bool) -> Pipeline:
 
 
 def choose_parameters(
-    method: Method, grid: Mapping[str, list], criterion: str, X, Y, random_state: int
+    method: Method,
+    grid: Mapping[str, list],
+    criterion: str,
+    X,
+    Y,
+    random_state: int,
+    build: Callable[[BaseEstimator], Pipeline] | None = None,
+    report: Callable[[], None] = lambda: None,
 ) -> dict[str, Any]:
     """Return the combination that does best in cross-validation on these rows.
 
@@ -50,9 +59,13 @@ def choose_parameters(
     criterion : str
         Name of one of the five criteria.
     X, Y : arrays of shape (n, d) and (n, L)
-        The training rows.
+        The training rows; X may also be what `build`'s pipelines take.
     random_state : int
         Seed of the folds and of the method.
+    build : callable, optional
+        Puts the preprocessing before the method; by default `scaled` does.
+    report : callable, optional
+        Called after every combination.
 
     Examples
     --------
@@ -68,10 +81,11 @@ def choose_parameters(
         return settings[0]
     scorer = get_scorer(get_criterion(criterion).name)
     folds = list(IterativeStratification(TUNING_FOLDS, random_state=random_state).split(X, Y))
+    build = build or partial(scaled, keep_sparse=sparse.issparse(X))
 
     def score(setting: dict[str, Any]) -> float:
-        model = scaled(method.make(setting, random_state), sparse.issparse(X))
-        return float(np.mean([scorer(model.fit(X[fit], Y[fit]), X[test], Y[test]) for fit, test in folds]))
+        model = build(method.make(setting, random_state))
+        return float(cross_val_score(model, X, Y, scoring=scorer, cv=folds, error_score="raise").mean())
 
     scores = np.full(len(settings), -np.inf)
     for i, setting in enumerate(settings):
@@ -79,6 +93,7 @@ def choose_parameters(
             scores[i] = score(setting)
         except Exception as error:
             warnings.warn(f"tuning left out {method.name} with {setting}: {error}", stacklevel=2)
+        report()
     if not np.isfinite(scores).any():
         raise RuntimeError(f"tuning could not score {method.name} with any of its {len(settings)} settings")
     return settings[int(np.nanargmax(scores))]

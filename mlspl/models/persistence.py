@@ -28,7 +28,7 @@ from mlspl.models.ranksvm import LazySlope
 from mlspl.models.trusted import INFO, LARGEST_FILE, TRUSTED_TYPES, check_archive
 from mlspl.pacing.derived import DerivedFunction
 
-__all__ = ["FORMAT", "ModelInfo", "load_model", "read_model_info", "save_model"]
+__all__ = ["FORMAT", "ModelInfo", "load_model", "model_bytes", "read_model_info", "save_model"]
 
 FORMAT = 1
 """Number of the format of model files; it grows when older readers could not read what is written."""
@@ -70,6 +70,7 @@ def save_model(
     path: str | PathLike,
     *,
     label_names: Sequence[str] | None = None,
+    feature_names: Sequence[str] | None = None,
     nominal: Sequence[str] | None = None,
     summary: Mapping[str, Any] | None = None,
     trusted: Collection[str] = (),
@@ -87,6 +88,8 @@ def save_model(
         The file, by custom with the suffix ``.skops``; one that exists is replaced in one step.
     label_names : sequence of str, optional
         Names of the labels; by default those of the Y the model was fitted on.
+    feature_names : sequence of str, optional
+        Names of the features; by default those of the X the model was fitted on, if it had any.
     nominal : sequence of str, optional
         Names of the features that hold categories as text.
     summary : mapping, optional
@@ -119,7 +122,14 @@ def save_model(
     True
     """
     path = Path(path)
-    data = model_bytes(model, label_names=label_names, nominal=nominal, summary=summary, trusted=trusted)
+    data = model_bytes(
+        model,
+        label_names=label_names,
+        feature_names=feature_names,
+        nominal=nominal,
+        summary=summary,
+        trusted=trusted,
+    )
     with replacing(path, "wb") as stream:
         stream.write(data)
     return path
@@ -129,6 +139,7 @@ def model_bytes(
     model: Any,
     *,
     label_names: Sequence[str] | None = None,
+    feature_names: Sequence[str] | None = None,
     nominal: Sequence[str] | None = None,
     summary: Mapping[str, Any] | None = None,
     trusted: Collection[str] = (),
@@ -143,7 +154,7 @@ def model_bytes(
     _refuse_functions(model, frozenset(trusted))
     _settle(model)
     final = model.steps[-1][1] if isinstance(model, Pipeline) else model
-    features = getattr(model, "feature_names_in_", None)
+    features = feature_names if feature_names is not None else getattr(model, "feature_names_in_", None)
     names = label_names if label_names is not None else getattr(final, "label_names_", None)
     if names is None:
         raise UserError(f"{type(final).__name__} has no label_names_: pass label_names.")
@@ -161,7 +172,7 @@ def model_bytes(
         # skops has a dozen reasons, and a type of error for each.
         raise UserError(f"this model cannot be saved: {error}") from error
     with ZipFile(stream, "a") as archive:
-        archive.writestr(INFO, json.dumps(info, ensure_ascii=False, indent=1))
+        archive.writestr(INFO, json.dumps(info, indent=1))
     data = stream.getvalue()
     if len(data) > LARGEST_FILE:
         raise UserError(f"this model takes {len(data)} bytes; a model file has at most {LARGEST_FILE}.")

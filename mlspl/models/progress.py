@@ -2,6 +2,7 @@
 
 from contextlib import contextmanager
 
+from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 try:
@@ -44,6 +45,7 @@ def fit_progress(estimator, n_steps: int, X, Y):
         MofNCompleteColumn(),
         TimeElapsedColumn(),
         TextColumn("{task.fields[note]}"),
+        console=Console(stderr=True),
         disable=not estimator.verbose,
     )
     with bar:

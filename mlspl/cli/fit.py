@@ -1,0 +1,206 @@
+"""`mlspl fit`: a model from the user's own file."""
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated, Any
+
+import pandas as pd
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from scipy import sparse
+from sklearn.pipeline import Pipeline
+
+from mlspl.cli.datasets import LabelsOption, open_dataset
+from mlspl.cli.scores import criteria_table, score_rows
+from mlspl.cli.sources import STANDARD, check_target, note, notes, shown
+from mlspl.datasets import Dataset
+from mlspl.datasets.source import replacing
+from mlspl.errors import UserError
+from mlspl.experiments import METHODS, get_method
+from mlspl.experiments.methods import Method, candidates
+from mlspl.experiments.tuning import choose_parameters
+from mlspl.metrics import CRITERIA, get_criterion
+from mlspl.model_selection import protocol_split
+from mlspl.models.persistence import model_bytes
+from mlspl.models.preprocessing import as_table, categories, identifiers, preprocessed
+
+__all__ = ["fit"]
+
+
+def fit(
+    data: Annotated[
+        str,
+        typer.Argument(
+            metavar="DATA",
+            help="Your file: ARFF, CSV, Parquet, svmlight; - for standard input; or a known name.",
+        ),
+    ],
+    out: Annotated[
+        str, typer.Option("--out", "-o", metavar="FILE", help="The model file, such as model.skops.")
+    ],
+    labels: LabelsOption = None,
+    method: Annotated[str, typer.Option(help=f"One of {', '.join(METHODS)}.")] = "mlspl",
+    tune: Annotated[
+        str,
+        typer.Option(
+            metavar="CRITERION",
+            help=f"Choose the parameters by cross-validation of one of {', '.join(CRITERIA)}.",
+        ),
+    ] = "",
+    test_size: Annotated[
+        float | None,
+        typer.Option(
+            metavar="SHARE",
+            help="First hold out this share of the rows, and print the scores on them of a model that did "
+            "not see them. The model that is saved is then fitted on all rows, with the same parameters.",
+        ),
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Seed of everything random.", min=0, max=2**32 - 1)] = 0,
+) -> None:
+    """Learn the labels of a file and save the model.
+
+    Missing numbers are filled with the median, categories are one-hot encoded (a missing one is a category of
+    its own), everything is scaled; unknown labels (?, empty) are left out. All of it is in the model file,
+    which is safe to share: see `mlspl predict`.
+    """
+    check_target(out)
+    chosen_method = get_method(method)
+    if tune:
+        get_criterion(tune)
+    if test_size is not None and not 0 < test_size < 1:
+        raise UserError(f"--test-size is a share between 0 and 1, such as 0.3; it is {test_size:g}.")
+    console = Console(stderr=out == STANDARD, highlight=False)
+    dataset = open_dataset(data, labels, encode=False)
+    table, names = as_table(dataset)
+    if left_out := identifiers(table):
+        table = table.drop(columns=left_out)
+        names = list(table.columns)
+        some = ", ".join(map(repr, left_out[:5])) + (", …" if len(left_out) > 5 else "")
+        note(f"text that differs from row to row is left out of the features: {some}.")
+    if not names:
+        raise UserError(f"{data}: no features are left to learn from.")
+    n_rows, n_labels = dataset.Y.shape
+    console.print(
+        f"{shown(dataset.name)}: {n_rows} rows, {len(names)} features, {n_labels} labels", soft_wrap=True
+    )
+
+    started = time.perf_counter()
+    parameters: dict[str, Any] = {}
+    scores = None
+    if test_size is not None:
+        train, test = protocol_split(n_rows, seed, 1 - test_size)
+        if not len(train) or not len(test):
+            raise UserError(f"--test-size {test_size:g} of {n_rows} rows leaves none on one side.")
+        seen = _rows(table, train)
+        parameters = _choose(chosen_method, tune, seen, dataset.Y[train], seed)
+        model = _fit(chosen_method, parameters, seen, dataset.Y[train], dataset.label_names, seed)
+        with notes():
+            unseen = _rows(table, test)
+            F, P = model.decision_function(unseen), model.predict(unseen)
+            scores, _ = score_rows(dataset.Y[test], F, P, dataset.label_names)
+        console.print(f"On {len(test)} rows held out, learnt from the other {len(train)}:")
+        console.print(criteria_table(scores))
+    parameters = parameters or _choose(chosen_method, tune, table, dataset.Y, seed)
+    model = _fit(chosen_method, parameters, table, dataset.Y, dataset.label_names, seed)
+    summary = {
+        "data": dataset.name,
+        "fingerprint": dataset.fingerprint(),
+        "rows": n_rows,
+        "features": len(names),
+        "labels": n_labels,
+        "sparse": sparse.issparse(table),
+        "method": method,
+        "parameters": parameters | getattr(model[-1], "best_params_", {}),
+        "criterion": tune or None,
+        "seed": seed,
+        "test_size": test_size,
+        "held_out_scores": scores,
+        "seconds": round(time.perf_counter() - started, 3),
+        "date": datetime.now(UTC).isoformat(timespec="seconds"),
+    }
+    _write(model, out, dataset, names, table, summary)
+    how = f", tuned by {tune.replace('_', ' ')}: {_spelled(parameters)}" if tune and parameters else ""
+    console.print(f"{chosen_method.title} fitted on all {n_rows} rows{how}", markup=False, soft_wrap=True)
+    if out != STANDARD:
+        console.print(f"Wrote {shown(out)}", soft_wrap=True)
+
+
+def _rows(table: Any, rows: Any) -> Any:
+    return table[rows] if sparse.issparse(table) else table.iloc[rows]
+
+
+def _choose(method: Method, tune: str, table: Any, Y: Any, seed: int) -> dict[str, Any]:
+    """The method's own parameters, or those that cross-validation on these rows finds best."""
+    settings = method.settings(tune)
+    if not tune:
+        return settings
+    with _bar("tuning", len(candidates(settings))) as advance, notes():
+        return choose_parameters(
+            method, settings, tune, table, Y, seed, build=lambda one: preprocessed(one, table), report=advance
+        )
+
+
+def _fit(method: Method, parameters: dict, table: Any, Y: Any, label_names: list[str], seed: int) -> Pipeline:
+    estimator = method.make(parameters, seed)
+    paced = "verbose" in estimator.get_params(deep=False)
+    error = Console(stderr=True)
+    if paced:
+        estimator.set_params(verbose=int(error.is_terminal))
+    model = preprocessed(estimator, table)
+    with notes(), _status("" if paced else "fitting"):
+        model.fit(table, pd.DataFrame(Y, columns=label_names))
+    if paced:
+        estimator.set_params(verbose=0)
+    return model
+
+
+def _write(model: Pipeline, out: str, dataset: Dataset, names: list[str], table: Any, summary: dict) -> None:
+    with notes(), _status("preparing probabilities"):
+        data = model_bytes(
+            model,
+            label_names=dataset.label_names,
+            feature_names=names,
+            nominal=categories(table),
+            summary=summary,
+        )
+    if out == STANDARD:
+        typer.echo(data, nl=False)
+        return
+    with replacing(Path(out), "wb") as stream:
+        stream.write(data)
+
+
+def _spelled(parameters: dict[str, Any]) -> str:
+    return ", ".join(f"{name}={value}" for name, value in parameters.items())
+
+
+@contextmanager
+def _status(text: str) -> Iterator[None]:
+    """A spinner on standard error, on a terminal."""
+    error = Console(stderr=True)
+    if not text or not error.is_terminal:
+        yield
+        return
+    with error.status(text):
+        yield
+
+
+@contextmanager
+def _bar(what: str, total: int) -> Iterator[Any]:
+    """A bar on standard error, on a terminal; yields what advances it."""
+    error = Console(stderr=True)
+    bar = Progress(
+        TextColumn(what),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        console=error,
+        disable=not error.is_terminal,
+    )
+    with bar:
+        task = bar.add_task(what, total=total)
+        yield lambda: bar.advance(task)

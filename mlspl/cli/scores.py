@@ -1,0 +1,97 @@
+"""Tables of criteria, for the terminal and for files."""
+
+import csv
+import io
+import json
+import math
+from collections.abc import Mapping, Sequence
+
+from rich.table import Table
+
+from mlspl.cli.sources import shown
+from mlspl.metrics import CRITERIA, score_all, score_labels, score_others
+
+__all__ = ["Scores", "criteria_table", "labels_table", "safe_cell", "score_rows", "scores_text"]
+
+Scores = tuple[dict[str, float], dict[str, dict[str, float]]]
+"""The criteria overall, and those of each label."""
+
+_SHOWN_LABELS = 20
+_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+_HEADINGS = {
+    "support": "rows with it",
+    "precision": "precision",
+    "recall": "recall",
+    "f1": "F1",
+    "auc": "AUC",
+}
+
+
+def score_rows(Y, F, P, label_names: Sequence[str]) -> Scores:
+    """Every criterion of scores F and labels P, overall and label by label; unknown pairs are left out."""
+    overall = score_all(Y, F, P) | score_others(Y, F, P)
+    columns = score_labels(Y, F, P)
+    labels = {
+        name: {criterion: float(columns[criterion][j]) for criterion in _HEADINGS}
+        for j, name in enumerate(label_names)
+    }
+    return overall, labels
+
+
+def criteria_table(overall: Mapping[str, float]) -> Table:
+    """The criteria overall, with what is better of each."""
+    table = Table("criterion", "better", box=None, pad_edge=False)
+    table.add_column("value", justify="right")
+    for name, value in overall.items():
+        lower = name in CRITERIA and not CRITERIA[name].greater_is_better
+        table.add_row(
+            name.replace("_", " ").replace("f1", "F1"), "lower" if lower else "higher", _number(value)
+        )
+    return table
+
+
+def labels_table(labels: Mapping[str, Mapping[str, float]], every: bool) -> Table:
+    """The criteria of each label, frequent ones first; of many, not those in the middle."""
+    table = Table("label", box=None, pad_edge=False)
+    table.columns[0].overflow = "fold"
+    for heading in _HEADINGS.values():
+        table.add_column(heading, justify="right")
+    names = sorted(labels, key=lambda name: -labels[name]["support"])
+    hidden = 0 if every else max(0, len(names) - _SHOWN_LABELS)
+    for position, name in enumerate(names):
+        if hidden and position == _SHOWN_LABELS // 2:
+            table.add_row(f"… {hidden} more, shown by --all")
+        if hidden and _SHOWN_LABELS // 2 <= position < len(names) - _SHOWN_LABELS // 2:
+            continue
+        support, *values = (labels[name][criterion] for criterion in _HEADINGS)
+        table.add_row(shown(name), f"{support:.0f}", *map(_number, values))
+    return table
+
+
+def scores_text(scores: Scores, suffix: str) -> str:
+    """The scores as JSON, or as CSV with the columns label, criterion and value."""
+    overall, labels = scores
+    if suffix == ".json":
+        plain = {"overall": _plain(overall), "labels": {name: _plain(labels[name]) for name in labels}}
+        return json.dumps(plain, indent=1) + "\n"
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(["label", "criterion", "value"])
+    for label, values in {"": overall, **labels}.items():
+        for criterion, value in _plain(values).items():
+            writer.writerow([safe_cell(label), criterion, "" if value is None else repr(value)])
+    return stream.getvalue()
+
+
+def safe_cell(name: str) -> str:
+    """A name that spreadsheets take for text: one that begins like a formula gets an apostrophe first."""
+    return f"'{name}" if name.startswith(_FORMULA_STARTS) else name
+
+
+def _plain(values: Mapping[str, float]) -> dict[str, float | None]:
+    """The values with None for what is not defined, which JSON has no number for."""
+    return {name: None if math.isnan(value) else value for name, value in values.items()}
+
+
+def _number(value: float) -> str:
+    return "–" if math.isnan(value) else f"{value:.4f}"

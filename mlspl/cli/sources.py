@@ -1,0 +1,92 @@
+"""What the commands share: files or standard input, notes on standard error, names fit for a terminal."""
+
+import os
+import re
+import shutil
+import sys
+import tempfile
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from rich.console import Console
+from rich.markup import escape
+
+from mlspl.errors import UserError
+
+__all__ = ["STANDARD", "check_target", "note", "notes", "shown", "spooled"]
+
+STANDARD = "-"
+"""How the command line spells standard input and output."""
+
+_SVMLIGHT_ROW = re.compile(rb"# mlspl |\s*(\d+\s+\d+\s+\d+\s*$|(-?\d+(,-?\d+)*)?\s*\d+:\S)", re.MULTILINE)
+
+
+@contextmanager
+def spooled(source: str) -> Iterator[Path]:
+    """The path of a file; of standard input, that of a copy, which errors and notes call standard input.
+
+    Readers go by the suffix, so the first bytes tell which format standard input is in. What readers warn of
+    is said on standard error.
+    """
+    if source != STANDARD:
+        with notes():
+            yield Path(source)
+        return
+    if sys.stdin.isatty():
+        raise UserError("standard input is a terminal. Pipe a file into the command, or name one.")
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder) / "input"
+        with copy.open("wb") as stream:
+            shutil.copyfileobj(sys.stdin.buffer, stream)
+        with copy.open("rb") as stream:
+            suffix = _suffix(stream.read(2**16))
+        path = copy.rename(Path(folder) / f"standard input{suffix}")
+        try:
+            with notes(hidden=str(path)):
+                yield path
+        except UserError as error:
+            raise UserError(str(error).replace(str(path), "standard input")) from None
+
+
+def _suffix(start: bytes) -> str:
+    if start.startswith(b"PAR1"):
+        return ".parquet"
+    text = start.removeprefix(b"\xef\xbb\xbf").lstrip()
+    if text[:1] in (b"@", b"%"):
+        return ".arff"
+    return ".svm" if _SVMLIGHT_ROW.match(text) else ".csv"
+
+
+def check_target(out: str) -> None:
+    """Refuse a target that cannot be written, before any work is done for it."""
+    path = Path(out)
+    if out == STANDARD:
+        return
+    if path.is_dir():
+        raise UserError(f"{path} is a folder. Name a file in it.")
+    if not path.parent.is_dir():
+        raise UserError(f"the folder {path.parent} does not exist. Make it first.")
+    if not os.access(path.parent, os.W_OK):
+        raise UserError(f"the folder {path.parent} cannot be written to. Name another.")
+
+
+def shown(text: str) -> str:
+    """A name from a file, without what a terminal or Rich would take for orders."""
+    return escape("".join(sign if sign.isprintable() else "\N{REPLACEMENT CHARACTER}" for sign in text))
+
+
+def note(text: str) -> None:
+    """Say something on standard error."""
+    Console(stderr=True, soft_wrap=True, highlight=False).print(f"[yellow]note:[/] {shown(text)}")
+
+
+@contextmanager
+def notes(hidden: str = "") -> Iterator[None]:
+    """Turn the warnings of the work inside into notes, each said once; a hidden path is standard input."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", UserWarning)
+        yield
+    for message in dict.fromkeys(" ".join(str(warning.message).split()) for warning in caught):
+        note(message.replace(hidden, "standard input") if hidden else message)
