@@ -168,6 +168,10 @@ def fit_sigmoids(Z, target, weight):
             determinant = haa * hbb - hab * hab
             da, db = -(hbb * ga - hab * gb) / determinant, -(haa * gb - hab * ga) / determinant
             step, slope_of_loss = 1.0, ga * da + gb * db
+            if -slope_of_loss <= 1e-14 * loss:
+                # What is left to gain is lost in the rounding of the loss: no line search could see it.
+                a, b = a + da, b + db
+                break
             while step > 1e-10:
                 trial = sigmoid_loss(z, t, w, a + step * da, b + step * db)
                 if trial <= loss + 1e-4 * step * slope_of_loss:
