@@ -8,16 +8,15 @@ import subprocess
 import sys
 import tracemalloc
 import warnings
-from datetime import timedelta
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from mlspl.datasets import DataFormatError, Dataset, load_dataset, read_dataset, write_dataset
+from tests.watched import fuzzing
 
-EXAMPLES = int(os.environ.get("MLSPL_FUZZ_EXAMPLES", "100"))
 MOST_MEMORY = 300e6
 
 XML = """<?xml version="1.0" encoding="utf-8"?>
@@ -104,18 +103,13 @@ def check(dataset: Dataset):
     assert dataset.describe().n_rows > 0
 
 
-fuzzing = settings(
-    max_examples=EXAMPLES, deadline=timedelta(seconds=30), suppress_health_check=list(HealthCheck)
-)
-
-
 @pytest.mark.timeout(0)
 @pytest.mark.parametrize("name", SEEDS)
 def test_mutated_text(folder, name):
     content = SEEDS[name].encode()
     labels = ["sea", "sand"] if name.endswith(".csv") else None
 
-    @fuzzing
+    @fuzzing()
     @given(mutations(content))
     def run(mutated):
         (folder / name).write_bytes(mutated)
@@ -132,7 +126,7 @@ def test_mutated_text(folder, name):
 def test_mutated_xml(folder):
     (folder / "beside.arff").write_text(SEEDS["dense.arff"])
 
-    @fuzzing
+    @fuzzing()
     @given(mutations(XML.encode()))
     def run(mutated):
         (folder / "beside.xml").write_bytes(mutated)
@@ -148,7 +142,7 @@ def test_mutated_parquet(folder):
     few = Dataset(digits.X[:20, :3], digits.Y[:20], digits.feature_names[:3], digits.label_names)
     content = write_dataset(few, folder / "seed.parquet").read_bytes()
 
-    @fuzzing
+    @fuzzing()
     @given(mutations(content))
     def run(mutated):
         (folder / "mutated.parquet").write_bytes(mutated)
