@@ -63,9 +63,10 @@ def fit(
 ) -> None:
     """Learn the labels of a file and save the model.
 
-    Missing numbers are filled with the median, categories are one-hot encoded (a missing one is a category of
-    its own), everything is scaled; unknown labels (?, empty) are left out. All of it is in the model file,
-    which is safe to share: see `mlspl predict`.
+    Missing numbers are filled with the median and categories one-hot encoded,
+    a missing one as a category of its own; everything is scaled. Unknown
+    labels (? or empty) are left out. All of it is in the model file, which is
+    safe to share.
     """
     check_target(out)
     chosen_method = get_method(method)
@@ -84,6 +85,7 @@ def fit(
     if not names:
         raise UserError(f"{data}: no features are left to learn from.")
     n_rows, n_labels = dataset.Y.shape
+    split = protocol_split(n_rows, seed, round(1 - test_size, 12)) if test_size else None
     console.print(
         f"{shown(dataset.name)}: {n_rows} rows, {len(names)} features, {n_labels} labels", soft_wrap=True
     )
@@ -91,10 +93,8 @@ def fit(
     started = time.perf_counter()
     parameters: dict[str, Any] = {}
     scores = None
-    if test_size is not None:
-        train, test = protocol_split(n_rows, seed, 1 - test_size)
-        if not len(train) or not len(test):
-            raise UserError(f"--test-size {test_size:g} of {n_rows} rows leaves none on one side.")
+    if split:
+        train, test = split
         seen = _rows(table, train)
         parameters = _choose(chosen_method, tune, seen, dataset.Y[train], seed)
         model = _fit(chosen_method, parameters, seen, dataset.Y[train], dataset.label_names, seed)

@@ -2,6 +2,7 @@
 
 import csv
 import io
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -40,10 +41,10 @@ def predict(
         int | None, typer.Option(metavar="K", min=1, help="Write the names of the K best labels of each row.")
     ] = None,
 ) -> None:
-    """Write the labels of new rows as CSV, a column a label, in the order of the rows.
+    """Write the labels of new rows as CSV, one column a label.
 
-    Columns are matched by name, in any order: extra ones are ignored and reported, missing ones are an error.
-    Columns named like the labels are ignored too.
+    Columns are matched by name, in any order: extra ones are ignored and
+    reported, missing ones are an error. Labels in the file are ignored.
     """
     if scores + proba + (top is not None) > 1:
         raise UserError("--scores, --proba and --top exclude one another: choose one.")
@@ -111,4 +112,9 @@ def _open_rows(data: str, info: ModelInfo) -> Dataset:
     if data in datasets.list_datasets():
         return datasets.load_dataset(data, encode=False)
     with spooled(data) as path:
-        return datasets.read_unlabelled(path, ignored=info.label_names)
+        rows = datasets.read_unlabelled(path, ignored=info.label_names)
+    return replace(rows, name=_file_name(data))
+
+
+def _file_name(data: str) -> str:
+    return "standard input" if data == STANDARD else Path(data).name

@@ -16,7 +16,6 @@ from typing import Any
 from zipfile import ZipFile
 
 import numpy as np
-import skops.io
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
@@ -167,7 +166,7 @@ def model_bytes(
         "summary": dict(summary or {}),
     }
     try:
-        stream = io.BytesIO(skops.io.dumps(model))
+        stream = io.BytesIO(_skops().dumps(model))
     except Exception as error:
         # skops has a dozen reasons, and a type of error for each.
         raise UserError(f"this model cannot be saved: {error}") from error
@@ -227,7 +226,7 @@ def load_model(path: str | PathLike, trusted: Collection[str] = ()) -> Any:
     except UserError as error:
         raise _refusal(path, error, info) from None
     try:
-        model = skops.io.loads(data, trusted=[*TRUSTED_TYPES, *trusted])
+        model = _skops().loads(data, trusted=[*TRUSTED_TYPES, *trusted])
         _check_loaded(model)
     except Exception as error:
         # Of allowed types alone a changed file can still make nonsense, which fails in any way it likes.
@@ -259,6 +258,13 @@ def read_model_info(path: str | PathLike) -> ModelInfo:
     path = Path(path)
     data = _read(path)
     return _info(data, path)
+
+
+def _skops() -> Any:
+    """skops.io, imported late: with it come all of scikit-learn's estimators, a second and a half of them."""
+    import skops.io
+
+    return skops.io
 
 
 def _read(path: Path) -> bytes:
