@@ -15,7 +15,7 @@ EXAMPLES = int(os.environ.get("MLSPL_FUZZ_EXAMPLES", "100"))
 FORBIDDEN = (
     "exec", "code.__new__", "marshal.loads", "pickle.find_class", "ctypes.", "os.system", "os.exec",
     "os.spawn", "os.posix_spawn", "os.fork", "subprocess.", "socket.", "os.remove", "os.rename", "os.rmdir",
-    "os.mkdir", "os.chmod", "os.link", "os.symlink", "os.putenv", "shutil.", "webbrowser.", "sys.settrace", "import",
+    "os.mkdir", "os.chmod", "os.link", "os.symlink", "os.putenv", "shutil.", "sys.settrace", "import",
 )  # fmt: skip
 WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 
