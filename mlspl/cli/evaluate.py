@@ -10,7 +10,7 @@ from rich.console import Console
 from mlspl.cli.datasets import open_dataset
 from mlspl.cli.predict import ModelArgument, answer, matched, open_model
 from mlspl.cli.scores import criteria_table, labels_table, score_rows, scores_text
-from mlspl.cli.sources import check_target, notes, shown
+from mlspl.cli.sources import check_target, file_name, notes, shown
 from mlspl.datasets import Dataset, list_datasets
 from mlspl.datasets.source import replacing
 from mlspl.errors import UserError
@@ -40,7 +40,7 @@ def evaluate(
         if Path(out).suffix.lower() not in _SUFFIXES:
             raise UserError(f"{out}: the suffix must be .csv or .json, for it says what to write.")
     estimator, info = open_model(model)
-    dataset = _in_order(_open(data, info.label_names), info.label_names)
+    dataset = _in_order(replace(_open(data, info.label_names), name=file_name(data)), info.label_names)
     table = matched(dataset, info, estimator)
     F = answer(estimator, "decision_function", table, info, model)
     P = answer(estimator, "predict", table, info, model)

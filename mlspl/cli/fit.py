@@ -16,7 +16,7 @@ from sklearn.pipeline import Pipeline
 
 from mlspl.cli.datasets import LabelsOption, open_dataset
 from mlspl.cli.scores import criteria_table, score_rows
-from mlspl.cli.sources import STANDARD, check_target, note, notes, shown
+from mlspl.cli.sources import STANDARD, check_target, file_name, note, notes, shown
 from mlspl.datasets import Dataset
 from mlspl.datasets.source import replacing
 from mlspl.errors import UserError
@@ -87,7 +87,7 @@ def fit(
     n_rows, n_labels = dataset.Y.shape
     split = protocol_split(n_rows, seed, round(1 - test_size, 12)) if test_size else None
     console.print(
-        f"{shown(dataset.name)}: {n_rows} rows, {len(names)} features, {n_labels} labels", soft_wrap=True
+        f"{shown(file_name(data))}: {n_rows} rows, {len(names)} features, {n_labels} labels", soft_wrap=True
     )
 
     started = time.perf_counter()

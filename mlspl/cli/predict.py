@@ -12,7 +12,7 @@ from rich.console import Console
 
 from mlspl import datasets
 from mlspl.cli.scores import safe_cell
-from mlspl.cli.sources import STANDARD, check_target, note, notes, shown, spooled
+from mlspl.cli.sources import STANDARD, check_target, file_name, note, notes, shown, spooled
 from mlspl.datasets import Dataset
 from mlspl.datasets.source import replacing
 from mlspl.errors import UserError
@@ -113,8 +113,4 @@ def _open_rows(data: str, info: ModelInfo) -> Dataset:
         return datasets.load_dataset(data, encode=False)
     with spooled(data) as path:
         rows = datasets.read_unlabelled(path, ignored=info.label_names)
-    return replace(rows, name=_file_name(data))
-
-
-def _file_name(data: str) -> str:
-    return "standard input" if data == STANDARD else Path(data).name
+    return replace(rows, name=file_name(data))

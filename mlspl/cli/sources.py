@@ -15,7 +15,7 @@ from rich.markup import escape
 
 from mlspl.errors import UserError
 
-__all__ = ["STANDARD", "check_target", "note", "notes", "shown", "spooled"]
+__all__ = ["STANDARD", "check_target", "file_name", "note", "notes", "shown", "spooled"]
 
 STANDARD = "-"
 """How the command line spells standard input and output."""
@@ -57,6 +57,11 @@ def _suffix(start: bytes) -> str:
     if text[:1] in (b"@", b"%"):
         return ".arff"
     return ".svm" if _SVMLIGHT_ROW.match(text) else ".csv"
+
+
+def file_name(source: str) -> str:
+    """What messages call a source."""
+    return "standard input" if source == STANDARD else Path(source).name
 
 
 def check_target(out: str) -> None:

@@ -153,7 +153,10 @@ def test_held_out_scores_are_those_of_a_model_that_did_not_see_the_rows(mlspl, t
     arguments = ("fit", "digits.csv", "--method", "ml-knn", "--test-size", "0.25", "--seed", "3")
     code, out, errors = mlspl(*arguments, "-o", "digits.skops")
     assert (code, errors) == (0, "")
-    assert "digits: 300 rows, 64 features, 8 labels\nOn 75 rows held out, learnt from the other 225:\n" in out
+    assert (
+        "digits.csv: 300 rows, 64 features, 8 labels\nOn 75 rows held out, learnt from the other 225:\n"
+        in out
+    )
     assert out.endswith("ML-kNN fitted on all 300 rows\nWrote digits.skops\n")
     train, test = protocol_split(300, 3, 0.75)
     for name, rows in (("train", train), ("test", test)):
