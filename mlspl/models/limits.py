@@ -178,11 +178,10 @@ def _physical_on_windows() -> float:
     return kilobytes.value * 1024.0
 
 
-def _container_limits() -> list[float]:
+def _container_limits(root=Path("/sys/fs/cgroup"), membership=Path("/proc/self/cgroup")) -> list[float]:
     """Limits of this process's control group and of those around it (versions 2 and 1)."""
-    root = Path("/sys/fs/cgroup")
     try:
-        own = Path("/proc/self/cgroup").read_text().rpartition("::")[2].strip().lstrip("/")
+        own = membership.read_text().rpartition("::")[2].strip().lstrip("/")
     except OSError:
         return []
     folders = [root / own, *(root / own).parents]
