@@ -450,7 +450,7 @@ def quantile_pace(losses, Y, target, per):
             ]
             larger = [loss for loss in group if loss > min(group)]
             quantile = np.quantile(group, target)
-            if target == 1:
+            if target == 1 or (per == "negatives" and Y[i, label] > 0):
                 pace[i, label] = np.inf
             elif quantile > min(group):
                 pace[i, label] = quantile

@@ -8,7 +8,7 @@ from mlspl.models.calibrated import OutOfFoldProbabilitiesMixin
 from mlspl.models.kernels import kernel_matrix, resolve_gamma
 from mlspl.models.limits import FLOAT, Cost
 
-__all__ = ["KernelMachine"]
+__all__ = ["KernelMachine", "expansion_scores"]
 
 # 128 MiB of kernel values at a time are enough to keep BLAS busy.
 _BLOCK_VALUES = 2**24
@@ -44,19 +44,12 @@ class KernelMachine(OutOfFoldProbabilitiesMixin, MultiLabelClassifier):
         self.X_fit_ = None if self.kernel == "precomputed" else X[self.support_]
 
     def _scores(self, X) -> np.ndarray:
-        if not len(self.support_):
-            return np.tile(self.intercept_, (X.shape[0], 1))
-        scores = np.empty((X.shape[0], len(self.intercept_)))
-        block_rows = max(1, _BLOCK_VALUES // len(self.support_))
-        for block in gen_batches(X.shape[0], block_rows):
-            if self.kernel == "precomputed":
-                K = self._kernel(X[block], None)[:, self.support_]
-            else:
-                K = self._kernel(X[block], self.X_fit_)
-            scores[block] = K @ self.dual_coef_.T + self.intercept_
-        # Margins are of the order of 1. Their last digits are the order of summation, which differs between
-        # machines and would break ties at random; ties count in rankings.
-        return np.round(scores, 12)
+        return expansion_scores(X, self._support_kernel, self.dual_coef_, self.intercept_)
+
+    def _support_kernel(self, X) -> np.ndarray:
+        if self.kernel == "precomputed":
+            return self._kernel(X, None)[:, self.support_]
+        return self._kernel(X, self.X_fit_)
 
     def _kernel(self, A, B) -> np.ndarray:
         return kernel_matrix(A, B, self.kernel, gamma=self.gamma_, degree=self.degree, coef0=self.coef0)
@@ -65,3 +58,27 @@ class KernelMachine(OutOfFoldProbabilitiesMixin, MultiLabelClassifier):
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = self.kernel == "precomputed"
         return tags
+
+
+def expansion_scores(X, kernel, coef, intercept) -> np.ndarray:
+    """Scores (n, L) of a kernel expansion, a block of rows at a time.
+
+    Parameters
+    ----------
+    X : array or CSR matrix (n, d)
+        The rows.
+    kernel : callable
+        Gives the kernel (b, m) of b rows of X and the m rows that the expansion is over.
+    coef : array (L, m)
+        The coefficients.
+    intercept : array (L,)
+        The offsets.
+    """
+    if not coef.shape[1]:
+        return np.tile(intercept, (X.shape[0], 1))
+    scores = np.empty((X.shape[0], len(intercept)))
+    for block in gen_batches(X.shape[0], max(1, _BLOCK_VALUES // coef.shape[1])):
+        scores[block] = kernel(X[block]) @ coef.T + intercept
+    # Margins are of the order of 1. Their last digits are the order of summation, which differs between
+    # machines and would break ties at random; ties count in rankings.
+    return np.round(scores, 12)

@@ -1,12 +1,13 @@
 """MLSPL with everything it needs to be told chosen by cross-validation: the pace above all."""
 
+from collections.abc import Iterator
+from functools import partial
 from itertools import product
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from joblib import effective_n_jobs
 
-from mlspl import pacing
 from mlspl.metrics import get_criterion
 from mlspl.model_selection import (
     AnchoredCalibration,
@@ -14,37 +15,16 @@ from mlspl.model_selection import (
     get_calibration,
     get_threshold,
 )
-from mlspl.models.alternation import Alternation
 from mlspl.models.base import MultiLabelClassifier
-from mlspl.models.class_weight import class_costs
 from mlspl.models.decision import choose_decision, judge
+from mlspl.models.kernel_machine import expansion_scores
 from mlspl.models.kernels import kernel_matrix, resolve_gamma
 from mlspl.models.limits import FLOAT, Cost
 from mlspl.models.mlspl import MLSPLClassifier
+from mlspl.models.pace_path import PathPoint, Setting, Stop, pace_path, walk_paths
 from mlspl.models.progress import CallbackSupportMixin, fit_progress, with_callbacks
 
-__all__ = ["MLSPLClassifierCV", "PathPoint"]
-
-
-class PathPoint(NamedTuple):
-    """A point of a pace path; with a target of 1 every pair is in play and the other two say nothing.
-
-    Attributes
-    ----------
-    pace_function : str
-        Name of the self-paced function.
-    per : {"label", "class"}
-        Whose losses the quantile is taken of.
-    target : float
-        The quantile.
-    """
-
-    pace_function: str | None
-    per: str | None
-    target: float
-
-
-UNPACED = PathPoint(None, None, 1.0)
+__all__ = ["MLSPLClassifierCV"]
 
 
 class MLSPLClassifierCV(CallbackSupportMixin, MultiLabelClassifier):
@@ -53,11 +33,11 @@ class MLSPLClassifierCV(CallbackSupportMixin, MultiLabelClassifier):
     Whether pacing pays, and how much of it, depends on how noisy the labels are, which nobody knows
     beforehand. So the pace is treated as a path whose last point is the unpaced model. For every setting of
     C, γ and class balance, cross-fitted codes and out-of-fold losses are computed once; every point of the
-    path weighs the pairs by these losses and fits the classifiers from the last point's solution. The
-    setting and the point that do best on rows held out from all of this are taken; the unpaced end is left
-    only for a point that is better by more than two standard errors of the difference between folds, for
-    held-out labels are as noisy as the others. Then calibration and threshold rule are chosen on the same
-    held-out scores, and one :class:`MLSPLClassifier` is fitted on all rows.
+    path weighs the pairs by these losses and fits the classifiers from the last point's solution. Each is
+    judged on rows held out from all of this. Held-out labels are few, and as noisy as the others, so the very
+    best point is partly a matter of luck: the `n_best` best ones are taken, and their scores averaged. Then
+    calibration and threshold rule are chosen on the averaged held-out scores, and the members are fitted on
+    all rows.
 
     Parameters
     ----------
@@ -67,15 +47,17 @@ class MLSPLClassifierCV(CallbackSupportMixin, MultiLabelClassifier):
         Self-paced functions to try.
     quantiles : sequence of float, default=(0.5, 0.7, 0.9)
         Points of each path: the share of each group's pairs whose loss lies below the pace. The unpaced end
-        is always added.
-    per : sequence of {"label", "class"}, default=("label", "class")
-        Groups whose quantiles are tried.
-    C : sequence of float, default=(0.5, 2.0, 8.0)
+        is always added; with no quantile at all nothing is paced.
+    per : sequence of {"label", "class", "negatives", "all"}, default=("label", "class", "negatives")
+        Groups whose quantiles are tried; see :class:`mlspl.pacing.QuantilePace`.
+    C : sequence of float, default=(0.125, 0.5, 2.0, 8.0)
         Costs to try.
     gamma_factors : sequence of float, default=(0.25, 0.5, 1.0)
         Multiples of the "scale" rule to try as γ of the RBF kernel.
-    class_weights : sequence of float, default=(0.0, 0.5)
+    class_weights : sequence of float, default=(0.5,)
         Exponents of the class balance to try.
+    n_best : int, default=5
+        How many of the models are averaged; 1 is selection.
     calibrations : sequence of str, default=("none", "platt")
         Calibrations to try.
     thresholds : sequence of str, default=("zero", "label", "count")
@@ -97,18 +79,28 @@ class MLSPLClassifierCV(CallbackSupportMixin, MultiLabelClassifier):
 
     Attributes
     ----------
-    best_estimator_ : MLSPLClassifier
-        Fitted on all rows with the chosen setting and pace.
+    members_ : list of dict
+        The models that are averaged, best first: C, gamma, class_weight, pace_function, per, target and the
+        criterion on held-out rows (mean, folds).
     best_params_ : dict
-        C, gamma, class_weight, pace_function, per, target, calibration and threshold.
+        C, gamma, class_weight, pace_function, per and target of the first member, and the calibration and the
+        threshold of all.
+    best_score_ : float
+        The criterion of the first member on held-out rows.
     calibration_, threshold_ : calibration and threshold of :mod:`mlspl.model_selection`
         Fitted on the held-out scores.
     cv_results_ : list of dict
-        For every setting and point the criterion in each fold.
+        As `members_`, of every setting and point.
     decisions_ : list of dict
         The calibrations and threshold rules tried, best first.
     label_weights_ : array (n_samples, n_labels)
-        Weights at the chosen point.
+        Weights of the pairs, the mean over the members.
+
+    Notes
+    -----
+    With S settings, P points and L labels, the selection fits S·P·cv·L SVMs with warm starts, on kernels that
+    are computed once for each γ; memory is about three n×n matrices. Prediction evaluates the kernel to all
+    training rows once for each γ among the members.
 
     Examples
     --------
@@ -124,10 +116,11 @@ class MLSPLClassifierCV(CallbackSupportMixin, MultiLabelClassifier):
         criterion="average_precision",
         pace_functions=("gaussian", "huber"),
         quantiles=(0.5, 0.7, 0.9),
-        per=("label", "class"),
-        C=(0.5, 2.0, 8.0),
+        per=("label", "class", "negatives"),
+        C=(0.125, 0.5, 2.0, 8.0),
         gamma_factors=(0.25, 0.5, 1.0),
-        class_weights=(0.0, 0.5),
+        class_weights=(0.5,),
+        n_best=5,
         calibrations=("none", "platt"),
         thresholds=("zero", "label", "count"),
         n_codes=15,
@@ -145,6 +138,7 @@ class MLSPLClassifierCV(CallbackSupportMixin, MultiLabelClassifier):
         self.C = C
         self.gamma_factors = gamma_factors
         self.class_weights = class_weights
+        self.n_best = n_best
         self.calibrations = calibrations
         self.thresholds = thresholds
         self.n_codes = n_codes
@@ -197,7 +191,7 @@ class MLSPLClassifierCV(CallbackSupportMixin, MultiLabelClassifier):
         """The kernel of all rows and four of the rows of a fold, or the last fit; every point costs anew."""
         matrices = max(3.2, 1.0 + 4.2 * (1.0 - 1.0 / self.cv) ** 2)
         tables = 18 * size.rows * size.labels
-        fits = len(self.gamma_factors) * self.cv * (4 + len(self._settings()) * len(self._path()))
+        fits = len(self.gamma_factors) * self.cv * (4 + sum(map(len, self._grid().values())))
         return Cost(
             super()._cost(size).bytes + FLOAT * (matrices * size.rows**2 + tables),
             2e-10 * fits * size.rows**2.5 * size.labels,
@@ -208,115 +202,108 @@ class MLSPLClassifierCV(CallbackSupportMixin, MultiLabelClassifier):
         if n < 4:
             raise ValueError(f"Choosing the pace needs at least 4 rows to fold, but n_samples={n}.")
         # One label alone cannot be ranked; then only the labels themselves can be judged.
-        self._criterion = get_criterion(self.criterion if n_labels > 1 else "hamming_loss")
+        criterion = get_criterion(self.criterion if n_labels > 1 else "hamming_loss")
         scale = resolve_gamma("scale", X)
         gammas = [float(factor) * scale for factor in self.gamma_factors]
         folds = self._split(Y, self.cv)
         self.cv_results_ = []
         with fit_progress(self, len(gammas) * len(folds), X, Y) as report:
             for gamma in gammas:
-                found: dict[Any, list[float]] = {}
                 K = kernel_matrix(X, X, "rbf", gamma=gamma)
-                for train, test in folds:
-                    tried = self._held_out(K, Y, label_weight, train, test, self._settings(), self._path())
-                    for key, scores in tried:
-                        found.setdefault(key, []).append(judge(self._criterion, Y[test], scores, scores > 0))
-                    report(f"gamma {gamma:.2g}")
-                self.cv_results_ += [_result(gamma, key, values) for key, values in found.items()]
-        best = self._choose()
-        scores = np.empty(Y.shape)
-        K = kernel_matrix(X, X, "rbf", gamma=best["gamma"])
-        point = PathPoint(best["pace_function"], best["per"], best["target"])
-        for train, test in folds:
-            setting = [(best["C"], best["class_weight"])]
-            ((_, scores[test]),) = self._held_out(K, Y, label_weight, train, test, setting, [point])
-        del K
-        thresholds = self.thresholds if n_labels > 1 else ("zero",)
-        self.decisions_ = choose_decision(
-            scores, Y, label_weight, folds, self._criterion, self.calibrations, thresholds
-        )
-        decision = self.decisions_[0]
+                self.cv_results_ += self._judge_all(K, gamma, Y, label_weight, folds, criterion, report)
+                del K
+        sign = -1.0 if criterion.greater_is_better else 1.0
+        ranked = sorted(self.cv_results_, key=lambda row: np.nan_to_num(sign * row["mean"], nan=np.inf))
+        self.members_ = ranked[: max(1, self.n_best)]
+        self.X_fit_ = X
+        self.machines_ = []
+        self.label_weights_ = np.zeros(Y.shape)
+        scores = np.zeros(Y.shape)
+        for gamma in dict.fromkeys(member["gamma"] for member in self.members_):
+            K = kernel_matrix(X, X, "rbf", gamma=gamma)
+            itinerary = _itinerary(member for member in self.members_ if member["gamma"] == gamma)
+            for train, test in folds:
+                for _, held_out in self._held_out(K, Y, label_weight, train, test, itinerary):
+                    scores[test] += held_out / len(self.members_)
+            self._learn(K, gamma, Y, label_weight, itinerary)
+            del K
+        self._decide(scores, Y, label_weight, folds, criterion)
         names = ("C", "gamma", "class_weight", "pace_function", "per", "target")
-        self.best_params_ = {name: best[name] for name in names} | {
-            name: decision[name] for name in ("calibration", "threshold")
-        }
-        self.best_score_ = best["mean"]
-        self.calibration_ = get_calibration(decision["calibration"]).fit(scores, Y, label_weight)
-        self.threshold_ = get_threshold(decision["threshold"])
-        scores = self.calibration_.log_odds(scores)
-        self.threshold_.fit(scores, Y, label_weight)
-        self._probability = AnchoredCalibration().fit(scores, Y, label_weight)
-        self.best_estimator_ = self._estimator(best).fit(X, Y.astype(np.int8), label_weight)
-        self.label_weights_ = self.best_estimator_.label_weights_
-        self.history_ = self.best_estimator_.history_
+        self.best_params_ |= {name: self.members_[0][name] for name in names}
+        self.best_score_ = self.members_[0]["mean"]
 
-    def _split(self, Y, n_folds):
-        n_folds = min(n_folds, len(Y))
-        return list(IterativeStratification(n_folds, random_state=self.random_state).split(Y, Y))
+    def _judge_all(self, K, gamma, Y, label_weight, folds, criterion, report) -> list[dict[str, Any]]:
+        """The criterion of every setting and point, on the rows that each fold holds out."""
+        found: dict[tuple[Setting, PathPoint], list[float]] = {}
+        for train, test in folds:
+            for stop, scores in self._held_out(K, Y, label_weight, train, test, self._grid()):
+                value = judge(criterion, Y[test], scores, scores > 0)
+                found.setdefault((stop.setting, stop.point), []).append(float(value))
+            report(f"gamma {gamma:.2g}")
+        return [
+            {"gamma": gamma, **setting._asdict(), **point._asdict(), "mean": float(np.mean(v)), "folds": v}
+            for (setting, point), v in found.items()
+        ]
 
-    def _settings(self) -> list:
-        return list(product(self.C, self.class_weights))
+    def _grid(self) -> dict[Setting, list[PathPoint]]:
+        """All points in every setting of C and class balance."""
+        points = pace_path(self.pace_functions, self.per, self.quantiles)
+        return {Setting(*setting): points for setting in product(self.C, self.class_weights)}
 
-    def _path(self) -> list[PathPoint]:
-        """All points: the unpaced end first, then each path from its gentlest point on."""
-        paths = product(self.pace_functions, self.per, sorted(self.quantiles, reverse=True))
-        return [UNPACED, *(PathPoint(*point) for point in paths)]
-
-    def _held_out(self, K, Y, label_weight, train, test, settings, path):
-        """Yield ((setting, point), scores of the test rows) of models that saw only the training rows."""
+    def _held_out(self, K, Y, label_weight, train, test, itinerary) -> Iterator[tuple[Stop, np.ndarray]]:
+        """Yield every stop of the way over the training rows, and its scores of the test rows."""
         weight = None if label_weight is None else label_weight[train]
-        state = Alternation(
-            np.ascontiguousarray(K[np.ix_(train, train)]),
-            Y[train],
-            np.ones((len(train), Y.shape[1])),
-            C=1.0,
+        K_train, K_test = np.ascontiguousarray(K[np.ix_(train, train)]), K[np.ix_(test, train)]
+        for stop in self._walk(K_train, Y[train], weight, itinerary):
+            yield stop, K_test @ stop.coef.T + stop.intercept
+
+    def _learn(self, K, gamma, Y, label_weight, itinerary) -> None:
+        """Fit the members of one γ on all rows; their mean is one expansion."""
+        coef, intercept = np.zeros(Y.shape[::-1]), np.zeros(Y.shape[1])
+        for stop in self._walk(K, Y, label_weight, itinerary):
+            coef += stop.coef / len(self.members_)
+            intercept += stop.intercept / len(self.members_)
+            self.label_weights_ += stop.label_weights / len(self.members_)
+        self.machines_.append({"gamma": gamma, "coef": coef, "intercept": intercept})
+
+    def _walk(self, K, Y, label_weight, itinerary) -> Iterator[Stop]:
+        return walk_paths(
+            K,
+            Y,
+            label_weight,
+            itinerary,
             beta=MLSPLClassifier().beta,
             n_codes=self.n_codes,
             regressor=self.regressor,
-            folds=self._split(Y[train], MLSPLClassifier().n_folds),
+            folds=self._split(Y, MLSPLClassifier().n_folds),
             solver="auto",
             tol=self.tol,
             n_threads=effective_n_jobs(self.n_jobs),
             random_state=self.random_state,
         )
-        K_test = K[np.ix_(test, train)]
-        everything = np.ones((len(train), Y.shape[1]))
-        for setting in settings:
-            state.C = setting[0]
-            state.prior = class_costs(Y[train], setting[1], weight)
-            losses = state.losses(everything)
-            for point in path:
-                state.fit_classifiers(_weights(point, losses, Y[train]))
-                coef, intercept = state.expansion()
-                yield (setting, point), K_test @ coef.T + intercept
 
-    def _choose(self) -> dict[str, Any]:
-        """The best row of the results, or the best unpaced one if that is no worse than chance has it."""
-        sign = 1.0 if self._criterion.greater_is_better else -1.0
-        ranked = [r for r in self.cv_results_ if np.isfinite(r["mean"])] or self.cv_results_
-        best = max(ranked, key=lambda row: sign * row["mean"])
-        unpaced = max((r for r in ranked if r["target"] == 1.0), key=lambda row: sign * row["mean"])
-        gain = sign * (np.array(best["folds"]) - np.array(unpaced["folds"]))
-        certain = gain.mean() > 2.0 * gain.std(ddof=1) / np.sqrt(len(gain))
-        return best if certain else unpaced
+    def _split(self, Y, n_folds):
+        n_folds = min(n_folds, len(Y))
+        return list(IterativeStratification(n_folds, random_state=self.random_state).split(Y, Y))
 
-    def _estimator(self, chosen) -> MLSPLClassifier:
-        target = chosen["target"]
-        return MLSPLClassifier(
-            chosen["pace_function"],
-            schedule=pacing.QuantilePace(target, target, 1, per=chosen["per"] or "class"),
-            n_codes=self.n_codes,
-            C=chosen["C"],
-            regressor=self.regressor,
-            gamma=chosen["gamma"],
-            class_weight=chosen["class_weight"],
-            tol=self.tol,
-            n_jobs=self.n_jobs,
-            random_state=self.random_state,
+    def _decide(self, scores, Y, label_weight, folds, criterion) -> None:
+        """Choose calibration and threshold rule on held-out scores, and fit them."""
+        thresholds = self.thresholds if Y.shape[1] > 1 else ("zero",)
+        self.decisions_ = choose_decision(
+            scores, Y, label_weight, folds, criterion, self.calibrations, thresholds
         )
+        self.best_params_ = {name: self.decisions_[0][name] for name in ("calibration", "threshold")}
+        self.calibration_ = get_calibration(self.best_params_["calibration"]).fit(scores, Y, label_weight)
+        odds = self.calibration_.log_odds(scores)
+        self.threshold_ = get_threshold(self.best_params_["threshold"]).fit(odds, Y, label_weight)
+        self._probability = AnchoredCalibration().fit(odds, Y, label_weight)
 
     def _scores(self, X):
-        return self.calibration_.log_odds(self.best_estimator_.decision_function(X))
+        scores = np.zeros((X.shape[0], self.label_weights_.shape[1]))
+        for machine in self.machines_:
+            kernel = partial(kernel_matrix, B=self.X_fit_, kernel="rbf", gamma=machine["gamma"])
+            scores += expansion_scores(X, kernel, machine["coef"], machine["intercept"])
+        return self.calibration_.log_odds(scores)
 
     def _labels(self, X, scores):
         return self.threshold_.apply(scores)
@@ -325,15 +312,10 @@ class MLSPLClassifierCV(CallbackSupportMixin, MultiLabelClassifier):
         return self._probability.transform(scores)
 
 
-def _weights(point, losses, Y) -> np.ndarray:
-    """Weights of all pairs at a point of the path."""
-    if point == UNPACED:
-        return np.ones(losses.shape)
-    schedule = pacing.QuantilePace(point.target, point.target, 1, per=point.per)
-    return pacing.get(point.pace_function).weight(losses, schedule.pace(point.target, losses, Y))
-
-
-def _result(gamma, key, folds) -> dict[str, Any]:
-    (C, class_weight), point = key
-    setting = {"gamma": gamma, "C": C, "class_weight": class_weight}
-    return {**setting, **point._asdict(), "mean": float(np.mean(folds)), "folds": [float(v) for v in folds]}
+def _itinerary(members) -> dict[Setting, list[PathPoint]]:
+    """The points to visit in each setting to meet all members."""
+    itinerary: dict[Setting, list[PathPoint]] = {}
+    for member in members:
+        point = PathPoint(*(member[name] for name in PathPoint._fields))
+        itinerary.setdefault(Setting(member["C"], member["class_weight"]), []).append(point)
+    return itinerary

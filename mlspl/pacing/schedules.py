@@ -161,8 +161,10 @@ class QuantilePace(PaceSchedule):
         The first and the last quantile; the targets lie evenly between.
     steps : int, default=6
         The number of steps.
-    per : {"class", "label", "all"}, default="class"
-        What a group is: the positives or the negatives of a label, a label, or everything.
+    per : {"class", "label", "negatives", "all"}, default="class"
+        What a group is: the positives or the negatives of a label, a label, or everything. With "negatives",
+        those of each label are paced and every positive is in play: for incomplete labels, where what is
+        present can be trusted and what is absent may only be unknown.
 
     Examples
     --------
@@ -182,7 +184,7 @@ class QuantilePace(PaceSchedule):
     start: float = 0.5
     stop: float = 1.0
     steps: int = 6
-    per: Literal["class", "label", "all"] = "class"
+    per: Literal["class", "label", "negatives", "all"] = "class"
 
     def __post_init__(self) -> None:
         """Refuse what are no quantiles, or a path that goes back."""
@@ -200,8 +202,10 @@ class QuantilePace(PaceSchedule):
                 f"a QuantilePace of one step cannot both start at {self.start} and stop at {self.stop}: "
                 "make them equal, or give more steps."
             )
-        if self.per not in ("class", "label", "all"):
-            raise UserError(f"per of a QuantilePace is 'class', 'label' or 'all', and {self.per!r} is not.")
+        if self.per not in ("class", "label", "negatives", "all"):
+            raise UserError(
+                f"per of a QuantilePace is 'class', 'label', 'negatives' or 'all', and {self.per!r} is not."
+            )
 
     @property
     def targets(self) -> tuple[float, ...]:
@@ -209,7 +213,7 @@ class QuantilePace(PaceSchedule):
         return tuple(np.linspace(self.start, self.stop, self.steps).tolist())
 
     def pace(self, target: float, losses: ArrayLike, Y: ArrayLike) -> FloatArray:
-        """The target's quantile in each group: (n, L) for classes, (1, L) for labels, (1, 1) for all."""
+        """The target's quantile in each group: (1, L) for labels, (1, 1) for all, otherwise (n, L)."""
         losses = loss_array(losses)
         if losses.ndim != 2:
             raise UserError(
@@ -224,9 +228,8 @@ class QuantilePace(PaceSchedule):
             raise UserError(
                 f"Y has the shape {positive.shape}, and the losses {losses.shape}: they must be alike."
             )
-        return np.where(
-            positive, _group_quantiles(losses, positive, target), _group_quantiles(losses, ~positive, target)
-        )
+        of_positives = np.inf if self.per == "negatives" else _group_quantiles(losses, positive, target)
+        return np.where(positive, of_positives, _group_quantiles(losses, ~positive, target))
 
 
 def _group_quantiles(losses: FloatArray, member: np.ndarray, target: float) -> FloatArray:

@@ -23,7 +23,7 @@ problems = shapes.flatmap(
 
 
 @settings(max_examples=150, deadline=None)
-@given(problem=problems, target=st.floats(0, 1), per=st.sampled_from(["class", "label", "all"]))
+@given(problem=problems, target=st.floats(0, 1), per=st.sampled_from(["class", "label", "negatives", "all"]))
 def test_quantile_pace_is_that_of_the_naive_loops(problem, target, per):
     losses, Y = problem
     schedule = pacing.QuantilePace(target, target, 1, per=per)
@@ -37,10 +37,11 @@ def test_quantile_pace_is_that_of_the_naive_loops(problem, target, per):
     problem=problems,
     target=st.floats(0, 1),
     name=st.sampled_from(["hard", "linear", "sigmoid", "tanh", "mixture"]),
+    per=st.sampled_from(["class", "negatives"]),
 )
-def test_no_class_of_any_label_is_starved(problem, target, name):
+def test_no_class_of_any_label_is_starved(problem, target, name, per):
     losses, Y = problem
-    pace = pacing.QuantilePace(target, target, 1).pace(target, losses, Y)
+    pace = pacing.QuantilePace(target, target, 1, per=per).pace(target, losses, Y)
     weight = pacing.get(name).weight(losses, pace)
     for label in range(Y.shape[1]):
         for group in (Y[:, label], ~Y[:, label]):
@@ -144,7 +145,7 @@ def test_schedules_print_their_path():
         (lambda: pacing.QuantilePace(steps=1), "of one step cannot both start at 0.5 and stop at 1.0"),
         (
             lambda: pacing.QuantilePace(per="row"),
-            "per of a QuantilePace is 'class', 'label' or 'all', and 'row' is not",
+            "per of a QuantilePace is 'class', 'label', 'negatives' or 'all', and 'row' is not",
         ),
         (
             lambda: pacing.QuantilePace().pace(0.5, np.ones(3), np.ones(3)),
