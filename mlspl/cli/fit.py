@@ -91,21 +91,13 @@ def fit(
     )
 
     started = time.perf_counter()
-    parameters: dict[str, Any] = {}
-    scores = None
-    if split:
-        train, test = split
-        seen = _rows(table, train)
-        parameters = _choose(chosen_method, tune, seen, dataset.Y[train], seed)
-        model = _fit(chosen_method, parameters, seen, dataset.Y[train], dataset.label_names, seed)
-        with notes():
-            unseen = _rows(table, test)
-            F, P = model.decision_function(unseen), model.predict(unseen)
-            scores, _ = score_rows(dataset.Y[test], F, P, dataset.label_names)
-        console.print(f"On {len(test)} rows held out, learnt from the other {len(train)}:")
-        console.print(criteria_table(scores))
-    parameters = parameters or _choose(chosen_method, tune, table, dataset.Y, seed)
-    model = _fit(chosen_method, parameters, table, dataset.Y, dataset.label_names, seed)
+    try:
+        model, parameters, scores = _learn(chosen_method, tune, table, dataset, seed, split, console)
+    except (ValueError, RuntimeError) as error:
+        if isinstance(error, UserError):
+            raise
+        # scikit-learn and the solvers say with these what they cannot learn from.
+        raise UserError(f"{chosen_method.title} cannot be fitted on {file_name(data)}: {error}") from error
     summary = {
         "data": dataset.name,
         "fingerprint": dataset.fingerprint(),
@@ -127,6 +119,26 @@ def fit(
     console.print(f"{chosen_method.title} fitted on all {n_rows} rows{how}", markup=False, soft_wrap=True)
     if out != STANDARD:
         console.print(f"Wrote {shown(out)}", soft_wrap=True)
+
+
+def _learn(
+    method: Method, tune: str, table: Any, dataset: Dataset, seed: int, split: Any, console: Console
+) -> tuple[Pipeline, dict[str, Any], dict[str, float] | None]:
+    """The model of all rows, its parameters, and what a model without the held-out rows scores on them."""
+    scores = None
+    parameters: dict[str, Any] = {}
+    if split is not None:
+        train, test = split
+        seen, unseen = _rows(table, train), _rows(table, test)
+        parameters = _choose(method, tune, seen, dataset.Y[train], seed)
+        model = _fit(method, parameters, seen, dataset.Y[train], dataset.label_names, seed)
+        with notes():
+            F, P = model.decision_function(unseen), model.predict(unseen)
+            scores, _ = score_rows(dataset.Y[test], F, P, dataset.label_names)
+        console.print(f"On {len(test)} rows held out, learnt from the other {len(train)}:")
+        console.print(criteria_table(scores))
+    parameters = parameters or _choose(method, tune, table, dataset.Y, seed)
+    return _fit(method, parameters, table, dataset.Y, dataset.label_names, seed), parameters, scores
 
 
 def _rows(table: Any, rows: Any) -> Any:

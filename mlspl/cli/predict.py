@@ -97,6 +97,9 @@ def answer(estimator: Any, method: str, table: Any, info: ModelInfo, path: Path)
     try:
         with notes():
             answers = np.asarray(getattr(estimator, method)(table), dtype=float)
+        if method == "predict_proba" and len(info.label_names) == 1:
+            # A model fitted on a single column y answers with a column a class, the label's being the last.
+            answers = answers[:, -1:]
         return answers.reshape(table.shape[0], len(info.label_names))
     except UserError:
         raise

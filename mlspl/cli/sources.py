@@ -91,7 +91,9 @@ def note(text: str) -> None:
 def notes(hidden: str = "") -> Iterator[None]:
     """Turn the warnings of the work inside into notes, each said once; a hidden path is standard input."""
     with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", UserWarning)
+        warnings.simplefilter("always")
+        for developers in (DeprecationWarning, PendingDeprecationWarning, FutureWarning):
+            warnings.simplefilter("ignore", developers)
         yield
     for message in dict.fromkeys(" ".join(str(warning.message).split()) for warning in caught):
         note(message.replace(hidden, "standard input") if hidden else message)

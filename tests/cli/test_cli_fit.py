@@ -287,6 +287,31 @@ def test_a_model_saved_in_python_predicts_from_the_shell(mlspl, tmp_path):
     assert "has 2 features and the model takes" in errors
 
 
+def test_a_model_of_a_single_column_predicts_from_the_shell(mlspl, tmp_path):
+    (tmp_path / "songs.csv").write_text(songs())
+    frame = pd.read_csv(tmp_path / "songs.csv")[["tempo", "dance"]]
+    model = MLkNNClassifier(k=3).fit(frame[["tempo"]], frame["dance"])
+    save_model(model, tmp_path / "dance.skops", label_names=["dance"])
+    code, out, _ = mlspl("predict", "dance.skops", "songs.csv", "--proba")
+    assert code == 0
+    np.testing.assert_array_equal(
+        np.array(table(out)[1:], float)[:, 0], model.predict_proba(frame[["tempo"]])[:, 1]
+    )
+
+
+def test_data_that_cannot_be_learnt_is_no_fault_of_ours(mlspl, tmp_path):
+    arguments = ("--labels=-2", "--method", "ml-knn", "-o", "m.skops")
+    huge = "a,y,z\n" + "\n".join(f"{1.7e308 * (-1) ** i},{i % 2},{int(i > 6)}" for i in range(14))
+    code, _, errors = mlspl("fit", "-", *arguments, given=huge)
+    assert (code, errors.count("\n")) == (2, 1)
+    # No row has a label to rank above another, so no setting of the grid is better than the others.
+    full = "a,y,z\n" + "\n".join(f"{i},1,1" for i in range(40))
+    code, _, errors = mlspl("fit", "-", *arguments, "--tune", "ranking_loss", given=full)
+    assert code == 2
+    assert "error: ML-kNN cannot be fitted on standard input: tuning could not score" in errors
+    assert not list(tmp_path.iterdir())
+
+
 def test_text_that_tells_rows_apart_is_left_out(mlspl, tmp_path):
     lines = songs().splitlines()
     named = [f"title,{lines[0]}", *(f"Song {i},{line}" for i, line in enumerate(lines[1:]))]
