@@ -18,13 +18,14 @@ from zipfile import ZipFile
 import numpy as np
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import OneHotEncoder
 from sklearn.utils.validation import check_is_fitted
 
 from mlspl.datasets.source import replacing
 from mlspl.errors import UserError
 from mlspl.models.calibrated import LazyCalibration
 from mlspl.models.ranksvm import LazySlope
-from mlspl.models.trusted import INFO, LARGEST_FILE, TRUSTED_TYPES, check_archive
+from mlspl.models.trusted import INFO, LARGEST_FILE, TRUSTED_TYPES, check_archive, full_name
 from mlspl.pacing.derived import DerivedFunction
 
 __all__ = ["FORMAT", "ModelInfo", "load_model", "model_bytes", "read_model_info", "save_model"]
@@ -166,6 +167,7 @@ def model_bytes(
         "summary": dict(summary or {}),
     }
     try:
+        _check_values(model, frozenset(trusted))
         stream = io.BytesIO(_skops().dumps(model))
     except Exception as error:
         # skops has a dozen reasons, and a type of error for each.
@@ -227,7 +229,9 @@ def load_model(path: str | PathLike, trusted: Collection[str] = ()) -> Any:
         raise _refusal(path, error, info) from None
     try:
         model = _skops().loads(data, trusted=[*TRUSTED_TYPES, *trusted])
-        _check_loaded(model)
+        if not hasattr(model, "predict"):
+            raise TypeError(f"it holds a {type(model).__name__}, not a model")
+        _check_values(model, frozenset(trusted))
     except Exception as error:
         # Of allowed types alone a changed file can still make nonsense, which fails in any way it likes.
         raise _refusal(path, f"it is damaged ({type(error).__name__}: {error}).", info) from error
@@ -389,15 +393,26 @@ def _settle(model: Any) -> None:
             continue
 
 
-def _check_loaded(model: Any) -> None:
-    """Check values whose type alone does not make them harmless."""
-    if not hasattr(model, "predict"):
-        raise TypeError(f"it holds a {type(model).__name__}, not a model")
+def _check_values(model: Any, trusted: frozenset[str]) -> None:
+    """Refuse values that compiled code, or SymPy, would trust; the type alone does not make them harmless."""
     for where, _, value in _parts(model):
+        if full_name(type(value)) in trusted:
+            continue
         if isinstance(value, DerivedFunction) and not isinstance(value.source, str):
             raise TypeError(f"{where} has a curve that is no text")
-        if (
-            isinstance(value, np.random.RandomState)
-            and not 0 <= value.get_state(legacy=False)["state"]["pos"] <= _MT19937_WORDS
-        ):
-            raise ValueError(f"{where} is outside its range")
+        if isinstance(value, np.random.RandomState):
+            if not 0 <= value.get_state(legacy=False)["state"]["pos"] <= _MT19937_WORDS:
+                raise ValueError(f"{where} is outside its range")
+        elif isinstance(value, OneHotEncoder) and not _is_consistent(value):
+            raise ValueError(f"{where} is a OneHotEncoder that drops or groups categories, or was changed")
+
+
+def _is_consistent(encoder: OneHotEncoder) -> bool:
+    """Whether the encoder has a column for each category and no other: it writes to columns unchecked."""
+    state = vars(encoder)
+    if "categories_" not in state:
+        return True
+    merged = state["drop_idx_"] is not None or state["_drop_idx_after_grouping"] is not None
+    if merged or state["_infrequent_enabled"]:
+        return False
+    return list(state["_n_features_outs"]) == [len(values) for values in state["categories_"]]

@@ -523,6 +523,33 @@ def test_a_sparse_matrix_with_wild_indices_is_refused(tmp_path):
         load_model(unchecked(model, tmp_path))
 
 
+def test_an_encoder_that_would_write_outside_its_table_is_refused(tmp_path):
+    """Its columns are laid out by one attribute and filled by another; compiled code checks neither."""
+    frame = pd.DataFrame({"a": np.arange(60.0), "colour": ["red", "blue", "green"] * 20})
+    columns = make_column_transformer((OneHotEncoder(), ["colour"]), remainder="drop")
+    model = make_pipeline(columns, mlspl.MLkNNClassifier(k=3)).fit(frame, Y)
+    saved = save_model(model, tmp_path / "model.skops")
+    assert_same_answers(model, load_model(saved), frame)
+
+    def change(tree):
+        if isinstance(tree, dict) and "_n_features_outs" in tree:
+            tree["_n_features_outs"]["content"][0]["content"] = "1"
+        for part in tree.values() if isinstance(tree, dict) else tree if isinstance(tree, list) else ():
+            change(part)
+
+    with pytest.raises(UserError, match="OneHotEncoder"):
+        load_model(rewritten(saved, tmp_path, change))
+    columns = make_column_transformer((OneHotEncoder(drop="first"), ["colour"]))
+    with pytest.raises(UserError, match="drops or groups categories"):
+        save_model(
+            make_pipeline(columns, mlspl.MLkNNClassifier(k=3)).fit(frame, Y), tmp_path / "dropped.skops"
+        )
+    trusted = ["sklearn.preprocessing._encoders.OneHotEncoder"]
+    model = make_pipeline(columns, mlspl.MLkNNClassifier(k=3)).fit(frame, Y)
+    path = save_model(model, tmp_path / "dropped.skops", trusted=trusted)
+    assert_same_answers(model, load_model(path, trusted=trusted), frame)
+
+
 def test_a_random_state_outside_its_range_is_refused(tmp_path):
     model = mlspl.MLLOCClassifier(max_steps=1, random_state=np.random.RandomState(0)).fit(X, Y)
     saved = save_model(model, tmp_path / "model.skops")
