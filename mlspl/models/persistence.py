@@ -7,7 +7,7 @@ A model file is a skops archive: arrays, JSON and the names of types, never code
 import io
 import json
 import platform
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from os import PathLike
@@ -15,18 +15,14 @@ from pathlib import Path
 from typing import Any
 from zipfile import ZipFile
 
-import numpy as np
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import Pipeline
-from sklearn.preprocessing import OneHotEncoder
 from sklearn.utils.validation import check_is_fitted
 
 from mlspl.datasets.source import replacing
 from mlspl.errors import UserError
-from mlspl.models.calibrated import LazyCalibration
-from mlspl.models.ranksvm import LazySlope
-from mlspl.models.trusted import INFO, LARGEST_FILE, TRUSTED_TYPES, check_archive, full_name
-from mlspl.pacing.derived import DerivedFunction
+from mlspl.models.contents import check_values, refuse_functions, settle_probabilities
+from mlspl.models.trusted import INFO, LARGEST_FILE, TRUSTED_TYPES, check_archive
 
 __all__ = ["FORMAT", "ModelInfo", "load_model", "model_bytes", "read_model_info", "save_model"]
 
@@ -34,7 +30,6 @@ FORMAT = 1
 """Number of the format of model files; it grows when older readers could not read what is written."""
 
 _PACKAGES = ("mlspl", "scikit-learn", "numpy", "scipy", "skops")
-_MT19937_WORDS = 624
 
 
 @dataclass(frozen=True)
@@ -151,8 +146,8 @@ def model_bytes(
         raise UserError(
             f"{type(model).__name__} is no fitted estimator: fit it before you save it."
         ) from None
-    _refuse_functions(model, frozenset(trusted))
-    _settle(model)
+    refuse_functions(model, frozenset(trusted))
+    settle_probabilities(model)
     final = model.steps[-1][1] if isinstance(model, Pipeline) else model
     features = feature_names if feature_names is not None else getattr(model, "feature_names_in_", None)
     names = label_names if label_names is not None else getattr(final, "label_names_", None)
@@ -167,7 +162,7 @@ def model_bytes(
         "summary": dict(summary or {}),
     }
     try:
-        _check_values(model, frozenset(trusted))
+        check_values(model, frozenset(trusted))
         stream = io.BytesIO(_skops().dumps(model))
     except Exception as error:
         # skops has a dozen reasons, and a type of error for each.
@@ -231,7 +226,7 @@ def load_model(path: str | PathLike, trusted: Collection[str] = ()) -> Any:
         model = _skops().loads(data, trusted=[*TRUSTED_TYPES, *trusted])
         if not hasattr(model, "predict"):
             raise TypeError(f"it holds a {type(model).__name__}, not a model")
-        _check_values(model, frozenset(trusted))
+        check_values(model, frozenset(trusted))
     except Exception as error:
         # Of allowed types alone a changed file can still make nonsense, which fails in any way it likes.
         raise _refusal(path, f"it is damaged ({type(error).__name__}: {error}).", info) from error
@@ -333,86 +328,3 @@ def _refusal(path: Path, reason: Any, info: ModelInfo | None = None) -> UserErro
     if written and written != version("mlspl"):
         advice = f"It says that mlspl {written} wrote it; this is mlspl {version('mlspl')}."
     return UserError(f"{path} was refused: {str(reason)[:500]} {advice}")
-
-
-def _parts(model: Any) -> Iterator[tuple[str, Any, Any]]:
-    """Yield where, owner and value of everything a model is made of, as skops will go through it."""
-    waiting: list[tuple[str, Any, Any]] = [(type(model).__name__, None, model)]
-    seen: dict[int, Any] = {}
-    while waiting:
-        where, owner, value = waiting.pop()
-        if id(value) in seen:
-            continue
-        # Kept, for the id of something that is gone may be given again.
-        seen[id(value)] = value
-        yield where, owner, value
-        if isinstance(value, np.ndarray):
-            inside = enumerate(value.ravel().tolist()) if value.dtype == object else ()
-            waiting += [(f"{where}[{key}]", value, part) for key, part in inside]
-        elif isinstance(value, list | tuple | set | frozenset):
-            waiting += [(f"{where}[{key}]", value, part) for key, part in enumerate(value)]
-        elif isinstance(value, Mapping):
-            waiting += [(f"{where}[{key!r}]", value, part) for key, part in value.items()]
-        elif hasattr(value, "__dict__") and not isinstance(value, type) and not _is_function(value):
-            state = value.__getstate__()
-            if isinstance(state, dict):
-                waiting += [(f"{type(value).__name__}.{key}", value, part) for key, part in state.items()]
-
-
-def _is_function(value: Any) -> bool:
-    return callable(value) and not isinstance(value, type) and not hasattr(value, "get_params")
-
-
-def _refuse_functions(model: Any, trusted: frozenset[str]) -> None:
-    for where, _, value in _parts(model):
-        if isinstance(value, DerivedFunction) and not isinstance(value.source, str):
-            raise UserError(
-                f"{where} is {value!r}: a model file holds no curve but one written as text. Give derive a "
-                "string, such as '1/(1+t**2)'."
-            )
-        if not _is_function(value):
-            continue
-        name = getattr(value, "__name__", type(value).__name__)
-        if f"{getattr(value, '__module__', None)}.{name}" not in trusted.union(TRUSTED_TYPES):
-            raise UserError(
-                f"{where} is the Python function {name}: a model file holds no code. Use what mlspl knows by "
-                "name instead."
-            )
-
-
-def _settle(model: Any) -> None:
-    """Have every part prepare its probabilities, so that the file needs no training data."""
-    lazy = [
-        (owner, value) for _, owner, value in _parts(model) if isinstance(value, LazyCalibration | LazySlope)
-    ]
-    for owner, value in lazy:
-        try:
-            value.get(owner)
-        except ValueError:
-            # Too few rows for folds: probabilities cannot be had from the model either, in file or not.
-            continue
-
-
-def _check_values(model: Any, trusted: frozenset[str]) -> None:
-    """Refuse values that compiled code, or SymPy, would trust; the type alone does not make them harmless."""
-    for where, _, value in _parts(model):
-        if full_name(type(value)) in trusted:
-            continue
-        if isinstance(value, DerivedFunction) and not isinstance(value.source, str):
-            raise TypeError(f"{where} has a curve that is no text")
-        if isinstance(value, np.random.RandomState):
-            if not 0 <= value.get_state(legacy=False)["state"]["pos"] <= _MT19937_WORDS:
-                raise ValueError(f"{where} is outside its range")
-        elif isinstance(value, OneHotEncoder) and not _is_consistent(value):
-            raise ValueError(f"{where} is a OneHotEncoder that drops or groups categories, or was changed")
-
-
-def _is_consistent(encoder: OneHotEncoder) -> bool:
-    """Whether the encoder has a column for each category and no other: it writes to columns unchecked."""
-    state = vars(encoder)
-    if "categories_" not in state:
-        return True
-    merged = state["drop_idx_"] is not None or state["_drop_idx_after_grouping"] is not None
-    if merged or state["_infrequent_enabled"]:
-        return False
-    return list(state["_n_features_outs"]) == [len(values) for values in state["categories_"]]
