@@ -15,7 +15,7 @@ from scipy import sparse
 from sklearn.pipeline import Pipeline
 
 from mlspl.cli.datasets import LabelsOption, open_dataset
-from mlspl.cli.scores import criteria_table, score_rows
+from mlspl.cli.scores import criteria_table, plain, score_rows
 from mlspl.cli.sources import STANDARD, check_target, file_name, note, notes, shown
 from mlspl.datasets import Dataset
 from mlspl.datasets.source import replacing
@@ -110,7 +110,7 @@ def fit(
         "criterion": tune or None,
         "seed": seed,
         "test_size": test_size,
-        "held_out_scores": scores,
+        "held_out_scores": scores and plain(scores),
         "seconds": round(time.perf_counter() - started, 3),
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
     }

@@ -11,7 +11,7 @@ from rich.table import Table
 from mlspl.cli.sources import shown
 from mlspl.metrics import CRITERIA, score_all, score_labels, score_others
 
-__all__ = ["Scores", "criteria_table", "labels_table", "safe_cell", "score_rows", "scores_text"]
+__all__ = ["Scores", "criteria_table", "labels_table", "plain", "safe_cell", "score_rows", "scores_text"]
 
 Scores = tuple[dict[str, float], dict[str, dict[str, float]]]
 """The criteria overall, and those of each label."""
@@ -72,13 +72,13 @@ def scores_text(scores: Scores, suffix: str) -> str:
     """The scores as JSON, or as CSV with the columns label, criterion and value."""
     overall, labels = scores
     if suffix == ".json":
-        plain = {"overall": _plain(overall), "labels": {name: _plain(labels[name]) for name in labels}}
-        return json.dumps(plain, indent=1) + "\n"
+        both = {"overall": plain(overall), "labels": {name: plain(labels[name]) for name in labels}}
+        return json.dumps(both, indent=1) + "\n"
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow(["label", "criterion", "value"])
     for label, values in {"": overall, **labels}.items():
-        for criterion, value in _plain(values).items():
+        for criterion, value in plain(values).items():
             writer.writerow([safe_cell(label), criterion, "" if value is None else repr(value)])
     return stream.getvalue()
 
@@ -88,7 +88,7 @@ def safe_cell(name: str) -> str:
     return f"'{name}" if name.startswith(_FORMULA_STARTS) else name
 
 
-def _plain(values: Mapping[str, float]) -> dict[str, float | None]:
+def plain(values: Mapping[str, float]) -> dict[str, float | None]:
     """The values with None for what is not defined, which JSON has no number for."""
     return {name: None if math.isnan(value) else value for name, value in values.items()}
 

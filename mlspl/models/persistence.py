@@ -153,6 +153,8 @@ def model_bytes(
     names = label_names if label_names is not None else getattr(final, "label_names_", None)
     if names is None:
         raise UserError(f"{type(final).__name__} has no label_names_: pass label_names.")
+    if len(set(map(str, names))) < len(names):
+        raise UserError("two labels have the same name: pass label_names that tell them apart.")
     info = {
         "format": FORMAT,
         "versions": {name: version(name) for name in _PACKAGES} | {"python": platform.python_version()},
@@ -162,13 +164,17 @@ def model_bytes(
         "summary": dict(summary or {}),
     }
     try:
+        text = json.dumps(info, indent=1)
+    except (TypeError, ValueError) as error:
+        raise UserError(f"summary must be made of what JSON can hold: {error}.") from None
+    try:
         check_values(model, frozenset(trusted))
         stream = io.BytesIO(_skops().dumps(model))
     except Exception as error:
         # skops has a dozen reasons, and a type of error for each.
         raise UserError(f"this model cannot be saved: {error}") from error
     with ZipFile(stream, "a") as archive:
-        archive.writestr(INFO, json.dumps(info, indent=1))
+        archive.writestr(INFO, text)
     data = stream.getvalue()
     if len(data) > LARGEST_FILE:
         raise UserError(f"this model takes {len(data)} bytes; a model file has at most {LARGEST_FILE}.")
@@ -309,17 +315,17 @@ def _info(data: bytes, path: Path) -> ModelInfo:
         versions,
         number,
     )
-    names_are_fine = all(
-        names is None
-        or (
-            (isinstance(names, list) and all(isinstance(name, str) for name in names))
-            and len(set(names)) == len(names)
-        )
-        for names in (info.label_names, info.feature_names, info.nominal)
-    )
+    names_are_fine = all(map(_are_names, (info.label_names, info.feature_names or [], info.nominal or [])))
     if not names_are_fine or not info.label_names or not isinstance(info.summary, dict):
         raise _refusal(path, f"the names in its {INFO} are damaged.")
     return info
+
+
+def _are_names(names: Any) -> bool:
+    """Whether this is a list of different texts."""
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        return False
+    return len(set(names)) == len(names)
 
 
 def _refusal(path: Path, reason: Any, info: ModelInfo | None = None) -> UserError:

@@ -169,6 +169,10 @@ def test_what_a_file_cannot_hold_is_refused_when_it_is_saved(tmp_path):
         save_model(mlspl.BSVMClassifier(), tmp_path / "model.skops")
     with pytest.raises(UserError, match="fit it before"):
         save_model("text", tmp_path / "model.skops")
+    with pytest.raises(UserError, match="JSON"):
+        save_model(MODELS[2].fit(X, Y), tmp_path / "model.skops", summary={"rows": np.int64(60)})
+    with pytest.raises(UserError, match="two labels have the same name"):
+        save_model(MODELS[2].fit(X, Y), tmp_path / "model.skops", label_names=list("abca"))
     with pytest.raises(UserError, match="does not exist"):
         save_model(mlspl.MLkNNClassifier(k=3).fit(X, Y), tmp_path / "nowhere" / "model.skops")
     assert not any(tmp_path.iterdir())
