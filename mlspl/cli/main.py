@@ -14,7 +14,7 @@ __all__ = ["app", "main"]
 
 app = typer.Typer(
     name="mlspl",
-    help="Self-paced multi-label learning: reproduce, fit, predict, audit.",
+    help="Self-paced multi-label learning: fit, predict, evaluate, reproduce, compare.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
