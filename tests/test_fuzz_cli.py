@@ -74,16 +74,19 @@ values = st.one_of(*map(st.sampled_from, (FILES, FILES, WORDS, NUMBERS)), texts)
 
 @st.composite
 def argument_lists(draw, path, options):
-    """A list that works with some of it replaced, left out or added, or one from nothing."""
-    arguments = VALID[path][:] if draw(st.integers(0, 3)) else []
-    for _ in range(draw(st.integers(0 if arguments else 1, 4))):
-        place = draw(st.integers(0, len(arguments)))
-        kind = draw(st.sampled_from(["value", "option"] if options else ["value"]))
-        if kind == "value":
-            arguments[place : place + draw(st.integers(0, 1))] = draw(st.lists(values, max_size=2))
-        else:
+    """A list that works, with other values or options in it; now and then something out of place."""
+    arguments = VALID[path][:]
+    for _ in range(draw(st.integers(1, 4))):
+        kind = draw(st.sampled_from(["value", "value", "value", "option", "option", "noise"]))
+        places = [place for place, word in enumerate(arguments) if not word.startswith("-")]
+        if kind == "value" and places:
+            arguments[draw(st.sampled_from(places))] = draw(values)
+        elif kind == "option" and options:
             name, is_flag = draw(st.sampled_from(options))
-            arguments[place:place] = [name] if is_flag else [name, draw(values)]
+            arguments += [name] if is_flag else [name, draw(values)]
+        elif kind == "noise":
+            place = draw(st.integers(0, len(arguments)))
+            arguments[place : place + draw(st.integers(0, 3))] = draw(st.lists(values, max_size=2))
     # What would train for hours only lists what it would do.
     return [*path, *(["--dry-run"] if path == ("reproduce",) else []), *arguments]
 
@@ -165,7 +168,7 @@ def _print_warning(message, category, filename, lineno, file=None, line=None):
 @pytest.mark.timeout(0)
 @pytest.mark.parametrize("path", COMMANDS, ids=" ".join)
 def test_any_arguments(alone, path):
-    @fuzzing(0.05 if path in HEAVY else 0.2)
+    @fuzzing(0.03 if path in HEAVY else 0.15)
     @given(argument_lists(path, COMMANDS[path]))
     def search(arguments):
         alone(arguments)
@@ -178,7 +181,7 @@ def test_any_arguments(alone, path):
 def test_words_that_are_no_command(alone):
     words = st.sampled_from([word for path in COMMANDS for word in path if word != "reproduce"])
 
-    @fuzzing(0.2)
+    @fuzzing(0.15)
     @given(st.lists(st.one_of(values, words), max_size=3))
     def search(arguments):
         alone(arguments)

@@ -213,7 +213,7 @@ def packed(members):
 @pytest.mark.parametrize("name", MODELS)
 @pytest.mark.parametrize("mutation", [mutated_bytes, mutated_members, mutated_schemas])
 def test_changed_files(files, loaded_or_refused, name, mutation):
-    @fuzzing(0.5)
+    @fuzzing(0.25)
     @given(mutation(files[name]))
     def search(content):
         loaded_or_refused(content)

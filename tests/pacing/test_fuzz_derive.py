@@ -124,7 +124,7 @@ def test_texts(texts):
 def test_closed_forms_end():
     """SymPy is asked within seconds; where it finds nothing, numbers serve."""
 
-    @fuzzing(0.02)
+    @fuzzing(0.01)
     @given(formulas)
     @example("t**.3")
     def run(text):
