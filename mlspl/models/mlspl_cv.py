@@ -189,7 +189,7 @@ class MLSPLClassifierCV(CallbackSupportMixin, MultiLabelClassifier):
 
     def _cost(self, size):
         """The kernel of all rows and five of the rows of a fold, or the last fit; every point costs anew."""
-        matrices = max(3.8, 1.0 + 5.0 * (1.0 - 1.0 / self.cv) ** 2)
+        matrices = max(3.8, 1.0 + 5.0 * (1.0 - 1.0 / max(self.cv, 2)) ** 2)
         tables = 18 * size.rows * size.labels
         fits = len(self.gamma_factors) * self.cv * (4 + sum(map(len, self._grid().values())))
         return Cost(
