@@ -187,3 +187,9 @@ def test_words_that_are_no_command(alone):
         alone(arguments)
 
     search()
+
+
+@pytest.mark.parametrize("splits", [str(10**9), str(2**63), str(10**30)])
+def test_more_splits_than_can_be_listed(alone, splits):
+    """Found by the search: the plan of so many trials never came to an end."""
+    assert alone(["reproduce", "--dry-run", "--datasets", "digits-traits", "--splits", splits]) == 2

@@ -11,6 +11,9 @@ from mlspl.metrics import get_criterion
 
 __all__ = ["plan_trials"]
 
+# Every trial is listed before the first is run.
+MOST_SPLITS = 10_000
+
 
 def plan_trials(
     datasets: Mapping[str, Dataset],
@@ -54,6 +57,8 @@ def plan_trials(
     """
     if splits < 1:
         raise UserError(f"There must be at least one split; {splits} were asked for.")
+    if splits > MOST_SPLITS:
+        raise UserError(f"There may be at most {MOST_SPLITS:,} splits; {splits:,} were asked for.")
     for share in train:
         if not 0 < share < 1:
             raise UserError(f"The share of training rows must lie between 0 and 1; it is {share:g}.")
