@@ -26,8 +26,8 @@ def judge(criterion, Y, scores, labels) -> float:
     ----------
     criterion : Criterion
         One of :data:`mlspl.metrics.CRITERIA`.
-    Y : bool array (n, L)
-        True labels.
+    Y : array (n, L)
+        True labels, 0/1 or boolean; NaN where unknown.
     scores, labels : arrays (n, L)
         What was predicted.
 
@@ -46,7 +46,7 @@ def judge(criterion, Y, scores, labels) -> float:
     """
     if criterion.uses == "labels":
         return criterion.function(Y, labels)
-    mixed = Y.any(axis=1) & ~Y.all(axis=1)
+    mixed = (Y == 1).any(axis=1) & (Y == 0).any(axis=1)
     return criterion.function(Y[mixed], scores[mixed]) if mixed.any() else np.nan
 
 
@@ -91,6 +91,7 @@ def choose_decision(
     ('label', 0.0)
     """
     hamming = get_criterion("hamming_loss").function
+    truth = Y if label_weight is None else np.where(label_weight > 0, Y, np.nan)
     tried = []
     for calibration in calibrations:
         odds = np.empty(Y.shape)
@@ -106,8 +107,8 @@ def choose_decision(
             {
                 "calibration": calibration,
                 "threshold": name,
-                "score": judge(criterion, Y, odds, labels[name]),
-                "hamming_loss": hamming(Y, labels[name]),
+                "score": judge(criterion, truth, odds, labels[name]),
+                "hamming_loss": hamming(truth, labels[name]),
             }
             for name in thresholds
         ]

@@ -35,9 +35,9 @@ class MLSPLClassifierCV(CallbackSupportMixin, MultiLabelClassifier):
     C, γ and class balance, cross-fitted codes and out-of-fold losses are computed once; every point of the
     path weighs the pairs by these losses and fits the classifiers from the last point's solution. Each is
     judged on rows held out from all of this. Held-out labels are few, and as noisy as the others, so the very
-    best point is partly a matter of luck: the `n_best` best ones are taken, and their scores averaged. Then
-    calibration and threshold rule are chosen on the averaged held-out scores, and the members are fitted on
-    all rows.
+    best is partly a matter of luck: the best points of each of the best settings are taken, and their scores
+    averaged. Then calibration and threshold rule are chosen on the averaged held-out scores, and the members
+    are fitted on all rows.
 
     Parameters
     ----------
@@ -56,8 +56,8 @@ class MLSPLClassifierCV(CallbackSupportMixin, MultiLabelClassifier):
         Multiples of the "scale" rule to try as γ of the RBF kernel.
     class_weights : sequence of float, default=(0.5,)
         Exponents of the class balance to try.
-    n_best : int, default=5
-        How many of the models are averaged; 1 is selection.
+    n_settings, n_points : int, default=5 and 2
+        How many of the settings, and points of each, are averaged; 1 and 1 is plain selection.
     calibrations : sequence of str, default=("none", "platt")
         Calibrations to try.
     thresholds : sequence of str, default=("zero", "label", "count")
@@ -120,7 +120,8 @@ class MLSPLClassifierCV(CallbackSupportMixin, MultiLabelClassifier):
         C=(0.125, 0.5, 2.0, 8.0),
         gamma_factors=(0.25, 0.5, 1.0),
         class_weights=(0.5,),
-        n_best=5,
+        n_settings=5,
+        n_points=2,
         calibrations=("none", "platt"),
         thresholds=("zero", "label", "count"),
         n_codes=15,
@@ -138,7 +139,8 @@ class MLSPLClassifierCV(CallbackSupportMixin, MultiLabelClassifier):
         self.C = C
         self.gamma_factors = gamma_factors
         self.class_weights = class_weights
-        self.n_best = n_best
+        self.n_settings = n_settings
+        self.n_points = n_points
         self.calibrations = calibrations
         self.thresholds = thresholds
         self.n_codes = n_codes
@@ -212,9 +214,7 @@ class MLSPLClassifierCV(CallbackSupportMixin, MultiLabelClassifier):
                 K = kernel_matrix(X, X, "rbf", gamma=gamma)
                 self.cv_results_ += self._judge_all(K, gamma, Y, label_weight, folds, criterion, report)
                 del K
-        sign = -1.0 if criterion.greater_is_better else 1.0
-        ranked = sorted(self.cv_results_, key=lambda row: np.nan_to_num(sign * row["mean"], nan=np.inf))
-        self.members_ = ranked[: max(1, self.n_best)]
+        self.members_ = self._choose(-1.0 if criterion.greater_is_better else 1.0)
         self.X_fit_ = X
         self.machines_ = []
         self.label_weights_ = np.zeros(Y.shape)
@@ -234,10 +234,11 @@ class MLSPLClassifierCV(CallbackSupportMixin, MultiLabelClassifier):
 
     def _judge_all(self, K, gamma, Y, label_weight, folds, criterion, report) -> list[dict[str, Any]]:
         """The criterion of every setting and point, on the rows that each fold holds out."""
+        truth = Y if label_weight is None else np.where(label_weight > 0, Y, np.nan)
         found: dict[tuple[Setting, PathPoint], list[float]] = {}
         for train, test in folds:
             for stop, scores in self._held_out(K, Y, label_weight, train, test, self._grid()):
-                value = judge(criterion, Y[test], scores, scores > 0)
+                value = judge(criterion, truth[test], scores, scores > 0)
                 found.setdefault((stop.setting, stop.point), []).append(float(value))
             report(f"gamma {gamma:.2g}")
         return [
@@ -256,6 +257,20 @@ class MLSPLClassifierCV(CallbackSupportMixin, MultiLabelClassifier):
         K_train, K_test = np.ascontiguousarray(K[np.ix_(train, train)]), K[np.ix_(test, train)]
         for stop in self._walk(K_train, Y[train], weight, itinerary):
             yield stop, K_test @ stop.coef.T + stop.intercept
+
+    def _choose(self, sign: float) -> list[dict[str, Any]]:
+        """The best points of the best settings, best first; the sign makes less better."""
+
+        def badness(row):
+            return np.nan_to_num(sign * row["mean"], nan=np.inf)
+
+        settings: dict[tuple, list[dict[str, Any]]] = {}
+        for row in sorted(self.cv_results_, key=badness):
+            points = settings.setdefault((row["gamma"], row["C"], row["class_weight"]), [])
+            if len(points) < self.n_points:
+                points.append(row)
+        best = sorted(settings.values(), key=lambda rows: np.mean([badness(row) for row in rows]))
+        return sorted((row for rows in best[: self.n_settings] for row in rows), key=badness)
 
     def _learn(self, K, gamma, Y, label_weight, itinerary) -> None:
         """Fit the members of one γ on all rows; their mean is one expansion."""

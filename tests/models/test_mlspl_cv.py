@@ -46,8 +46,9 @@ def twin(member):
 
 
 def test_the_model_is_the_mean_of_the_members_it_names():
-    model = clone(SMALL).set_params(gamma_factors=(0.5, 1.0), n_best=4).fit(X_TRAIN, Y_TRAIN)
-    assert len(model.members_) == 4
+    model = clone(SMALL).set_params(gamma_factors=(0.5, 1.0), n_settings=3).fit(X_TRAIN, Y_TRAIN)
+    assert len(model.members_) == 6
+    assert len(model.machines_) == 2
     twins = [twin(member) for member in model.members_]
     odds = model.calibration_.log_odds(np.mean([t.decision_function(X_TEST) for t in twins], axis=0))
     np.testing.assert_allclose(model.decision_function(X_TEST), odds, atol=5e-3)  # the SVMs' own tolerance
@@ -58,15 +59,30 @@ def test_the_model_is_the_mean_of_the_members_it_names():
     np.testing.assert_array_equal(model.predict(X_TEST), model.threshold_.apply(scores))
 
 
-def test_the_best_of_all_settings_and_points_are_its_members():
-    model = clone(SMALL).set_params(n_best=3).fit(X_TRAIN, Y_TRAIN)
-    assert len(model.cv_results_) == 2 * (1 + 2 * 3 * 2)
-    means = [row["mean"] for row in model.cv_results_]
-    assert [member["mean"] for member in model.members_] == sorted(means, reverse=True)[:3]
-    assert model.best_score_ == max(means)
-    assert model.members_[0].items() >= {
-        (name, model.best_params_[name]) for name in ("C", "gamma", "pace_function", "per", "target")
+def test_the_best_points_of_the_best_settings_are_its_members():
+    model = clone(SMALL).set_params(C=(0.01, 1.0, 4.0), n_settings=2, n_points=3).fit(X_TRAIN, Y_TRAIN)
+    assert len(model.cv_results_) == 3 * (1 + 2 * 3 * 2)
+    best_three = {
+        C: sorted((row["mean"] for row in model.cv_results_ if row["C"] == C), reverse=True)[:3]
+        for C in (0.01, 1.0, 4.0)
     }
+    kept = sorted(best_three.values(), key=np.mean, reverse=True)[:2]
+    assert [member["mean"] for member in model.members_] == sorted(np.ravel(kept), reverse=True)
+    assert model.best_score_ == max(row["mean"] for row in model.cv_results_)
+    assert model.members_[0]["per"] == model.best_params_["per"]
+
+
+def test_unknown_labels_are_left_out_of_the_judgement():
+    """Whatever stands in an unknown pair, the same models are judged the same."""
+    unknown = np.random.default_rng(0).random(Y_TRAIN.shape) < 0.3
+    results = [
+        clone(SMALL)
+        .set_params(quantiles=(), C=(1.0,))
+        .fit(X_TRAIN, np.where(unknown, value, Y_TRAIN), label_weight=np.where(unknown, 0.0, 1.0))
+        for value in (0, 1)
+    ]
+    assert results[0].cv_results_ == results[1].cv_results_
+    assert results[0].decisions_ == results[1].decisions_
 
 
 def test_held_out_scores_are_those_of_models_that_saw_other_rows_only():
