@@ -69,6 +69,8 @@ def fit(
     safe to share.
     """
     check_target(out)
+    if method.removesuffix("+") not in METHODS:
+        raise UserError(f"There is no method {method!r}: choose out of {', '.join(METHODS)}.")
     chosen_method = get_method(method)
     if tune:
         get_criterion(tune)

@@ -21,7 +21,13 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["critical_difference_figure", "pace_function_figure", "rank_groups", "save_figure"]
+__all__ = [
+    "corruption_figure",
+    "critical_difference_figure",
+    "pace_function_figure",
+    "rank_groups",
+    "save_figure",
+]
 
 # Okabe and Ito's colours, which every kind of colour vision can tell apart.
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000", "#7A5C00")
@@ -106,6 +112,45 @@ def critical_difference_figure(comparisons: Sequence[Comparison], alpha: float =
     axes = figure.subplots(max(len(drawn), 1), 1, squeeze=False)[:, 0]
     for axis, (criterion, ranking) in zip(axes, drawn, strict=False):
         _draw_ranks(axis, criterion, ranking, alpha)
+    return figure
+
+
+def corruption_figure(gains: pd.DataFrame) -> Figure:
+    """Draw what pacing gains under corrupted labels: a panel a data set, mean ± standard error.
+
+    Parameters
+    ----------
+    gains : DataFrame
+        With the columns `dataset`, `corruption`, `gain` and `error`.
+    """
+    from matplotlib.figure import Figure
+
+    names = list(dict.fromkeys(gains["dataset"]))
+    figure = Figure(figsize=(1.0 + 2.2 * len(names), 2.9), layout="constrained")
+    axes = figure.subplots(1, len(names), sharey=True, squeeze=False)[0]
+    for axis, name in zip(axes, names, strict=True):
+        of_set = gains[gains["dataset"] == name]
+        for i, row in enumerate(of_set.itertuples()):
+            colour = _COLOURS[i % len(_COLOURS)]
+            axis.errorbar(
+                i,
+                row.gain,
+                row.error,
+                fmt=_MARKERS[i % len(_MARKERS)],
+                color=colour,
+                markersize=5.5,
+                elinewidth=1.3,
+                capsize=3,
+            )
+        axis.axhline(0.0, color=_GREY, linestyle=(0, (4, 3)), linewidth=1.0, zorder=0)
+        axis.set_title(name, fontsize=10, color=_INK)
+        axis.set_xlim(-0.6, len(of_set) - 0.4)
+        labels = [kind.replace(":", " ") for kind in of_set["corruption"]]
+        axis.set_xticks(range(len(of_set)), labels, rotation=40, ha="right", rotation_mode="anchor")
+        _bare(axis)
+    axes[0].set_ylabel("gain in average precision", color=_INK, fontsize=9)
+    title = "MLSPL-CV less its own unpaced end (mean ± standard error over splits)"
+    figure.suptitle(title, fontsize=9, color=_INK)
     return figure
 
 

@@ -1,7 +1,7 @@
 """The compared methods: how each is built, with which parameters, and what tuning may try."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
 
@@ -9,11 +9,25 @@ from sklearn.base import BaseEstimator
 
 from mlspl import models
 from mlspl.errors import UserError
+from mlspl.experiments.yardstick import ExtraTrees
 
-__all__ = ["METHODS", "TUNING_BUDGET", "Method", "candidates", "get_method", "is_standard", "method_title"]
+__all__ = [
+    "METHODS",
+    "TUNING_BUDGET",
+    "TUNING_FOLDS",
+    "YARDSTICKS",
+    "Method",
+    "candidates",
+    "get_method",
+    "is_standard",
+    "method_title",
+]
 
 TUNING_BUDGET = 20
 """How many settings tuning tries for each method: the size of the paper's own grid for MLSPL."""
+
+TUNING_FOLDS = 5
+"""Folds of the inner cross-validation, as many as MLSPL-CV has."""
 
 _CRITERION = "criterion"
 
@@ -35,6 +49,9 @@ class Method:
     grid : mapping
         The values that tuning tries of each parameter, `TUNING_BUDGET` combinations in all; empty for a
         method that tunes itself, by its parameter `criterion`.
+    decide : bool, default=False
+        Whether calibration and threshold rule are chosen too, by validation with the parameter `criterion`:
+        the methods whose name ends in ``+``.
 
     Examples
     --------
@@ -48,8 +65,11 @@ class Method:
     build: Callable[..., BaseEstimator]
     defaults: Mapping[str, Any]
     grid: Mapping[str, list]
+    decide: bool = False
 
-    def make(self, parameters: Mapping[str, Any], random_state: int) -> BaseEstimator:
+    def make(
+        self, parameters: Mapping[str, Any], random_state: int, *, undecided: bool = False
+    ) -> BaseEstimator:
         """Build the estimator, seeded where it draws random numbers.
 
         Parameters
@@ -58,11 +78,16 @@ class Method:
             Its parameters.
         random_state : int
             The seed.
+        undecided : bool, default=False
+            Leave out calibration and threshold rule, which can wait while the parameters are being tuned.
         """
+        parameters = dict(parameters)
+        criterion = parameters.pop(_CRITERION) if self.decide else ""
         estimator = self.build(**parameters)
-        if "random_state" in estimator.get_params(deep=False):
-            estimator.set_params(random_state=random_state)
-        return estimator
+        if self.decide and not undecided:
+            estimator = models.TunedDecisionClassifier(estimator, criterion, cv=TUNING_FOLDS)
+        seeds = [name for name in estimator.get_params() if name.split("__")[-1] == "random_state"]
+        return estimator.set_params(**dict.fromkeys(seeds, random_state))
 
     def settings(self, tune: str) -> dict[str, Any]:
         """Return the parameters of a trial: the paper's, or the grid when they are tuned.
@@ -84,16 +109,26 @@ def get_method(name: str) -> Method:
     Parameters
     ----------
     name : str
-        As the command line spells it.
+        As the command line spells it; with a ``+`` behind it, calibration and threshold rule are chosen by
+        validation too.
 
     Examples
     --------
-    >>> get_method("ml-knn").title
-    'ML-kNN'
+    >>> get_method("ml-knn").title, get_method("ml-knn+").title
+    ('ML-kNN', 'ML-kNN+')
     """
-    if name not in METHODS:
-        raise UserError(f"There is no method {name!r}: choose out of {', '.join(METHODS)}.")
-    return METHODS[name]
+    known = {**METHODS, **YARDSTICKS}
+    plain = name.removesuffix("+")
+    if plain not in known or (name != plain and not known[plain].grid):
+        raise UserError(
+            f"There is no method {name!r}: choose out of {', '.join(known)}; a + behind a name has "
+            "calibration and threshold chosen by validation, which mlspl-cv does anyway."
+        )
+    method = known[plain]
+    if name == plain:
+        return method
+    defaults = {**method.defaults, _CRITERION: "average_precision"}
+    return replace(method, name=name, title=f"{method.title}+", defaults=defaults, decide=True)
 
 
 def method_title(name: str) -> str:
@@ -109,7 +144,7 @@ def method_title(name: str) -> str:
     >>> method_title("ml-knn"), method_title("someone else's")
     ('ML-kNN', "someone else's")
     """
-    return METHODS[name].title if name in METHODS else name
+    return get_method(name).title if _is_known(name) else name
 
 
 def is_standard(method: str, parameters: Mapping[str, Any], tune: str) -> bool:
@@ -129,7 +164,11 @@ def is_standard(method: str, parameters: Mapping[str, Any], tune: str) -> bool:
     >>> is_standard("ml-knn", {"k": 10}, tune=""), is_standard("ml-knn", {"k": 3}, tune="")
     (True, False)
     """
-    return method in METHODS and METHODS[method].settings(tune) == dict(parameters)
+    return _is_known(method) and get_method(method).settings(tune) == dict(parameters)
+
+
+def _is_known(name: str) -> bool:
+    return name.removesuffix("+") in {**METHODS, **YARDSTICKS}
 
 
 def candidates(grid: Mapping[str, list]) -> list[dict[str, Any]]:
@@ -153,6 +192,10 @@ _SVM_GRID: dict[str, list] = {"C": [0.1, 1.0, 10.0, 100.0, 1000.0], "gamma": ["a
 _LOCAL_GRID = {**_SVM_GRID, "C": [0.05, 0.5, 5.0, 50.0, 500.0]}
 _NEIGHBOUR_GRID = {"k": list(range(1, TUNING_BUDGET + 1))}
 _PACE_GRID = {"pace": [1e-5, 1e-4, 1e-3, 1e-2], "growth": [1.1, 1.2, 1.3, 1.4, 1.5]}
+_FOREST_GRID: dict[str, list] = {
+    "max_features": [0.05, 0.1, 0.2, "sqrt"],
+    "min_samples_leaf": [1, 2, 3, 5, 8],
+}
 _PUBLISHED = {"pace_function": "sigmoid", "pace": 1e-2, "growth": 1.3, "max_steps": 20}
 
 
@@ -169,3 +212,8 @@ METHODS: Mapping[str, Method] = {
     )
 }
 """The methods by name, in the order of the paper's tables."""
+
+YARDSTICKS: Mapping[str, Method] = {
+    "extra-trees": Method("extra-trees", "ExtraTrees", ExtraTrees, {"n_estimators": 500}, _FOREST_GRID)
+}
+"""Methods of others, to measure ours against."""

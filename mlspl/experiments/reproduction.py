@@ -19,7 +19,7 @@ from mlspl.experiments.paper import PAPER_CRITERIA, PAPER_DATASETS, PAPER_METHOD
 from mlspl.experiments.scores import score_table, summarise
 from mlspl.experiments.statistics import fewest_splits
 from mlspl.experiments.store import Store
-from mlspl.experiments.tables import markdown_tables
+from mlspl.experiments.tables import criterion_head, markdown_table, markdown_tables
 from mlspl.metrics import CRITERIA
 
 __all__ = ["reproduction_page", "share_fits"]
@@ -159,18 +159,18 @@ def _settings() -> str:
         method = get_method(name)
         settings = ", ".join(f"`{key}={value!r}`" for key, value in method.defaults.items())
         rows.append([method.title, settings])
-    return _table(["method", "parameters"], rows, numeric=False)
+    return markdown_table(["method", "parameters"], rows, numeric=False)
 
 
 def _share_table(dataset: str, fits: pd.DataFrame) -> str:
-    heads = ["training rows", *(_head(name) for name in PAPER_CRITERIA), "distance"]
+    heads = ["training rows", *(criterion_head(name) for name in PAPER_CRITERIA), "distance"]
     rows = []
     for share, row in fits.iterrows():
         cells = [_percent(share), *(f"{row[name]:.4f}" for name in PAPER_CRITERIA)]
         cells.append(f"{row['distance']:.1f}")
         rows.append([f"**{cell}**" for cell in cells] if row["distance"] <= _FITS else cells)
     printed = [f"{paper_mean(dataset, 'ml-knn', name):.4f}" for name in PAPER_CRITERIA]
-    return f"### ML-kNN on {dataset}\n\n" + _table(heads, [*rows, ["the paper", *printed, ""]])
+    return f"### ML-kNN on {dataset}\n\n" + markdown_table(heads, [*rows, ["the paper", *printed, ""]])
 
 
 def _split_verdict(fits: dict[str, pd.DataFrame]) -> dict[str, str]:
@@ -214,7 +214,7 @@ def _weights(scores: pd.DataFrame, datasets: Iterable[str]) -> str:
             [np.mean([steps[i]["mean_weight"] for steps in histories]) for i in (0, -1)] if histories else []
         )
         rows.append([name, *(f"{weight:.3f}" for weight in ends or (np.nan, np.nan))])
-    return _table(["data set", "at the first step", "at the last"], rows)
+    return markdown_table(["data set", "at the first step", "at the last"], rows)
 
 
 def _deviations(summary: pd.DataFrame, datasets: Iterable[str]) -> str:
@@ -224,16 +224,7 @@ def _deviations(summary: pd.DataFrame, datasets: Iterable[str]) -> str:
     for name in datasets:
         cells = [(_PRINTED_DEVIATIONS[name][method], std[name, method]) for method in ("ml-loc", "mlspl")]
         rows.append([name, *(f"±{value:.4f}" for pair in cells for value in pair)])
-    return _table(heads, rows)
-
-
-def _head(criterion: str) -> str:
-    return f"{criterion.replace('_', ' ')} {'↑' if CRITERIA[criterion].greater_is_better else '↓'}"
-
-
-def _table(heads: Sequence[str], rows: Iterable[Sequence[str]], numeric: bool = True) -> str:
-    lines = [heads, ["---", *(["---:" if numeric else "---"] * (len(heads) - 1))], *rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    return markdown_table(heads, rows)
 
 
 def _main(arguments: Sequence[str]) -> None:

@@ -1,7 +1,7 @@
 """The tables: criteria × methods for each data set, for the terminal, Markdown and LaTeX."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import pandas as pd
@@ -12,7 +12,7 @@ from rich.text import Text
 from mlspl.experiments.methods import method_title
 from mlspl.metrics import CRITERIA
 
-__all__ = ["latex_tables", "markdown_tables", "rich_tables"]
+__all__ = ["criterion_head", "latex_tables", "markdown_table", "markdown_tables", "rich_tables"]
 
 _ARROWS = {True: "↑", False: "↓"}
 _CELL_WIDTH = len("0.2719 (+0.0164)") + 2
@@ -167,3 +167,42 @@ def _tex(text: str) -> str:
     ):
         text = text.replace(sign, command)
     return text
+
+
+def markdown_table(heads: Sequence[str], rows: Iterable[Sequence[str]], numeric: bool = True) -> str:
+    """Return a table in Markdown.
+
+    Parameters
+    ----------
+    heads : sequence of str
+        Of the columns.
+    rows : iterable of sequences of str
+        The cells.
+    numeric : bool, default=True
+        Whether all columns but the first are set flush right.
+
+    Examples
+    --------
+    >>> print(markdown_table(["", "loss"], [["ours", "0.1"]]))
+    |  | loss |
+    | --- | ---: |
+    | ours | 0.1 |
+    """
+    lines = [heads, ["---", *(["---:" if numeric else "---"] * (len(heads) - 1))], *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def criterion_head(criterion: str) -> str:
+    """Return a criterion's name with an arrow that says which way is better.
+
+    Parameters
+    ----------
+    criterion : str
+        One of the five.
+
+    Examples
+    --------
+    >>> criterion_head("ranking_loss")
+    'ranking loss ↓'
+    """
+    return f"{criterion.replace('_', ' ')} {_ARROWS[CRITERIA[criterion].greater_is_better]}"

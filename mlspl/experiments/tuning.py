@@ -12,14 +12,11 @@ from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from mlspl.experiments.methods import Method, candidates
+from mlspl.experiments.methods import TUNING_FOLDS, Method, candidates
 from mlspl.metrics import get_criterion, get_scorer
 from mlspl.model_selection import IterativeStratification
 
-__all__ = ["TUNING_FOLDS", "choose_parameters", "scaled"]
-
-TUNING_FOLDS = 3
-"""Folds of the inner cross-validation."""
+__all__ = ["choose_parameters", "scaled"]
 
 
 def scaled(estimator: BaseEstimator, keep_sparse: bool) -> Pipeline:
@@ -84,7 +81,7 @@ def choose_parameters(
     build = build or partial(scaled, keep_sparse=sparse.issparse(X))
 
     def score(setting: dict[str, Any]) -> float:
-        model = build(method.make(setting, random_state))
+        model = build(method.make(setting, random_state, undecided=True))
         return float(cross_val_score(model, X, Y, scoring=scorer, cv=folds, error_score="raise").mean())
 
     scores = np.full(len(settings), -np.inf)
