@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: run test lint bench reproduce docs clean
+.PHONY: run test lint bench reproduce study fuzz docs clean
 
 run: .venv/installed
 	$(BIN)/mlspl reproduce --splits 3 --out results/run
@@ -26,6 +26,15 @@ reproduce: .venv/installed
 	$(PAPER) --methods ml-knn --train 0.1,0.12,0.15,0.2,0.3,0.4,0.5
 	$(PAPER)
 	$(BIN)/python -m mlspl.experiments.reproduction results/paper/results.db docs/reproduction.md
+
+# What self-pacing is worth: everybody tuned, corrupted labels, an ablation; most of an hour on two cores.
+study: .venv/installed
+	$(BIN)/python -m mlspl.experiments.study results/study docs/study.md
+
+# The suite's fuzz tests with a larger budget, in bounded memory.
+fuzz: .venv/installed-dev
+	ulimit -v 8000000; MLSPL_FUZZ_EXAMPLES=$${MLSPL_FUZZ_EXAMPLES:-5000} $(BIN)/python -m pytest -p no:cacheprovider \
+	tests/datasets/test_fuzz_readers.py tests/pacing/test_fuzz_derive.py tests/models/test_fuzz_model_files.py tests/test_fuzz_cli.py
 
 docs: .venv/installed-docs
 	$(BIN)/python -m sphinx --fail-on-warning -b html docs docs/_build/html

@@ -56,7 +56,7 @@ class MLSPLClassifierCV(CallbackSupportMixin, MultiLabelClassifier):
         Multiples of the "scale" rule to try as γ of the RBF kernel.
     class_weights : sequence of float, default=(0.5,)
         Exponents of the class balance to try.
-    n_settings, n_points : int, default=5 and 2
+    n_settings, n_points : int, default=6 and 2
         How many of the settings, and points of each, are averaged; 1 and 1 is plain selection.
     calibrations : sequence of str, default=("none", "platt")
         Calibrations to try.
@@ -120,7 +120,7 @@ class MLSPLClassifierCV(CallbackSupportMixin, MultiLabelClassifier):
         C=(0.125, 0.5, 2.0, 8.0),
         gamma_factors=(0.25, 0.5, 1.0),
         class_weights=(0.5,),
-        n_settings=5,
+        n_settings=6,
         n_points=2,
         calibrations=("none", "platt"),
         thresholds=("zero", "label", "count"),
