@@ -19,7 +19,7 @@ __all__ = ["LazySlope", "RankSVMClassifier"]
 class RankSVMClassifier(KernelMachine):
     """Rank each row's relevant labels above its irrelevant ones by a margin, then cut the ranking.
 
-    Minimises ½ Σ_l ‖w_l‖² + C Σ_i 1/(|Y_i||Ȳ_i|) Σ_(p,q) [1 − (f_p(x_i) − f_q(x_i))]₊ over the pairs of a
+    Minimises ½ Σ_l ‖w_l‖² + C Σ_i 1/(#Y_i·#Ȳ_i) Σ_(p,q) [1 − (f_p(x_i) − f_q(x_i))]₊ over the pairs of a
     relevant label p and an irrelevant label q of the same row, exactly: the duality gap is known and at most
     ``tol`` times the objective. Where to cut a row's ranking is learned by linear least squares from its
     scores to the cut with the fewest errors; `decision_function` is the score minus that cut.
@@ -30,9 +30,9 @@ class RankSVMClassifier(KernelMachine):
     predicted like any other. If no row is left, labels are ranked by how frequent they are. A single label is
     ranked against a virtual label that is relevant where it is absent (calibrated label ranking): this is the
     ordinary SVM of cost 2C. A pair's cost is multiplied by both its label weights; a label of weight 0 or of
-    unknown value is left out of its row, |Y_i| and |Ȳ_i| included.
+    unknown value is left out of its row, #Y_i and #Ȳ_i included.
 
-    Memory grows as n² + n·L + the number of pairs Σ|Y_i||Ȳ_i|; a sweep over the rows takes at most n²·L
+    Memory grows as n² + n·L + the number of pairs Σ #Y_i·#Ȳ_i; a sweep over the rows takes at most n²·L
     operations, and 10 to 100 sweeps are usual with the RBF kernel.
 
     Parameters

@@ -30,7 +30,7 @@ from sklearn.preprocessing import (
 )
 from sklearn.svm import LinearSVC
 
-from mlspl import metrics, model_selection, pacing
+from mlspl import model_selection, pacing
 from mlspl.correlation import CodeRidge, CodeSVR
 from mlspl.errors import UserError
 from mlspl.models.bsvm import BSVMClassifier
@@ -89,7 +89,6 @@ _OBJECTS = (
     LazyCalibration,
     LazySlope,
     StableNeighbours,
-    metrics.Criterion,
     model_selection.AnchoredCalibration,
     model_selection.IdentityCalibration,
     model_selection.PlattCalibration,
@@ -124,7 +123,6 @@ _OBJECTS = (
 _SCALARS = (np.bool_, np.int8, np.int16, np.int32, np.int64, np.uint8, np.float32, np.float64)
 _TRUSTED: dict[str, tuple] = {
     "ObjectNode": _OBJECTS,
-    "FunctionNode": tuple(criterion.function for criterion in metrics.CRITERIA.values()),
     "DictNode": (dict,),
     "ListNode": (list,),
     "TupleNode": (tuple,),

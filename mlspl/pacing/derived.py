@@ -208,6 +208,10 @@ class DerivedFunction(CurveFamily):
             return self.source
         import sympy as sp
 
+        if not isinstance(self.source, sp.Expr):  # lambdify would run whatever text it is given
+            raise UserError(
+                f"a curve is a function, a formula or a SymPy expression, and {self.source!r} is not."
+            )
         return sp.lambdify(sp.Symbol("t"), self.source, ["scipy", "numpy"])
 
     @cached_property
