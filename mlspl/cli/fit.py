@@ -20,7 +20,7 @@ from mlspl.cli.sources import STANDARD, check_target, file_name, note, notes, sh
 from mlspl.datasets import Dataset
 from mlspl.datasets.source import replacing
 from mlspl.errors import UserError
-from mlspl.experiments import METHODS, get_method
+from mlspl.experiments import OWN_DATA
 from mlspl.experiments.methods import Method, candidates
 from mlspl.experiments.tuning import choose_parameters
 from mlspl.metrics import CRITERIA, get_criterion
@@ -43,7 +43,7 @@ def fit(
         str, typer.Option("--out", "-o", metavar="FILE", help="The model file, such as model.skops.")
     ],
     labels: LabelsOption = None,
-    method: Annotated[str, typer.Option(help=f"One of {', '.join(METHODS)}.")] = "mlspl",
+    method: Annotated[str, typer.Option(help=f"One of {', '.join(OWN_DATA)}.")] = "mlspl",
     tune: Annotated[
         str,
         typer.Option(
@@ -69,9 +69,9 @@ def fit(
     safe to share.
     """
     check_target(out)
-    if method.removesuffix("+") not in METHODS:
-        raise UserError(f"There is no method {method!r}: choose out of {', '.join(METHODS)}.")
-    chosen_method = get_method(method)
+    if method not in OWN_DATA:
+        raise UserError(f"There is no method {method!r}: choose out of {', '.join(OWN_DATA)}.")
+    chosen_method = OWN_DATA[method]
     if tune:
         get_criterion(tune)
     if test_size is not None and not 0 < test_size < 1:

@@ -10,7 +10,7 @@ from mlspl.experiments.comparison import Comparison, Ranking, compare, known_dir
 from mlspl.experiments.comparison_tables import pairs_table, ranks_table, wins_table
 from mlspl.experiments.execution import run_trial
 from mlspl.experiments.figures import critical_difference_figure, pace_function_figure, save_figure
-from mlspl.experiments.methods import METHODS, TUNING_BUDGET, Method, get_method
+from mlspl.experiments.methods import METHODS, OWN_DATA, TUNING_BUDGET, TUNING_FOLDS, Method, get_method
 from mlspl.experiments.paper import (
     PAPER_CRITERIA,
     PAPER_DATASETS,
@@ -38,11 +38,13 @@ from mlspl.experiments.trial import Outcome, Trial
 
 __all__ = [
     "METHODS",
+    "OWN_DATA",
     "PAPER_CRITERIA",
     "PAPER_DATASETS",
     "PAPER_FUNCTIONS",
     "PAPER_METHODS",
     "TUNING_BUDGET",
+    "TUNING_FOLDS",
     "Comparison",
     "Friedman",
     "Method",
