@@ -125,10 +125,21 @@ def test_other_criteria_decide(criterion):
     assert model.best_score_ == min(row["mean"] for row in model.cv_results_)
 
 
-def test_the_path_can_be_drawn():
+def test_the_path_is_drawn_as_gains_over_its_end():
     matplotlib.use("agg")
     model = clone(SMALL).fit(X_TRAIN, Y_TRAIN)
     ax = model.plot_path()
-    assert ax.get_ylabel() == "average precision"
+    assert ax.get_ylabel() == "gain in held-out average precision"
     assert len(ax.containers) == 6
+    best = {"C", "gamma", "class_weight"}
+    rows = [r for r in model.cv_results_ if all(r[name] == model.best_params_[name] for name in best)]
+    (end,) = (row["mean"] for row in rows if row["target"] == 1.0)
+    for container, marks in zip(ax.containers, ax.collections[1::2], strict=False):
+        function, group = container.get_label().split(", ")
+        path = [r for r in rows if r["pace_function"] == function and r["per"] == group.removeprefix("per ")]
+        path.sort(key=lambda row: row["target"])
+        drawn = container.lines[0].get_ydata()
+        np.testing.assert_allclose(drawn, [row["mean"] - end for row in path], atol=1e-12)
+        filled = [tuple(colour) != (1.0, 1.0, 1.0, 1.0) for colour in marks.get_facecolors()]
+        assert filled == [row in model.members_ for row in path]
     matplotlib.pyplot.close(ax.figure)
