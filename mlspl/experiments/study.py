@@ -86,6 +86,7 @@ TUNED = (
     Entry("RankSVM", "ranksvm+"),
     Entry("ML-LOC", "ml-loc+"),
     OURS,
+    UNPACED,
     Entry("BSVM, own decision", "bsvm"),
     Entry("ML-LOC, own decision", "ml-loc"),
     Entry("ExtraTrees", "extra-trees", tuned=False),
