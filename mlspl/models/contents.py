@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
+from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import OneHotEncoder
 
 from mlspl.errors import UserError
@@ -67,7 +68,7 @@ def settle_probabilities(model: Any) -> None:
 
 
 def check_values(model: Any, trusted: frozenset[str]) -> None:
-    """Refuse values that compiled code, or SymPy, would trust; the type alone does not make them harmless.
+    """Refuse values that compiled code, SymPy or a later fit would trust: no type alone makes them harmless.
 
     Examples
     --------
@@ -85,6 +86,8 @@ def check_values(model: Any, trusted: frozenset[str]) -> None:
         if isinstance(value, np.random.RandomState):
             if not 0 <= value.get_state(legacy=False)["state"]["pos"] <= _MT19937_WORDS:
                 raise ValueError(f"{where} is outside its range")
+        elif isinstance(value, Pipeline) and vars(value).get("memory") is not None:
+            raise ValueError(f"{where} keeps a cache on disk: set memory=None")
         elif isinstance(value, OneHotEncoder) and not _is_consistent(value):
             raise ValueError(f"{where} is a OneHotEncoder that drops or groups categories, or was changed")
 

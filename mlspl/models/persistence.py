@@ -21,8 +21,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from mlspl.datasets.source import replacing
 from mlspl.errors import UserError
+from mlspl.models.archive import INFO, LARGEST_FILE, check_archive, read_member
 from mlspl.models.contents import check_values, refuse_functions, settle_probabilities
-from mlspl.models.trusted import INFO, LARGEST_FILE, TRUSTED_TYPES, check_archive
+from mlspl.models.trusted import TRUSTED_TYPES
 
 __all__ = ["FORMAT", "ModelInfo", "load_model", "model_bytes", "read_model_info", "save_model"]
 
@@ -290,10 +291,9 @@ def _info(data: bytes, path: Path) -> ModelInfo:
         with ZipFile(io.BytesIO(data)) as archive:
             if INFO not in archive.namelist():
                 check = UserError(f"it has no {INFO}, so mlspl did not write it.")
-            member = archive.getinfo(INFO)
-            if member.file_size > len(data):
-                raise check
-            told = json.loads(archive.read(member))
+            told = json.loads(read_member(archive, INFO))
+    except UserError as error:
+        raise _refusal(path, error) from None
     except Exception:
         raise _refusal(path, check) from None
     number = told.get("format") if isinstance(told, dict) else None

@@ -8,6 +8,7 @@ import pickle
 import struct
 import tracemalloc
 import zipfile
+from importlib import import_module
 
 import numpy as np
 import pandas as pd
@@ -27,7 +28,8 @@ from mlspl import load_model, pacing, save_model
 from mlspl.correlation import CodeRidge
 from mlspl.datasets import load_dataset
 from mlspl.errors import UserError
-from mlspl.models import TRUSTED_TYPES, persistence, read_model_info
+from mlspl.models import TRUSTED_TYPES, archive, persistence, read_model_info
+from mlspl.models.contents import settle_probabilities
 
 DIGITS = load_dataset("digits-traits")
 X, Y = DIGITS.X[:60] / 16, DIGITS.Y[:60, :4].astype(float)
@@ -384,8 +386,8 @@ def test_a_formula_in_a_file_cannot_become_code(tmp_path, monkeypatch):
         tree["content"]["content"] = {"n_folds": attributes.pop("n_folds"), **attributes}
         attributes["pace_function"]["content"]["content"]["source"]["__id__"] = 4242
 
-    for trick in (change, alias):
-        with pytest.raises(UserError, match="no text"):
+    for trick, message in ((change, "no text"), (alias, "different objects under one id")):
+        with pytest.raises(UserError, match=message):
             load_model(rewritten(saved, tmp_path, trick))
     assert not (tmp_path / MARKER).exists()
 
@@ -519,6 +521,94 @@ def test_bombs_need_no_memory(saved, tmp_path):
     tracemalloc.stop()
 
 
+def understated(data, member):
+    """An archive with a member that announces a thousand bytes, whatever it unfolds to."""
+    data = bytearray(data)
+    entry = data.rindex(member.encode()) - 46
+    assert data[entry : entry + 4] == b"PK\x01\x02"
+    struct.pack_into("<I", data, entry + 24, 1000)
+    return bytes(data)
+
+
+@pytest.mark.parametrize("compression", [zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+@pytest.mark.parametrize("place", ["information", "sparse matrix"])
+def test_members_that_understate_what_they_unfold_to_need_no_memory(saved, tmp_path, compression, place):
+    """zipfile unfolds them whole before it cuts them to the size announced."""
+    path = tmp_path / "bomb.skops"
+    if place == "information":
+        with zipfile.ZipFile(path, "w", compression) as new:
+            new.writestr("mlspl.json", bytes(2**26))
+        path.write_bytes(understated(path.read_bytes(), "mlspl.json"))
+    else:
+        packed = io.BytesIO()
+        with zipfile.ZipFile(packed, "w", compression) as new:
+            new.writestr("data.npy", npy((109,), bytes(2**26)))
+        path = rewritten(saved, tmp_path, extra=[("bomb.npz", understated(packed.getvalue(), "data.npy"))])
+    for load in (load_model, read_model_info) if place == "information" else (load_model,):
+        tracemalloc.start()
+        with pytest.raises(UserError, match="was refused"):
+            load(path)
+        assert tracemalloc.get_traced_memory()[1] < 2e7
+        tracemalloc.stop()
+
+
+def test_information_of_any_length_is_not_parsed(saved, tmp_path, monkeypatch):
+    monkeypatch.setattr(archive, "LARGEST_SCHEMA", 2**20)
+    with pytest.raises(UserError, match=r"its mlspl\.json is larger than 1 MiB"):
+        read_model_info(rewritten(saved, tmp_path, info={"summary": {"x": [[]] * 2**19}}))
+
+
+def test_objects_made_of_each_other_do_not_unfold(saved, tmp_path):
+    """Each list holds the one before twice, by its id: skops would walk through 2**60 lists."""
+
+    def lists(inner, again):
+        for number in range(2, 62):
+            inner = node("ListNode", "builtins", "list", __id__=number, content=[inner, again(number - 1)])
+        return inner
+
+    def array(shape):
+        items = [node("NdArrayNode", "numpy", "ndarray", type="numpy", file="big.npy", __id__=7)] * 1000
+        return node("NdArrayNode", "numpy", "ndarray", type="json", content=items, shape=shape)
+
+    text = node("JsonNode", "builtins", "str", content="0", __id__=1)
+    cases = [
+        (lists(text, lambda number: {"__id__": number}), "different objects under one id"),
+        (lists(text, lambda number: {**text, "__id__": number}), "different objects under one id"),
+        (lists({**text, "__id__": 1.0}, lambda number: {"__id__": number}), "different objects under one id"),
+        (array(texts("TupleNode", 1000, 2**17)), "more axes than one"),
+        (array({"__id__": 7}), "different objects under one id"),
+        (array(text), "without a shape"),
+    ]
+    for part, message in cases:
+        path = rewritten(
+            saved,
+            tmp_path,
+            lambda tree, part=part: tree["content"]["content"].update(k=part),
+            extra=[("big.npy", npy((2**17,), bytes(2**20)))],
+        )
+        with pytest.raises(UserError, match=message):
+            load_model(path)
+
+
+def test_an_object_in_two_places_is_saved(tmp_path):
+    """Written twice under one id, with parts that have other ids each time."""
+    function = pacing.derive("1/(1+t**2)")
+    steps = [mlspl.SelfPacedClassifier(GaussianNB(), function, random_state=0) for _ in range(2)]
+    model = make_pipeline(StandardScaler(), steps[0]).fit(X, np.nan_to_num(Y))
+    model.twin = steps[1]
+    assert_same_answers(model, roundtrip(model, tmp_path, label_names=list("abcd")), NEW)
+
+
+def test_a_pipeline_with_a_cache_on_disk_is_refused(tmp_path):
+    """Fitted again, it would write where the file says, and unpickle what lies there."""
+    model = make_pipeline(StandardScaler(), mlspl.MLkNNClassifier(k=3)).fit(X, Y)
+    model.memory = str(tmp_path / "cache")
+    with pytest.raises(UserError, match="cannot be saved: Pipeline keeps a cache on disk: set memory=None"):
+        save_model(model, tmp_path / "model.skops")
+    with pytest.raises(UserError, match="keeps a cache on disk"):
+        load_model(unchecked(model, tmp_path))
+
+
 def test_a_sparse_matrix_with_wild_indices_is_refused(tmp_path):
     """Compiled code would follow them out of the array."""
     model = mlspl.BSVMClassifier().fit(sparse.csr_array(X), Y)
@@ -569,7 +659,7 @@ def test_a_random_state_outside_its_range_is_refused(tmp_path):
 def unchecked(model, folder):
     """A file as a forger writes it, without the checks of save_model."""
     path = folder / "forged.skops"
-    model._calibration.get(model)
+    settle_probabilities(model)
     skops.io.dump(model, path)
     info = {"format": 1, "versions": {}, "label_names": ["a"], "summary": {}}
     with zipfile.ZipFile(path, "a") as archive:
@@ -578,7 +668,11 @@ def unchecked(model, folder):
 
 
 def test_the_published_list_names_only_what_exists_and_is_harmless():
-    """Our own classes, plain data, and scikit-learn estimators; no function but our five criteria."""
+    """Our own classes, plain data, and scikit-learn estimators; no functions."""
+    things = [
+        getattr(import_module(module), name) for module, _, name in (n.rpartition(".") for n in TRUSTED_TYPES)
+    ]
+    assert all(isinstance(thing, type) for thing in things)
     homes = {"builtins", "numpy", "scipy", "sklearn", "mlspl"}
     assert {name.partition(".")[0] for name in TRUSTED_TYPES} == homes
     assert {name for name in TRUSTED_TYPES if name.startswith("builtins.")} == {
