@@ -10,7 +10,7 @@ from rich.console import Console
 from mlspl.cli.datasets import open_dataset
 from mlspl.cli.predict import ModelArgument, answer, matched, open_model
 from mlspl.cli.scores import criteria_table, labels_table, score_rows, scores_text
-from mlspl.cli.sources import check_target, file_name, notes, shown
+from mlspl.cli.sources import check_target, counted, file_name, notes, shown
 from mlspl.datasets import Dataset, list_datasets
 from mlspl.datasets.source import replacing
 from mlspl.errors import UserError
@@ -47,7 +47,9 @@ def evaluate(
     with notes():
         scores = score_rows(dataset.Y, F, P, info.label_names)
     console = Console(highlight=False)
-    console.print(f"{shown(model.name)} on {len(dataset.Y)} rows of {shown(dataset.name)}", soft_wrap=True)
+    console.print(
+        f"{shown(model.name)} on {counted(len(dataset.Y), 'row')} of {shown(dataset.name)}", soft_wrap=True
+    )
     console.print(criteria_table(scores[0]))
     console.print()
     console.print(labels_table(scores[1], every))

@@ -16,7 +16,7 @@ from sklearn.pipeline import Pipeline
 
 from mlspl.cli.datasets import LabelsOption, open_dataset
 from mlspl.cli.scores import criteria_table, plain, score_rows
-from mlspl.cli.sources import STANDARD, check_target, file_name, note, notes, shown
+from mlspl.cli.sources import STANDARD, check_target, counted, file_name, note, notes, shown
 from mlspl.datasets import Dataset
 from mlspl.datasets.source import replacing
 from mlspl.errors import UserError
@@ -59,7 +59,9 @@ def fit(
             "not see them. The model that is saved is then fitted on all rows, with the same parameters.",
         ),
     ] = None,
-    seed: Annotated[int, typer.Option(help="Seed of everything random.", min=0, max=2**32 - 1)] = 0,
+    seed: Annotated[
+        int, typer.Option(metavar="N", help="Seed of everything random.", min=0, max=2**32 - 1)
+    ] = 0,
 ) -> None:
     """Learn the labels of a file and save the model.
 
@@ -88,9 +90,8 @@ def fit(
         raise UserError(f"{data}: no features are left to learn from.")
     n_rows, n_labels = dataset.Y.shape
     split = protocol_split(n_rows, seed, round(1 - test_size, 12)) if test_size else None
-    console.print(
-        f"{shown(file_name(data))}: {n_rows} rows, {len(names)} features, {n_labels} labels", soft_wrap=True
-    )
+    size = ", ".join(map(counted, (n_rows, len(names), n_labels), ("row", "feature", "label")))
+    console.print(f"{shown(file_name(data))}: {size}", soft_wrap=True)
 
     started = time.perf_counter()
     try:
@@ -137,7 +138,7 @@ def _learn(
         with notes():
             F, P = model.decision_function(unseen), model.predict(unseen)
             scores, _ = score_rows(dataset.Y[test], F, P, dataset.label_names)
-        console.print(f"On {len(test)} rows held out, learnt from the other {len(train)}:")
+        console.print(f"On {counted(len(test), 'row')} held out, learnt from the other {len(train)}:")
         console.print(criteria_table(scores))
     parameters = parameters or _choose(method, tune, table, dataset.Y, seed)
     return _fit(method, parameters, table, dataset.Y, dataset.label_names, seed), parameters, scores

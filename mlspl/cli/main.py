@@ -8,6 +8,7 @@ from rich.console import Console
 
 import mlspl
 from mlspl.cli import compare, datasets, evaluate, fit, pacing, predict, reproduce
+from mlspl.cli.sources import printable
 from mlspl.errors import UserError
 
 __all__ = ["app", "main"]
@@ -54,12 +55,12 @@ def main() -> None:
         if debug:
             raise
         console.print("[bold red]error:[/]", end=" ")
-        console.print(str(error), markup=False)
+        console.print("\n".join(map(printable, str(error).split("\n"))), markup=False)
         sys.exit(2)
     except Exception as error:
         if debug:
             raise
         console.print("[bold red]internal error:[/]", end=" ")
-        console.print(f"{type(error).__name__}: {error}", markup=False)
+        console.print(printable(f"{type(error).__name__}: {error}"), markup=False)
         console.print("This is a fault of mlspl. `mlspl --debug …` shows where; please report it.")
         sys.exit(1)

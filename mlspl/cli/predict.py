@@ -12,7 +12,7 @@ from rich.console import Console
 
 from mlspl import datasets
 from mlspl.cli.scores import safe_cell
-from mlspl.cli.sources import STANDARD, check_target, file_name, note, notes, shown, spooled
+from mlspl.cli.sources import STANDARD, check_target, counted, file_name, note, notes, shown, spooled
 from mlspl.datasets import Dataset
 from mlspl.datasets.source import replacing
 from mlspl.errors import UserError
@@ -51,7 +51,7 @@ def predict(
     check_target(out)
     estimator, info = open_model(model)
     if top is not None and top > len(info.label_names):
-        raise UserError(f"--top {top}: the model knows {len(info.label_names)} labels only.")
+        raise UserError(f"--top {top}: the model knows {counted(len(info.label_names), 'label')} only.")
     table = matched(_open_rows(data, info), info, estimator)
     asked = "predict_proba" if proba else "decision_function" if scores or top else "predict"
     answers = answer(estimator, asked, table, info, model)
@@ -70,7 +70,7 @@ def predict(
         return
     with replacing(Path(out)) as target:
         target.write(stream.getvalue())
-    Console(highlight=False, soft_wrap=True).print(f"Wrote {shown(out)}: {len(answers)} rows")
+    Console(highlight=False, soft_wrap=True).print(f"Wrote {shown(out)}: {counted(len(answers), 'row')}")
 
 
 def open_model(path: Path) -> tuple[Any, ModelInfo]:

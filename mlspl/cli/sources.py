@@ -15,7 +15,17 @@ from rich.markup import escape
 
 from mlspl.errors import UserError
 
-__all__ = ["STANDARD", "check_target", "file_name", "note", "notes", "shown", "spooled"]
+__all__ = [
+    "STANDARD",
+    "check_target",
+    "counted",
+    "file_name",
+    "note",
+    "notes",
+    "printable",
+    "shown",
+    "spooled",
+]
 
 STANDARD = "-"
 """How the command line spells standard input and output."""
@@ -73,13 +83,31 @@ def check_target(out: str) -> None:
         raise UserError(f"{path} is a folder. Name a file in it.")
     if not path.parent.is_dir():
         raise UserError(f"the folder {path.parent} does not exist. Make it first.")
+    if path.exists() and not path.is_file():  # a pipe or a device
+        return
     if not os.access(path.parent, os.W_OK):
         raise UserError(f"the folder {path.parent} cannot be written to. Name another.")
 
 
+def counted(number: int, what: str) -> str:
+    """A number of things, as one says it.
+
+    Examples
+    --------
+    >>> counted(1, "row"), counted(2, "row")
+    ('1 row', '2 rows')
+    """
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
+
+
+def printable(text: str) -> str:
+    """Text that may come from a file, without what a terminal would take for orders."""
+    return "".join(sign if sign.isprintable() else "\N{REPLACEMENT CHARACTER}" for sign in text)
+
+
 def shown(text: str) -> str:
     """A name from a file, without what a terminal or Rich would take for orders."""
-    return escape("".join(sign if sign.isprintable() else "\N{REPLACEMENT CHARACTER}" for sign in text))
+    return escape(printable(text))
 
 
 def note(text: str) -> None:

@@ -61,14 +61,20 @@ def shorten(text: str) -> str:
 
 @contextmanager
 def replacing(path: Path, mode: str = "w") -> Iterator[IO]:
-    """Open a file that takes the place of `path` only when everything has been written."""
+    """Open a file that takes the place of `path` only when everything has been written.
+
+    A pipe or a device, such as ``/dev/null``, is written to and stays what it is.
+    """
     if not path.parent.is_dir():
         raise UserError(f"the folder {path.parent} does not exist. Make it first.")
+    encoding, newline = (None, None) if "b" in mode else ("utf-8", "")
+    if path.exists() and not path.is_file():
+        with path.open(mode, encoding=encoding, newline=newline) as stream:
+            yield stream
+        return
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
-        with part.open(
-            mode, encoding=None if "b" in mode else "utf-8", newline=None if "b" in mode else ""
-        ) as stream:
+        with part.open(mode, encoding=encoding, newline=newline) as stream:
             yield stream
         os.replace(part, path)
     finally:

@@ -8,6 +8,7 @@ import pickle
 import subprocess
 import sys
 import zipfile
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pandas as pd
@@ -476,6 +477,42 @@ def test_a_hostile_model_is_refused_from_the_shell_and_runs_nothing(fitted, tmp_
         assert (code, out) == (2, "")
         assert errors.startswith("error: evil.skops was refused: it is a pickle, which could run any code.")
     assert not (tmp_path / "mlspl_was_here").exists()
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes here")
+def test_a_pipe_is_written_to_and_not_replaced(fitted, tmp_path):
+    """Nor is /dev/null, when root runs the command."""
+    pipe = tmp_path / "labels"
+    os.mkfifo(pipe)
+    with ThreadPoolExecutor() as threads:
+        read = threads.submit(pipe.read_text)
+        code, _, errors = fitted("predict", "songs.skops", "songs.csv", "-o", "labels")
+        assert (code, errors) == (0, "")
+        assert pipe.is_fifo()
+        assert read.result(timeout=60).startswith("happy,calm,dance\n")
+
+
+def test_one_row_and_one_label_are_said_so(mlspl, tmp_path):
+    (tmp_path / "one.csv").write_text(
+        "a,y\n" + "".join(f"{i},{'yes' if i % 2 else 'no'}\n" for i in range(12))
+    )
+    options = ["--labels", "y", "--method", "bsvm", "--test-size", "0.08", "-o", "m.skops"]
+    out = mlspl("fit", "one.csv", *options)[1].splitlines()
+    assert out[:2] == ["one.csv: 12 rows, 1 feature, 1 label", "On 1 row held out, learnt from the other 11:"]
+    assert mlspl("predict", "m.skops", "-", "-o", "y.csv", given="a\n3\n")[1] == "Wrote y.csv: 1 row\n"
+
+
+def test_a_model_file_gives_the_terminal_no_orders(fitted, tmp_path):
+    """Its own words, quoted in the refusal, could be escape sequences."""
+    with zipfile.ZipFile("songs.skops") as old, zipfile.ZipFile("evil.skops", "w") as new:
+        for name in old.namelist():
+            tree = json.loads(old.read(name)) if name == "schema.json" else None
+            text = tree and json.dumps(tree | {"__module__": "\x1b]0;title\x07\x1b[31m"})
+            new.writestr(name, text or old.read(name))
+    code, _, errors = fitted("predict", "evil.skops", "songs.csv")
+    assert code == 2
+    assert "what no model file may hold: \N{REPLACEMENT CHARACTER}]0;title" in errors
+    assert "\x1b" not in errors
 
 
 def test_a_reader_that_stops_early_is_no_error(fitted, tmp_path):
