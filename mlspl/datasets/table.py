@@ -18,7 +18,7 @@ __all__ = ["Column", "Table", "check_label_size"]
 
 # Y is dense; a small file can still announce more pairs than any memory holds.
 _LARGEST_Y_BYTES = 2**31
-_LABEL_VALUES = {"0": 0, "1": 1, "false": 0, "true": 1}
+_LABEL_VALUES = {"0": 0, "1": 1, "false": 0, "true": 1, "no": 0, "yes": 1}
 
 
 @dataclass(frozen=True)
@@ -107,7 +107,10 @@ class Table:
         """The number each code of a label stands for, with NaN at the end, where code -1 finds it."""
         numbers = [_LABEL_VALUES.get(value.lower()) for value in column.values]
         if column.kind == "text" or None in numbers:
-            message = f"label {column.name!r} is {column.kind} {column.shown_values}. A label must be 0 or 1."
+            message = (
+                f"label {column.name!r} is {column.kind} {column.shown_values}. A label must be "
+                "0 or 1, false or true, no or yes."
+            )
             raise DataFormatError(message, self.path, column.line)
         return np.array([*numbers, np.nan], float)
 

@@ -40,7 +40,10 @@ def test_words_become_categories_in_sorted_order(tmp_path):
     assert read(tmp_path, text).feature_names == [f"town={value}" for value in dataset.nominal["town"]]
 
 
-def test_labels_may_be_written_as_true_and_false(tmp_path):
+def test_labels_may_be_written_in_words(tmp_path):
+    text = "a;y;z\n1;Yes;no\n2;no;?\n3;YES;yes\n"
+    assert read(tmp_path, text, -2).Y.tolist()[::2] == [[1, 0], [1, 1]]
+    assert np.isnan(read(tmp_path, text, -2).Y[1, 1])
     assert read(tmp_path, "a,y\n1,True\n2,False\n3,\n").Y.tolist()[:2] == [[1], [0]]
     arff = "@relation r\n@attribute a numeric\n@attribute y {true,FALSE}\n@data\n1,true\n2,FALSE\n"
     assert read(tmp_path, arff, name="r.arff").Y.tolist() == [[1], [0]]
@@ -64,7 +67,7 @@ def test_one_slip_in_a_column_of_numbers_is_an_error_at_its_line(tmp_path):
         ('a,y\n"1"x,0\n', 2),
         ("a,y\n1,0\n1,2\n", 3),
         ("a;y\n1;0\n-2,25;0\n3,5;1\n", 3),
-        ("a,y\n1,0\n1,yes\n2,no\n", 1),
+        ("a,y\n1,0\n1,maybe\n2,no\n", 1),
         ("a,y\n1,0\ninf,1\n3,1\n", 3),
         ("a,y\n" + "1" * 200_000 + ",1\n", 2),
     ],
