@@ -6,6 +6,7 @@ and RankSVM. `save_model` and `load_model` keep them in files that are safe to s
 
 from mlspl.models.bsvm import BSVMClassifier
 from mlspl.models.decision import TunedDecisionClassifier
+from mlspl.models.limits import LargeFitWarning
 from mlspl.models.mlknn import MLkNNClassifier
 from mlspl.models.mlloc import MLLOCClassifier
 from mlspl.models.mlspl import MLSPLClassifier
@@ -19,6 +20,7 @@ from mlspl.models.trusted import TRUSTED_TYPES
 __all__ = [
     "TRUSTED_TYPES",
     "BSVMClassifier",
+    "LargeFitWarning",
     "MLLOCClassifier",
     "MLSPLClassifier",
     "MLSPLClassifierCV",
