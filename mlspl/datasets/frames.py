@@ -73,7 +73,11 @@ def read_parquet(path: Path) -> Table:
         if size.num_rows * size.num_columns > _MOST_CELLS:
             message = f"{size.num_rows} rows × {size.num_columns} columns are more than {_MOST_CELLS} values."
             raise DataFormatError(message + " Select rows or columns first.", path)
-        frame = pd.read_parquet(path, engine="pyarrow")
+        text = [
+            field.name for field in pyarrow_parquet.read_schema(path) if str(field.type).endswith("string")
+        ]
+        # Without its dictionary, a word of a megabyte would be held once for each row.
+        frame = pd.read_parquet(path, engine="pyarrow", read_dictionary=text)
     except DataFormatError:
         raise
     except Exception as error:
@@ -84,6 +88,8 @@ def read_parquet(path: Path) -> Table:
         raise DataFormatError("it has no rows.", path)
     names = [str(name) for name in frame.columns]
     _check_names(names, path, None)
+    for name in frame.columns.intersection(text):
+        frame[name] = frame[name].cat.set_categories(sorted(frame[name].dropna().unique()))
     columns, cells = [], np.zeros(frame.shape)
     for j, name in enumerate(names):
         column, cells[:, j] = _frame_column(frame.iloc[:, j], name, path)

@@ -85,6 +85,21 @@ def test_pandas_and_mlspl_read_the_same_numbers(tmp_path):
     np.testing.assert_array_equal(read_dataset(tmp_path / "pandas.csv", -1).X, X)
 
 
+def test_a_long_word_in_every_row_of_a_parquet_is_held_once(tmp_path):
+    """A file of some hundred bytes, whose text in full would take two gigabytes."""
+    pyarrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    words = pyarrow.DictionaryArray.from_arrays(pyarrow.array(np.arange(2000) % 2), ["b" * 10**6, "a"])
+    table = pyarrow.table({"word": words, "y": np.arange(2000) % 2})
+    path = tmp_path / "words.parquet"
+    parquet.write_table(table, path, compression="zstd", store_schema=False)
+    before = pyarrow.default_memory_pool().max_memory()
+    dataset = read_dataset(path, ["y"], encode=False)
+    assert pyarrow.default_memory_pool().max_memory() - before < 1e8
+    assert dataset.nominal["word"] == ("a", "b" * 10**6)
+    assert dataset.X[:3, 0].tolist() == [1, 0, 1]
+
+
 def test_parquet_columns_of_every_kind(tmp_path):
     pytest.importorskip("pyarrow")
     frame = pd.DataFrame({
