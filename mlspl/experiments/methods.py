@@ -46,7 +46,7 @@ class Method:
     build : callable
         Keyword parameters to an unfitted estimator.
     defaults : mapping
-        The paper's parameters.
+        Its parameters when it is not tuned: those of the paper that we reproduce, in `METHODS`.
     grid : mapping
         The values that tuning tries of each parameter, `TUNING_BUDGET` combinations in all; empty for a
         method that tunes itself, by its parameter `criterion`.

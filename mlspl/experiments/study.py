@@ -131,8 +131,8 @@ def study_parts() -> list[Part]:
 
 def study_trials(
     datasets: Mapping[str, Dataset], parts: Iterable[Part], n_splits: int = N_SPLITS
-) -> list[Trial]:
-    """List the trials of these parts, each once.
+) -> list[tuple[Part, Trial]]:
+    """List the trials of these parts; what is in two tables is listed for each of them.
 
     Parameters
     ----------
@@ -144,20 +144,15 @@ def study_trials(
         Splits of each.
     """
     prints = {name: data.fingerprint() for name, data in datasets.items()}
-    trials = [
-        Trial(
-            name,
-            prints[name],
-            entry.method,
-            entry.parameters(datasets[name].X.shape[1]),
-            split,
-            corruption=corruption,
-            tune=CRITERION if entry.tuned else "",
-        )
-        for name, corruption, entry in parts
-        for split in range(n_splits)
-    ]
-    return list({trial.key: trial for trial in trials}.values())
+    trials = []
+    for part in parts:
+        name, corruption, entry = part
+        parameters = entry.parameters(datasets[name].X.shape[1])
+        tune = CRITERION if entry.tuned else ""
+        for split in range(n_splits):
+            trial = Trial(name, prints[name], entry.method, parameters, split, 0.3, corruption, tune)
+            trials.append((part, trial))
+    return trials
 
 
 def _run(trials: Sequence[Trial], datasets: Mapping[str, Dataset], store: Store) -> None:
@@ -184,7 +179,7 @@ def _main(arguments: Sequence[str]) -> None:
         datasets = {
             name: load_dataset(name) for name in dict.fromkeys((*PAPER_DATASETS, *CORRUPTED_DATASETS))
         }
-        trials = study_trials(datasets, study_parts())
+        trials = list({t.key: t for _, t in study_trials(datasets, study_parts())}.values())
         with Store(folder / "results.db") as store:
             _run(trials, datasets, store)
             write_page(store, datasets, Path(arguments[1]))

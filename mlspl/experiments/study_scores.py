@@ -44,14 +44,12 @@ def collect(store: Store, datasets: Mapping[str, Dataset]) -> pd.DataFrame:
     frame = store.frame()
     found = frame[frame["error"].isna()].set_index("key")["scores"]
     rows, missing = {}, 0
-    for part in study_parts():
-        name, corruption, entry = part
-        for trial in study_trials(datasets, [part]):
-            if trial.key in found.index:
-                scores = [found[trial.key][criterion] for criterion in PAPER_CRITERIA]
-                rows[name, corruption, entry.title, trial.split] = scores
-            else:
-                missing += 1
+    for (name, corruption, entry), trial in study_trials(datasets, study_parts()):
+        if trial.key in found.index:
+            scores = [found[trial.key][criterion] for criterion in PAPER_CRITERIA]
+            rows[name, corruption, entry.title, trial.split] = scores
+        else:
+            missing += 1
     if missing:
         raise UserError(f"{store.path} lacks {missing} trials of the study: `make study` runs them.")
     table = pd.DataFrame.from_dict(rows, orient="index", columns=list(PAPER_CRITERIA))

@@ -174,7 +174,8 @@ class MLSPLClassifierCV(CallbackSupportMixin, MultiLabelClassifier):
         chosen = {name: self.best_params_[name] for name in ("C", "gamma", "class_weight")}
         rows = [row for row in self.cv_results_ if chosen.items() <= row.items()]
         (end,) = (row for row in rows if row["target"] == 1.0)
-        sign = 1.0 if get_criterion(self.criterion).greater_is_better else -1.0
+        criterion = get_criterion(self.criterion if self.label_weights_.shape[1] > 1 else "hamming_loss")
+        sign = 1.0 if criterion.greater_is_better else -1.0
         paths = list(product(self.pace_functions, self.per))
         for i, (function, per) in enumerate(paths):
             line = [row for row in rows if (row["pace_function"], row["per"]) == (function, per)]
@@ -190,8 +191,8 @@ class MLSPLClassifierCV(CallbackSupportMixin, MultiLabelClassifier):
             faces = [colour if member else "white" for member in taken]
             ax.scatter(places, means, s=28, facecolors=faces, edgecolors=colour, zorder=3)
         ax.axhline(0.0, color="0.5", linestyle=":", label="unpaced")
-        criterion = self.criterion.replace("_", " ")
-        ax.set(xlabel="quantile of the losses that sets the pace", ylabel=f"gain in held-out {criterion}")
+        gain = f"gain in held-out {criterion.name.replace('_', ' ')}"
+        ax.set(xlabel="quantile of the losses that sets the pace", ylabel=gain)
         ax.legend(frameon=False, fontsize="small", ncols=2)
         return ax
 
@@ -211,6 +212,12 @@ class MLSPLClassifierCV(CallbackSupportMixin, MultiLabelClassifier):
             raise ValueError(f"Choosing the pace needs at least 4 rows to fold, but n_samples={n}.")
         # One label alone cannot be ranked; then only the labels themselves can be judged.
         criterion = get_criterion(self.criterion if n_labels > 1 else "hamming_loss")
+        for name in ("n_settings", "n_points"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name} is {getattr(self, name)!r}; at least 1 must be taken.")
+        for name in ("C", "gamma_factors", "class_weights"):
+            if not len(getattr(self, name)):
+                raise ValueError(f"{name} is empty; give at least one value to try.")
         scale = resolve_gamma("scale", X)
         gammas = [float(factor) * scale for factor in self.gamma_factors]
         folds = self._split(Y, self.cv)

@@ -86,13 +86,17 @@ def pace_path(pace_functions, per, quantiles) -> list[PathPoint]:
     pace_functions, per : sequences of str
         Self-paced functions, and groups whose quantiles are taken; each combination is a path.
     quantiles : sequence of float
-        The points of a path.
+        The points of a path, below 1, which is the unpaced end.
 
     Examples
     --------
     >>> [point.target for point in pace_path(["huber"], ["label"], [0.5, 0.9])]
     [1.0, 0.9, 0.5]
     """
+    if not all(0.0 <= quantile < 1.0 for quantile in quantiles):
+        raise ValueError(
+            f"quantiles are {tuple(quantiles)}; give numbers from 0 to below 1: 1 is always there."
+        )
     paths = product(pace_functions, per, sorted(quantiles, reverse=True))
     return [UNPACED, *(PathPoint(*point) for point in paths)]
 

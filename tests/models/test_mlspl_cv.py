@@ -26,6 +26,12 @@ CHECKED = MLSPLClassifierCV(
 )
 
 
+@pytest.fixture(scope="module")
+def fitted():
+    """For tests that only look."""
+    return clone(SMALL).fit(X_TRAIN, Y_TRAIN)
+
+
 @parametrize_with_checks([CHECKED])
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
@@ -101,11 +107,10 @@ def test_held_out_scores_are_those_of_models_that_saw_other_rows_only():
         np.testing.assert_array_equal(first, second)
 
 
-def test_sparse_rows_give_the_same_model():
-    dense = clone(SMALL).fit(X_TRAIN, Y_TRAIN)
+def test_sparse_rows_give_the_same_model(fitted):
     scarce = clone(SMALL).fit(sparse.csr_array(X_TRAIN), Y_TRAIN)
     np.testing.assert_allclose(
-        scarce.decision_function(sparse.csr_array(X_TEST)), dense.decision_function(X_TEST), atol=5e-3
+        scarce.decision_function(sparse.csr_array(X_TEST)), fitted.decision_function(X_TEST), atol=5e-3
     )
 
 
@@ -125,9 +130,9 @@ def test_other_criteria_decide(criterion):
     assert model.best_score_ == min(row["mean"] for row in model.cv_results_)
 
 
-def test_the_path_is_drawn_as_gains_over_its_end():
+def test_the_path_is_drawn_as_gains_over_its_end(fitted):
     matplotlib.use("agg")
-    model = clone(SMALL).fit(X_TRAIN, Y_TRAIN)
+    model = fitted
     ax = model.plot_path()
     assert ax.get_ylabel() == "gain in held-out average precision"
     assert len(ax.containers) == 6
@@ -143,3 +148,25 @@ def test_the_path_is_drawn_as_gains_over_its_end():
         filled = [tuple(colour) != (1.0, 1.0, 1.0, 1.0) for colour in marks.get_facecolors()]
         assert filled == [row in model.members_ for row in path]
     matplotlib.pyplot.close(ax.figure)
+
+
+def test_one_label_is_drawn_by_what_judged_it():
+    matplotlib.use("agg")
+    model = clone(SMALL).fit(X_TRAIN, Y_TRAIN[:, :1])
+    ax = model.plot_path()
+    assert ax.get_ylabel() == "gain in held-out hamming loss"
+    matplotlib.pyplot.close(ax.figure)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "sentence"),
+    [
+        ({"n_settings": 0}, "n_settings is 0; at least 1 must be taken"),
+        ({"n_points": 0}, "n_points is 0; at least 1 must be taken"),
+        ({"C": ()}, "C is empty; give at least one value"),
+        ({"quantiles": (0.9, 1.0)}, "give numbers from 0 to below 1: 1 is always there"),
+    ],
+)
+def test_mistakes_are_answered_with_a_sentence(parameters, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        clone(SMALL).set_params(**parameters).fit(X_TRAIN, Y_TRAIN)
