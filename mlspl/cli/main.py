@@ -23,8 +23,8 @@ app = typer.Typer(
 app.command(epilog="Example: mlspl fit songs.csv --labels 'mood_*' --test-size 0.3 -o songs.skops")(fit.fit)
 app.command(epilog="Example: mlspl predict songs.skops new.csv --top 3 -o moods.csv")(predict.predict)
 app.command(epilog="Example: mlspl evaluate songs.skops test.csv -o scores.json")(evaluate.evaluate)
-app.command()(reproduce.reproduce)
-app.command()(compare.compare)
+app.command(epilog="Example: mlspl reproduce --datasets flags --methods bsvm,mlspl-cv")(reproduce.reproduce)
+app.command(epilog="Example: mlspl compare results/paper/results.db")(compare.compare)
 app.add_typer(datasets.app, name="datasets")
 app.add_typer(pacing.app, name="pacing")
 

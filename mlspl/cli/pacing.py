@@ -27,7 +27,7 @@ class Family(StrEnum):
     shift = "shift"
 
 
-@app.command("list")
+@app.command("list", epilog="Example: mlspl pacing list")
 def list_functions() -> None:
     """List the self-paced functions, their weights, and whether they keep the conditions of Definition 1."""
     table = Table("name", "weight v*", "source", "conditions", box=None, pad_edge=False)
@@ -44,7 +44,7 @@ def list_functions() -> None:
     )
 
 
-@app.command()
+@app.command(epilog="Example: mlspl pacing plot sigmoid arctan --pace 1 -o curves.png")
 def plot(
     functions: Annotated[
         list[str] | None, typer.Argument(metavar="NAME", help="Which to draw; by default the paper's four.")
@@ -61,7 +61,7 @@ def plot(
     _save(functions or PAPER, out, pace, max_loss)
 
 
-@app.command()
+@app.command(epilog="Example: mlspl pacing derive 'exp(-t**2)' --family scale --latex")
 def derive(
     formula: Annotated[
         str, typer.Argument(metavar="FORMULA", help='A decreasing curve in t, such as "1/(1+t**2)".')
@@ -89,7 +89,7 @@ def derive(
         _save([function], out, None, None)
 
 
-@app.command()
+@app.command(epilog="Example: mlspl pacing verify arctan")
 def verify(name: Annotated[str, typer.Argument(metavar="NAME", help="One of `mlspl pacing list`.")]) -> None:
     """Check the conditions of Definition 1 and Lemma 1, with a witness for each that fails."""
     _print_report(pacing.verify(name))
