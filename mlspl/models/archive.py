@@ -4,6 +4,7 @@ skops rebuilds objects by the types a file names. Its own list of trusted types 
 it follows a file wherever that leads, so this check comes first and knows less.
 """
 
+import hashlib
 import io
 import json
 from collections.abc import Collection, Iterator
@@ -124,15 +125,15 @@ def _check_repeats(schema: Any) -> None:
     skops puts the first object of an id in the place of the others. Were they others, a few lists of each
     other would unfold to any length.
     """
-    known: dict[int, int] = {}
+    known: dict[int, str] = {}
 
-    def signature(value: Any) -> int:
+    def signature(value: Any) -> str:
         if isinstance(value, list):
-            return hash(tuple(map(signature, value)))
+            return _digest([signature(part) for part in value])
         if not isinstance(value, dict):
-            return hash(value)
+            return _digest(value)
         # Parts made for the file alone have another id, and another file, each time they are written.
-        told = hash(tuple((key, signature(part)) for key, part in value.items() if key not in _FLEETING))
+        told = _digest({key: signature(part) for key, part in value.items() if key not in _FLEETING})
         if "__id__" in value:
             number = value["__id__"]
             if type(number) is not int or known.setdefault(number, told) != told:
@@ -140,6 +141,11 @@ def _check_repeats(schema: Any) -> None:
         return told
 
     signature(schema)
+
+
+def _digest(value: Any) -> str:
+    """A short text that nobody can make the same for different values, as they could Python's hash."""
+    return hashlib.blake2b(json.dumps(value).encode(), digest_size=16).hexdigest()
 
 
 def _check_object_arrays(schema: Any) -> None:

@@ -1,5 +1,6 @@
 """From scores to labels: calibration and threshold rule, chosen by validation for any estimator."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from mlspl.model_selection import (
 )
 from mlspl.models.base import MultiLabelClassifier
 
-__all__ = ["TunedDecisionClassifier", "choose_decision", "judge"]
+__all__ = ["DecisionMixin", "TunedDecisionClassifier", "choose_decision", "judge"]
 
 
 def judge(criterion, Y, scores, labels) -> float:
@@ -116,7 +117,39 @@ def choose_decision(
     return sorted(tried, key=lambda row: (np.nan_to_num(sign * row["score"]), row["hamming_loss"]))
 
 
-class TunedDecisionClassifier(MultiLabelClassifier):
+class DecisionMixin:
+    """For estimators with ``calibrations`` and ``thresholds`` to choose from, and ``_raw_scores(X)``."""
+
+    calibrations: Sequence[str]
+    thresholds: Sequence[str]
+
+    def _raw_scores(self, X) -> np.ndarray:
+        raise NotImplementedError
+
+    def _decide(self, scores, Y, label_weight, folds, criterion) -> None:
+        """Choose calibration and threshold rule on held-out scores, and fit them to all of these."""
+        # One label is predicted where its score is positive, as binary classifiers do.
+        thresholds = self.thresholds if Y.shape[1] > 1 else ("zero",)
+        self.decisions_ = choose_decision(
+            scores, Y, label_weight, folds, criterion, self.calibrations, thresholds
+        )
+        best = self.decisions_[0]
+        self.calibration_ = get_calibration(best["calibration"]).fit(scores, Y, label_weight)
+        odds = self.calibration_.log_odds(scores)
+        self.threshold_ = get_threshold(best["threshold"]).fit(odds, Y, label_weight)
+        self._probability = AnchoredCalibration().fit(odds, Y, label_weight)
+
+    def _scores(self, X):
+        return self.calibration_.log_odds(self._raw_scores(X))
+
+    def _labels(self, X, scores):
+        return self.threshold_.apply(scores)
+
+    def _probabilities(self, X, scores):
+        return self._probability.transform(scores)
+
+
+class TunedDecisionClassifier(DecisionMixin, MultiLabelClassifier):
     """Put a calibration and a threshold rule behind any multi-label estimator, both chosen by validation.
 
     Out-of-fold scores of the estimator decide; nothing is hidden: the choice, its rivals and the fitted rules
@@ -145,15 +178,15 @@ class TunedDecisionClassifier(MultiLabelClassifier):
         Fitted on all rows.
     calibration_, threshold_ : calibration and threshold of :mod:`mlspl.model_selection`
         The chosen rules, fitted on the out-of-fold scores.
-    results_ : list of dict
-        What was tried, best first.
+    decisions_ : list of dict
+        The calibrations and threshold rules tried, best first.
 
     Examples
     --------
     >>> from mlspl import BSVMClassifier, TunedDecisionClassifier, datasets
     >>> digits = datasets.load_dataset("digits-traits")
     >>> model = TunedDecisionClassifier(BSVMClassifier(gamma="scale")).fit(digits.X[:200], digits.Y[:200])
-    >>> model.results_[0]["threshold"] in ("zero", "label", "count")
+    >>> model.decisions_[0]["threshold"] in ("zero", "label", "count")
     True
     """
 
@@ -183,34 +216,14 @@ class TunedDecisionClassifier(MultiLabelClassifier):
         folds = list(splitter.split(X, Y))
         labels = Y.astype(np.int8)
         scores = out_of_fold_scores(self.estimator, X, labels, label_weight, splitter, self.n_jobs)
-        # One label cannot be ranked, and is predicted where its score is positive, as binary classifiers do.
-        several = Y.shape[1] > 1
-        self.results_ = choose_decision(
-            scores,
-            Y,
-            label_weight,
-            folds,
-            get_criterion(self.criterion if several else "hamming_loss"),
-            self.calibrations,
-            self.thresholds if several else ("zero",),
-        )
-        best = self.results_[0]
-        self.calibration_ = get_calibration(best["calibration"]).fit(scores, Y, label_weight)
-        self.threshold_ = get_threshold(best["threshold"])
-        scores = self.calibration_.log_odds(scores)
-        self.threshold_.fit(scores, Y, label_weight)
-        self._probability = AnchoredCalibration().fit(scores, Y, label_weight)
+        # One label cannot be ranked.
+        criterion = get_criterion(self.criterion if Y.shape[1] > 1 else "hamming_loss")
+        self._decide(scores, Y, label_weight, folds, criterion)
         weights = {} if label_weight is None else {"label_weight": label_weight}
         self.estimator_ = clone(self.estimator).fit(X, labels, **weights)
 
-    def _scores(self, X):
-        return self.calibration_.log_odds(self.estimator_.decision_function(X))
-
-    def _labels(self, X, scores):
-        return self.threshold_.apply(scores)
-
-    def _probabilities(self, X, scores):
-        return self._probability.transform(scores)
+    def _raw_scores(self, X):
+        return self.estimator_.decision_function(X)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

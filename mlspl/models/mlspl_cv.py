@@ -9,14 +9,9 @@ import numpy as np
 from joblib import effective_n_jobs
 
 from mlspl.metrics import get_criterion
-from mlspl.model_selection import (
-    AnchoredCalibration,
-    IterativeStratification,
-    get_calibration,
-    get_threshold,
-)
+from mlspl.model_selection import IterativeStratification
 from mlspl.models.base import MultiLabelClassifier
-from mlspl.models.decision import choose_decision, judge
+from mlspl.models.decision import DecisionMixin, judge
 from mlspl.models.kernel_machine import expansion_scores
 from mlspl.models.kernels import kernel_matrix, resolve_gamma
 from mlspl.models.limits import FLOAT, Cost
@@ -27,7 +22,7 @@ from mlspl.models.progress import CallbackSupportMixin, fit_progress, with_callb
 __all__ = ["MLSPLClassifierCV"]
 
 
-class MLSPLClassifierCV(CallbackSupportMixin, MultiLabelClassifier):
+class MLSPLClassifierCV(CallbackSupportMixin, DecisionMixin, MultiLabelClassifier):
     """Self-paced multi-label learning whose pace is a path, from few pairs to all of them.
 
     Whether pacing pays, and how much of it, depends on how noisy the labels are, which nobody knows
@@ -242,7 +237,9 @@ class MLSPLClassifierCV(CallbackSupportMixin, MultiLabelClassifier):
             del K
         self._decide(scores, Y, label_weight, folds, criterion)
         names = ("C", "gamma", "class_weight", "pace_function", "per", "target")
-        self.best_params_ |= {name: self.members_[0][name] for name in names}
+        self.best_params_ = {name: self.members_[0][name] for name in names} | {
+            name: self.decisions_[0][name] for name in ("calibration", "threshold")
+        }
         self.best_score_ = self.members_[0]["mean"]
 
     def _judge_all(self, K, gamma, Y, label_weight, folds, criterion, report) -> list[dict[str, Any]]:
@@ -314,30 +311,12 @@ class MLSPLClassifierCV(CallbackSupportMixin, MultiLabelClassifier):
         n_folds = min(n_folds, len(Y))
         return list(IterativeStratification(n_folds, random_state=self.random_state).split(Y, Y))
 
-    def _decide(self, scores, Y, label_weight, folds, criterion) -> None:
-        """Choose calibration and threshold rule on held-out scores, and fit them."""
-        thresholds = self.thresholds if Y.shape[1] > 1 else ("zero",)
-        self.decisions_ = choose_decision(
-            scores, Y, label_weight, folds, criterion, self.calibrations, thresholds
-        )
-        self.best_params_ = {name: self.decisions_[0][name] for name in ("calibration", "threshold")}
-        self.calibration_ = get_calibration(self.best_params_["calibration"]).fit(scores, Y, label_weight)
-        odds = self.calibration_.log_odds(scores)
-        self.threshold_ = get_threshold(self.best_params_["threshold"]).fit(odds, Y, label_weight)
-        self._probability = AnchoredCalibration().fit(odds, Y, label_weight)
-
-    def _scores(self, X):
+    def _raw_scores(self, X):
         scores = np.zeros((X.shape[0], self.label_weights_.shape[1]))
         for machine in self.machines_:
             kernel = partial(kernel_matrix, B=self.X_fit_, kernel="rbf", gamma=machine["gamma"])
             scores += expansion_scores(X, kernel, machine["coef"], machine["intercept"])
-        return self.calibration_.log_odds(scores)
-
-    def _labels(self, X, scores):
-        return self.threshold_.apply(scores)
-
-    def _probabilities(self, X, scores):
-        return self._probability.transform(scores)
+        return scores
 
 
 def _itinerary(members) -> dict[Setting, list[PathPoint]]:

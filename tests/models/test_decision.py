@@ -25,9 +25,9 @@ def test_scikit_learn_checks(estimator, check):
 )
 def test_every_estimator_can_have_its_decision_tuned(estimator):
     model = TunedDecisionClassifier(estimator).fit(X_TRAIN, Y_TRAIN)
-    best = model.results_[0]
-    assert best["score"] == min(row["score"] for row in model.results_)
-    assert len(model.results_) == 6
+    best = model.decisions_[0]
+    assert best["score"] == min(row["score"] for row in model.decisions_)
+    assert len(model.decisions_) == 6
     expected = model.calibration_.log_odds(model.estimator_.decision_function(X_TEST))
     np.testing.assert_array_equal(model.decision_function(X_TEST), expected)
     np.testing.assert_array_equal(model.predict(X_TEST), model.threshold_.apply(expected))

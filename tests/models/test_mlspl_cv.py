@@ -3,6 +3,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.base import clone
+from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -79,16 +80,22 @@ def test_the_best_points_of_the_best_settings_are_its_members():
 
 
 def test_unknown_labels_are_left_out_of_the_judgement():
-    """Whatever stands in an unknown pair, the same models are judged the same."""
-    unknown = np.random.default_rng(0).random(Y_TRAIN.shape) < 0.3
-    results = [
-        clone(SMALL)
-        .set_params(quantiles=(), C=(1.0,))
-        .fit(X_TRAIN, np.where(unknown, value, Y_TRAIN), label_weight=np.where(unknown, 0.0, 1.0))
-        for value in (0, 1)
-    ]
-    assert results[0].cv_results_ == results[1].cv_results_
-    assert results[0].decisions_ == results[1].decisions_
+    """A third of the pairs is unknown: what is judged are the others, not the unknown ones as absent."""
+    Y = np.where(np.random.default_rng(0).random(Y_TRAIN.shape) < 0.3, np.nan, Y_TRAIN)
+    model = clone(SMALL).set_params(quantiles=(), C=(1.0,)).fit(X_TRAIN, Y)
+    (row,) = model.cv_results_
+    known = ~np.isnan(Y)
+    K = rbf_kernel(X_TRAIN, gamma=row["gamma"])
+    present = known & (Y == 1)
+    for (train, test), value in zip(model._split(present, 3), row["folds"], strict=True):
+        ((_, scores),) = model._held_out(K, present, known.astype(float), train, test, model._grid())
+        kept = [
+            i
+            for i, (labels, told) in enumerate(zip(present[test], known[test], strict=True))
+            if 0 < labels.sum() < told.sum()
+        ]
+        assert value == pytest.approx(average_precision(Y[test][kept], scores[kept]), abs=1e-9)
+        assert value != pytest.approx(average_precision(present[test][kept], scores[kept]), abs=1e-3)
 
 
 def test_held_out_scores_are_those_of_models_that_saw_other_rows_only():
