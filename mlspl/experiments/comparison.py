@@ -17,7 +17,7 @@ from mlspl.experiments.statistics import (
     friedman,
     wilcoxon_pairs,
 )
-from mlspl.experiments.store import Store
+from mlspl.experiments.store import Store, is_database
 from mlspl.metrics import CRITERIA
 
 __all__ = ["ALL_DATASETS", "Comparison", "Ranking", "compare", "known_directions", "read_scores"]
@@ -185,9 +185,7 @@ def read_scores(path: str | Path, criteria: Sequence[str] = (), variants: bool =
     path = Path(path)
     if not path.is_file():
         raise UserError(f"There is no file {path}; give a results.db of `mlspl reproduce` or a CSV file.")
-    with path.open("rb") as file:
-        is_database = file.read(15) == b"SQLite format 3"
-    if is_database:
+    if is_database(path):
         with Store(path, create=False) as store:
             trials = store.frame()
         scores = score_table(trials if variants else standard_trials(trials))

@@ -6,6 +6,7 @@ import sqlite3
 import threading
 import time
 from collections.abc import Iterable, Mapping
+from contextlib import closing
 from dataclasses import fields
 from pathlib import Path
 from typing import Any, Self
@@ -15,7 +16,7 @@ import pandas as pd
 from mlspl.errors import UserError
 from mlspl.experiments.trial import Outcome, Trial, canonical_json
 
-__all__ = ["Store", "StoreError"]
+__all__ = ["Store", "StoreError", "is_database"]
 
 # "mlsp" in ASCII, in the header of every file of ours; the version counts changes of the table below.
 _APPLICATION_ID = 0x6D6C7370
@@ -94,7 +95,7 @@ class Store:
         self._lock = threading.Lock()
         if not create and not self.path.is_file():
             raise StoreError(f"There is no results file {self.path}; `mlspl reproduce` writes one.")
-        _refuse_other_formats(self.path)
+        _refuse_other_places(self.path)
         try:
             self._database = sqlite3.connect(
                 self.path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False
@@ -229,23 +230,43 @@ class Store:
         return True
 
 
-def _refuse_other_formats(path: Path) -> None:
-    """Look at the first bytes ourselves: SQLite would only say that the file is not a database."""
+# Only SQLite may open a file that is or may be a store: to close any other descriptor of it would drop the
+# locks that this process holds on it through an open `Store` (POSIX).
+
+
+def is_database(path: Path) -> bool:
+    """Whether a file that exists is an SQLite file with something in it, of ours or not.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    """
+    if path.stat().st_size == 0:
+        return False
+    with closing(sqlite3.connect(path, timeout=_BUSY_SECONDS)) as database:
+        try:
+            database.execute("PRAGMA schema_version")
+        except sqlite3.Error as error:
+            return not _is_another_format(error)
+    return True
+
+
+def _refuse_other_places(path: Path) -> None:
+    """What SQLite has no clear words for."""
     if path.is_dir():
         raise StoreError(f"{path} is a folder; name a file for the results.")
-    if not path.exists():
-        if not path.parent.is_dir():
-            raise StoreError(f"The folder {path.parent} for the results file does not exist.")
-        return
-    with path.open("rb") as file:
-        head = file.read(16)
-    if head and head != b"SQLite format 3\0":
-        raise StoreError(f"{path} is not a results file of mlspl; it was left as it is. Name another file.")
+    if not path.parent.is_dir():
+        raise StoreError(f"The folder {path.parent} for the results file does not exist.")
 
 
 def _is_busy(reason: object) -> bool:
     # The lowest byte is the kind of error, the others say more of it.
     return getattr(reason, "sqlite_errorcode", 0) & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+
+
+def _is_another_format(reason: object) -> bool:
+    return getattr(reason, "sqlite_errorcode", 0) == sqlite3.SQLITE_NOTADB
 
 
 def _unusable(path: Path, reason: object) -> StoreError:
@@ -254,6 +275,8 @@ def _unusable(path: Path, reason: object) -> StoreError:
             f"The results file {path} was locked by another process for {_BUSY_SECONDS:.0f} seconds; "
             "end that process or try again."
         )
+    if _is_another_format(reason):
+        return StoreError(f"{path} is not a results file of mlspl; it was left as it is. Name another file.")
     if "readonly" in str(reason) or "unable to open" in str(reason) or "full" in str(reason):
         return StoreError(f"The results file {path} cannot be written: {reason}.")
     return StoreError(

@@ -192,6 +192,18 @@ def test_a_writer_killed_at_any_moment_leaves_whole_trials(tmp_path):
     assert int(run_script(script, str(path))) > 0
 
 
+def test_a_store_opened_twice_keeps_its_locks(tmp_path):
+    """POSIX drops all locks of a process on a file with the first descriptor of it that is closed. Without
+    them another process, on leaving, would take the log away that this one goes on writing to."""
+    path = tmp_path / "results.db"
+    look = "with Store(sys.argv[1]) as store: print(len(store.finished()))"
+    with Store(path) as first, Store(path) as second:
+        first.record(trial(0), Outcome(scores={"one_error": 0.5}))
+        assert run_script(look, str(path)) == "1\n"
+        second.record(trial(1), Outcome(scores={"one_error": 0.5}))
+        assert run_script(look, str(path)) == "2\n"
+
+
 def foreign_database(path):
     database = sqlite3.connect(path)
     database.execute("CREATE TABLE trial (key TEXT)")
@@ -225,7 +237,7 @@ def truncated_store(path):
     [
         (lambda path: path.write_text("dataset,method\n"), "not a results file"),
         (lambda path: path.write_bytes(b"SQLite"), "not a results file"),
-        (lambda path: path.write_bytes(b"SQLite format 3\0" + b"\xff" * 5000), "damaged"),
+        (lambda path: path.write_bytes(b"SQLite format 3\0" + b"\xff" * 5000), "not a results file"),
         (foreign_database, "another program"),
         (newer_store, "results format 99"),
         (damaged_store, "damaged"),
