@@ -3,11 +3,11 @@
 from pathlib import Path
 
 import numpy as np
-from scipy import sparse
 
 from mlspl.datasets import lexer
 from mlspl.datasets.arff_header import read_header, unquote
 from mlspl.datasets.arff_rows import BINARY, IGNORED, NOMINAL, NUMERIC, scan_arff
+from mlspl.datasets.dataset import csr_rows
 from mlspl.datasets.errors import DataFormatError
 from mlspl.datasets.source import parse_number, read_lines, shorten
 from mlspl.datasets.table import Column, Table
@@ -56,8 +56,7 @@ def read_arff(path: Path) -> Table:
         except ValueError as error:
             raise DataFormatError(str(error), path, line_at(start)) from None
     if any_sparse:
-        indptr = np.concatenate([[0], row_stop])
-        cells = sparse.csr_array((values, columns, indptr), shape=(len(row_stop), n_columns))
+        cells = csr_rows(values, columns, row_stop, n_columns)
         cells.sort_indices()
         cells.eliminate_zeros()
     else:

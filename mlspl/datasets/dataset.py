@@ -9,12 +9,23 @@ from scipy import sparse
 
 from mlspl.errors import UserError
 
-__all__ = ["Dataset", "Statistics", "as_dense"]
+__all__ = ["Dataset", "Statistics", "as_dense", "csr_rows"]
 
 
 def as_dense(matrix):
     """The matrix as an array, whether it was sparse or not."""
     return matrix.toarray() if sparse.issparse(matrix) else matrix
+
+
+def csr_rows(values: np.ndarray, columns: np.ndarray, row_stop: np.ndarray, n_columns: int):
+    """The CSR array of rows that end at these values; with 32-bit indices wherever they suffice.
+
+    scikit-learn's trees, liblinear and LIBSVM take no others.
+    """
+    indptr = np.concatenate([[0], row_stop])
+    if len(values) <= np.iinfo(np.int32).max:
+        indptr = indptr.astype(np.int32)
+    return sparse.csr_array((values, columns, indptr), shape=(len(row_stop), n_columns))
 
 
 def _canonical(numbers: np.ndarray) -> np.ndarray:

@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from mlspl.datasets import lexer
-from mlspl.datasets.dataset import Dataset
+from mlspl.datasets.dataset import Dataset, csr_rows
 from mlspl.datasets.errors import DataFormatError
 from mlspl.datasets.labels import Labels
 from mlspl.datasets.source import parse_number, read_lines, shorten
@@ -89,9 +89,7 @@ def read_svmlight(path: Path, labels: Labels, unlabelled: bool = False) -> Datas
         raise error(f"feature index 0, but the indices of this file count from {first}.", row_start[row])
     if names is None:
         names = _numbered("x", first, int(indices.max()) + 1 - first)
-    X = sparse.csr_array(
-        (values, indices - first, np.concatenate([[0], row_stop])), shape=(n_rows, len(names))
-    )
+    X = csr_rows(values, indices - first, row_stop, len(names))
     X.eliminate_zeros()
     if unlabelled:
         return Dataset(X, np.empty((n_rows, 0), np.int8), names, [], {}, path.stem)

@@ -7,7 +7,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d, validate_data
 
-from mlspl.models.inputs import check_names, check_values, explained, unmasked
+from mlspl.models.inputs import check_names, check_values, explained, short_indices, unmasked
 from mlspl.models.limits import FLOAT, Cost, FitSize, check_limits
 
 __all__ = ["MultiLabelClassifier", "check_label_weight", "check_labels"]
@@ -162,7 +162,7 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):
         check_names(X, "X")
         layout = {"accept_sparse": "csr", "dtype": np.float64, "order": "C", "ensure_all_finite": False}
         try:
-            return validate_data(self, X, reset=reset, **layout)
+            return short_indices(validate_data(self, X, reset=reset, **layout))
         except (TypeError, ValueError) as error:
             raise explained(error, X, "X", "features") from None
 

@@ -5,7 +5,7 @@ from scipy import sparse
 
 from mlspl.errors import UserError
 
-__all__ = ["check_names", "check_values", "explained", "unmasked"]
+__all__ = ["check_names", "check_values", "explained", "short_indices", "unmasked"]
 
 # Distances and kernels square the values and add them up; beyond these a square leaves the float64 numbers.
 LARGEST, SMALLEST = 1e140, 1e-140
@@ -105,6 +105,31 @@ def check_values(X, owner, names=None, *, allow_nan=False, training=False) -> No
             f"No value of X is larger than {size:g}, too small for {owner} to square. "
             "Scale the features first, for instance with sklearn.preprocessing.MaxAbsScaler."
         )
+
+
+def short_indices(X):
+    """Return a CSR matrix with 32-bit indices if they suffice; others are returned as they are.
+
+    scikit-learn's trees, liblinear and LIBSVM refuse 64-bit ones.
+
+    Parameters
+    ----------
+    X : array or CSR
+        The features.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy import sparse
+    >>> long = np.array([0, 1], dtype=np.int64)
+    >>> short_indices(sparse.csr_array(([0.5], long[:1], long), shape=(1, 3))).indices.dtype
+    dtype('int32')
+    """
+    if not sparse.issparse(X) or X.indices.dtype == X.indptr.dtype == np.int32:
+        return X
+    if max(X.nnz, *X.shape) > np.iinfo(np.int32).max:
+        return X
+    return type(X)((X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)), shape=X.shape)
 
 
 def _first(X, names, wrong) -> str:

@@ -47,6 +47,8 @@ def test_size_cardinality_and_every_value(data_home, name):
     entry = registry.find_entry(name)
     assert (entry.n_rows, entry.n_features, entry.n_labels, entry.cardinality) == PUBLISHED[name]
     assert sparse.issparse(dataset.X) == (name not in DENSE)
+    if name not in DENSE:
+        assert dataset.X.indices.dtype == np.int32, "scikit-learn's trees take no other"
 
     names, cells = liac_cells(path, name in DENSE)
     labels = set(read_labels_xml(path.with_suffix(".xml")))

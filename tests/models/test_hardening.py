@@ -80,6 +80,12 @@ def messy(table):
     return stored
 
 
+def long_indices(table):
+    """CSR with indices as wide as only matrices beyond 2³¹ values need them."""
+    narrow = sparse.csr_array(table)
+    return sparse.csr_array((narrow.data, narrow.indices.astype(np.int64), narrow.indptr.astype(np.int64)))
+
+
 def far_apart(rows, columns):
     return sparse.csr_matrix(
         (np.ones(rows), np.arange(rows) * (columns // rows), np.arange(rows + 1)), shape=(rows, columns)
@@ -156,6 +162,7 @@ def test_same_as_plain(name, case, plain_scores):
 
 SPARSE = {
     "CSR with zeros, unsorted": messy(np.where(np.abs(X) < 0.5, 0.0, X)),
+    "CSR with 64-bit indices": long_indices(np.where(np.abs(X) < 0.5, 0.0, X)),
     "CSC": sparse.csc_matrix(np.where(np.abs(X) < 0.5, 0.0, X)),
     "COO array": sparse.coo_array(np.where(np.abs(X) < 0.5, 0.0, X)),
     "pandas of sparse columns": pd.DataFrame.sparse.from_spmatrix(

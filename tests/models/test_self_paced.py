@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from scipy import sparse
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.multioutput import MultiOutputClassifier
@@ -41,6 +42,16 @@ def test_any_classifier_with_sample_weights(estimator):
     model = SelfPacedClassifier(estimator, random_state=0).fit(X_TRAIN[:, 20:44], Y_TRAIN[:, :2])
     assert (model.predict(X_TEST[:, 20:44]) == Y_TEST[:, :2]).mean() > 0.75
     assert model.label_weights_.min() < 0.5 < model.label_weights_.max()
+
+
+def test_trees_take_sparse_rows_with_long_indices():
+    """scikit-learn's trees refuse 64-bit indices, which concatenation and other libraries make."""
+    narrow = sparse.csr_array(X_TRAIN[:, 20:44])
+    wide = sparse.csr_array((narrow.data, narrow.indices.astype(np.int64), narrow.indptr.astype(np.int64)))
+    model = SelfPacedClassifier(RandomForestClassifier(n_estimators=5, random_state=0), random_state=0)
+    expected = model.fit(narrow, Y_TRAIN[:, :2]).decision_function(narrow)
+    np.testing.assert_array_equal(model.fit(wide, Y_TRAIN[:, :2]).decision_function(wide), expected)
+    assert wide.indices.dtype == np.int64
 
 
 def test_flipped_pairs_weigh_less_and_the_labels_come_out_better():
