@@ -13,9 +13,8 @@ from mlspl.models import (
     SelfPacedClassifier,
     TRAMClassifier,
     TunedDecisionClassifier,
-    load_model,
-    save_model,
 )
+from mlspl.persistence import load_model, save_model
 
 __all__ = [
     "BSVMClassifier",

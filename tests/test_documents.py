@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from mlspl.cli import main as cli
-from mlspl.models import TRUSTED_TYPES
+from mlspl.persistence import TRUSTED_TYPES
 
 ROOT = Path(__file__).resolve().parent.parent
 WALKS = [ROOT / "README.md", ROOT / "docs" / "first_use.md"]

@@ -25,8 +25,8 @@ from mlspl.experiments.methods import Method, candidates
 from mlspl.experiments.tuning import choose_parameters
 from mlspl.metrics import CRITERIA, get_criterion
 from mlspl.model_selection import protocol_split
-from mlspl.models.persistence import model_bytes
 from mlspl.models.preprocessing import as_table, categories, identifiers, preprocessed
+from mlspl.persistence.model_file import model_bytes
 
 __all__ = ["fit"]
 

@@ -16,8 +16,7 @@ from mlspl.cli.sources import STANDARD, check_target, counted, file_name, note, 
 from mlspl.datasets import Dataset
 from mlspl.datasets.source import replacing
 from mlspl.errors import UserError
-from mlspl.models import ModelInfo, load_model, read_model_info
-from mlspl.models.preprocessing import match_table
+from mlspl.persistence import ModelInfo, load_model, match_table, read_model_info
 
 __all__ = ["ModelArgument", "answer", "matched", "open_model", "predict"]
 

@@ -10,8 +10,8 @@ from sklearn.preprocessing import OneHotEncoder
 from mlspl.errors import UserError
 from mlspl.models.calibrated import LazyCalibration
 from mlspl.models.ranksvm import LazySlope
-from mlspl.models.trusted import TRUSTED_TYPES, full_name
 from mlspl.pacing.derived import DerivedFunction
+from mlspl.persistence.trusted import TRUSTED_TYPES, full_name
 
 __all__ = ["check_values", "refuse_functions", "settle_probabilities"]
 

@@ -15,7 +15,7 @@ import numpy as np
 from scipy import sparse
 
 from mlspl.errors import UserError
-from mlspl.models.trusted import ALLOWED
+from mlspl.persistence.trusted import ALLOWED
 
 __all__ = ["INFO", "LARGEST_FILE", "LARGEST_SCHEMA", "check_archive", "read_member"]
 

@@ -22,8 +22,8 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 import mlspl
 from mlspl import load_model, pacing, save_model
 from mlspl.errors import UserError
-from mlspl.models import archive, persistence, read_model_info
-from mlspl.models.contents import settle_probabilities
+from mlspl.persistence import archive, model_file, read_model_info
+from mlspl.persistence.contents import settle_probabilities
 from tests.model_files import X, Y, assert_same_answers, rewritten
 
 MARKER = "mlspl_was_here"
@@ -451,6 +451,6 @@ def unchecked(model, folder):
 
 
 def test_a_file_too_large_is_not_even_read(saved, monkeypatch):
-    monkeypatch.setattr(persistence, "LARGEST_FILE", saved.stat().st_size - 1)
+    monkeypatch.setattr(model_file, "LARGEST_FILE", saved.stat().st_size - 1)
     with pytest.raises(UserError, match="larger than"):
         load_model(saved)

@@ -21,9 +21,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from mlspl.datasets.source import replacing
 from mlspl.errors import UserError
-from mlspl.models.archive import INFO, LARGEST_FILE, check_archive, read_member
-from mlspl.models.contents import check_values, refuse_functions, settle_probabilities
-from mlspl.models.trusted import TRUSTED_TYPES
+from mlspl.persistence.archive import INFO, LARGEST_FILE, check_archive, read_member
+from mlspl.persistence.contents import check_values, refuse_functions, settle_probabilities
+from mlspl.persistence.trusted import TRUSTED_TYPES
 
 __all__ = ["FORMAT", "ModelInfo", "load_model", "model_bytes", "read_model_info", "save_model"]
 
@@ -253,7 +253,7 @@ def read_model_info(path: str | PathLike) -> ModelInfo:
     >>> import tempfile
     >>> from pathlib import Path
     >>> from mlspl import MLkNNClassifier, datasets, save_model
-    >>> from mlspl.models import read_model_info
+    >>> from mlspl.persistence import read_model_info
     >>> digits = datasets.load_dataset("digits-traits")
     >>> model = MLkNNClassifier().fit(digits.X[:100], digits.Y[:100])
     >>> with tempfile.TemporaryDirectory() as folder:

@@ -20,7 +20,7 @@ from sklearn.preprocessing import StandardScaler
 from mlspl import BSVMClassifier, MLkNNClassifier, MLSPLClassifier, load_model, pacing, save_model
 from mlspl.datasets import load_dataset
 from mlspl.errors import UserError
-from mlspl.models import TRUSTED_TYPES
+from mlspl.persistence import TRUSTED_TYPES
 from tests.watched import Patience, fuzzing, nothing_run
 
 MOST_MEMORY = 200e6

@@ -20,7 +20,7 @@ import mlspl
 from mlspl import load_model, pacing, save_model
 from mlspl.correlation import CodeRidge
 from mlspl.errors import UserError
-from mlspl.models import TRUSTED_TYPES, read_model_info
+from mlspl.persistence import TRUSTED_TYPES, read_model_info
 from tests.model_files import NEW, X, Y, assert_same_answers, rewritten
 
 
