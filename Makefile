@@ -37,10 +37,11 @@ fuzz: .venv/installed-dev
 	tests/datasets/test_fuzz_readers.py tests/pacing/test_fuzz_derive.py tests/persistence/test_fuzz_model_files.py tests/test_fuzz_cli.py
 
 docs: .venv/installed-docs
+	rm -rf docs/generated
 	$(BIN)/python -m sphinx --fail-on-warning -b html docs docs/_build/html
 
 clean:
-	rm -rf .venv results docs/_build
+	rm -rf .venv results docs/_build docs/generated docs/auto_examples
 
 .venv/installed: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv

@@ -97,6 +97,9 @@ class MLSPLClassifierCV(CallbackSupportMixin, DecisionMixin, MultiLabelClassifie
     are computed once for each γ; memory is about three n×n matrices. Prediction evaluates the kernel to all
     training rows once for each γ among the members.
 
+    If `best_params_` has the largest or smallest of the values tried, try further ones: sparse text, for
+    instance, often asks for a larger C than other data.
+
     Examples
     --------
     >>> from mlspl import MLSPLClassifierCV, datasets
