@@ -12,6 +12,7 @@ from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from mlspl.errors import UserError
 from mlspl.experiments.methods import TUNING_FOLDS, Method, candidates
 from mlspl.metrics import get_criterion, get_scorer
 from mlspl.model_selection import IterativeStratification
@@ -82,7 +83,9 @@ def choose_parameters(
 
     def score(setting: dict[str, Any]) -> float:
         model = build(method.make(setting, random_state, undecided=True))
-        return float(cross_val_score(model, X, Y, scoring=scorer, cv=folds, error_score="raise").mean())
+        values = cross_val_score(model, X, Y, scoring=scorer, cv=folds, error_score="raise")
+        # A criterion of rankings is undefined on a fold that has no row with present and absent labels.
+        return float(np.nanmean(values)) if np.isfinite(values).any() else np.nan
 
     scores = np.full(len(settings), -np.inf)
     for i, setting in enumerate(settings):
@@ -91,6 +94,11 @@ def choose_parameters(
         except Exception as error:
             warnings.warn(f"tuning left out {method.name} with {setting}: {error}", stacklevel=2)
         report()
+    if np.isnan(scores).any():
+        raise UserError(
+            f"{criterion} cannot be told: no row that was held out has both present and absent labels. "
+            "Tune by hamming_loss."
+        )
     if not np.isfinite(scores).any():
         raise RuntimeError(f"tuning could not score {method.name} with any of its {len(settings)} settings")
-    return settings[int(np.nanargmax(scores))]
+    return settings[int(np.argmax(scores))]

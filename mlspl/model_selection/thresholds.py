@@ -126,9 +126,10 @@ def best_cut(
         # Nothing there and nothing predicted is perfect.
         value = np.divide(2 * found, size, out=np.ones_like(size), where=size > 0)
     else:
-        value = 2 * found - predicted
+        value = (2 * found - predicted) / max(predicted[-1], np.finfo(float).tiny)
     possible = lower < upper
-    best = possible & (value == value[possible].max())
+    # Sums of weights round; what is equal but for that is equal.
+    best = possible & (value >= value[possible].max() - 1e-12)
     cuts = cut_between(lower[best], upper[best])
     return float(cuts[np.argmin(np.abs(cuts))])
 

@@ -8,7 +8,7 @@ from sklearn.base import clone
 from mlspl.errors import UserError
 from mlspl.model_selection import AnchoredCalibration, out_of_fold_scores
 
-__all__ = ["LazyCalibration", "OutOfFoldProbabilitiesMixin", "held_out_scores"]
+__all__ = ["LazyCalibration", "OutOfFoldProbabilitiesMixin", "held_out_scores", "quiet"]
 
 
 def held_out_scores(estimator, X, Y, label_weight) -> np.ndarray:
@@ -36,27 +36,44 @@ def held_out_scores(estimator, X, Y, label_weight) -> np.ndarray:
     return out_of_fold_scores(estimator, X, Y.astype(np.int8), label_weight)
 
 
+def quiet(estimator):
+    """An unfitted copy of an estimator that shows no progress.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Fitted or not; not changed.
+
+    Examples
+    --------
+    >>> from mlspl import MLSPLClassifier
+    >>> quiet(MLSPLClassifier(verbose=1)).verbose
+    0
+    """
+    unfitted = clone(estimator)
+    return unfitted.set_params(verbose=0) if "verbose" in unfitted.get_params() else unfitted
+
+
 class LazyCalibration:
     """The training data until probabilities are asked for, the calibration afterwards.
 
     Parameters
     ----------
+    estimator : estimator
+        Of margins; its parameters of now are those of the calibration.
     X, Y, label_weight : arrays
         The training data.
     """
 
-    def __init__(self, X, Y, label_weight):
-        self.training: Any = (X.copy(), Y, label_weight)
+    def __init__(self, estimator, X, Y, label_weight):
+        self.training: Any = (quiet(estimator), X.copy(), Y, label_weight)
         self.calibration: Any = None
 
-    def get(self, estimator) -> AnchoredCalibration:
-        """The calibration, fitted at the first call by refitting `estimator` on three folds."""
+    def get(self) -> AnchoredCalibration:
+        """The calibration, fitted at the first call by refitting the estimator on three folds."""
         if self.calibration is None:
-            X, Y, label_weight = self.training
-            unfitted = clone(estimator)
-            if "verbose" in unfitted.get_params():
-                unfitted.set_params(verbose=0)
-            scores = held_out_scores(unfitted, X, Y, label_weight)
+            estimator, X, Y, label_weight = self.training
+            scores = held_out_scores(estimator, X, Y, label_weight)
             self.calibration = AnchoredCalibration().fit(scores, Y, label_weight)
             self.training = None
         return self.calibration
@@ -69,7 +86,7 @@ class OutOfFoldProbabilitiesMixin:
     """
 
     def _prepare_calibration(self, X, Y, label_weight) -> None:
-        self._calibration = LazyCalibration(X, Y, label_weight)
+        self._calibration = LazyCalibration(self, X, Y, label_weight)
 
     def _probabilities(self, X, scores) -> np.ndarray:
-        return self._calibration.get(self).transform(scores)
+        return self._calibration.get().transform(scores)

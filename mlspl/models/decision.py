@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils import check_random_state, get_tags
 
-from mlspl.metrics import get_criterion
+from mlspl.metrics import Criterion, get_criterion
 from mlspl.model_selection import (
     AnchoredCalibration,
     IterativeStratification,
@@ -17,7 +17,52 @@ from mlspl.model_selection import (
 )
 from mlspl.models.base import MultiLabelClassifier
 
-__all__ = ["DecisionMixin", "TunedDecisionClassifier", "choose_decision", "judge"]
+__all__ = ["DecisionMixin", "TunedDecisionClassifier", "choose_decision", "judge", "judge_of", "known_labels"]
+
+
+def known_labels(Y, label_weight) -> np.ndarray:
+    """The labels to judge by: those of pairs without weight are unknown, NaN.
+
+    Parameters
+    ----------
+    Y : bool array (n, L)
+        The labels.
+    label_weight : array (n, L) or None
+        Prior weights; how large they are does not matter here.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> known_labels(np.array([[True, False]]), np.array([[0.5, 0.0]]))
+    array([[ 1., nan]])
+    """
+    return Y if label_weight is None else np.where(label_weight > 0, Y, np.nan)
+
+
+def judge_of(criterion: str, truth) -> Criterion:
+    """The criterion of that name, or Hamming loss if there is nothing to rank.
+
+    Parameters
+    ----------
+    criterion : str
+        Name of one of the five.
+    truth : array (n, L)
+        Labels, NaN where unknown.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> judge_of("average_precision", np.array([[True], [False]])).name
+    'hamming_loss'
+    """
+    named = get_criterion(criterion)
+    can_judge = named.uses == "labels" or _mixed(truth).any()
+    return named if can_judge else get_criterion("hamming_loss")
+
+
+def _mixed(Y) -> np.ndarray:
+    """Rows with both present and absent labels; no ranking of the others is better than another."""
+    return (Y == 1).any(axis=1) & (Y == 0).any(axis=1)
 
 
 def judge(criterion, Y, scores, labels) -> float:
@@ -47,7 +92,7 @@ def judge(criterion, Y, scores, labels) -> float:
     """
     if criterion.uses == "labels":
         return criterion.function(Y, labels)
-    mixed = (Y == 1).any(axis=1) & (Y == 0).any(axis=1)
+    mixed = _mixed(Y)
     return criterion.function(Y[mixed], scores[mixed]) if mixed.any() else np.nan
 
 
@@ -72,7 +117,7 @@ def choose_decision(
     criterion : Criterion
         What decides.
     calibrations, thresholds : sequences of str
-        Names to try.
+        Names to try, or calibrations and thresholds themselves, which are not changed.
 
     Returns
     -------
@@ -92,17 +137,17 @@ def choose_decision(
     ('label', 0.0)
     """
     hamming = get_criterion("hamming_loss").function
-    truth = Y if label_weight is None else np.where(label_weight > 0, Y, np.nan)
+    truth = known_labels(Y, label_weight)
     tried = []
     for calibration in calibrations:
         odds = np.empty(Y.shape)
         labels = {name: np.empty(Y.shape, dtype=bool) for name in thresholds}
         for train, test in folds:
             weight = None if label_weight is None else label_weight[train]
-            fitted = get_calibration(calibration).fit(scores[train], Y[train], weight)
+            fitted = clone(get_calibration(calibration)).fit(scores[train], Y[train], weight)
             odds[test] = fitted.log_odds(scores[test])
             for name in thresholds:
-                rule = get_threshold(name).fit(fitted.log_odds(scores[train]), Y[train], weight)
+                rule = clone(get_threshold(name)).fit(fitted.log_odds(scores[train]), Y[train], weight)
                 labels[name][test] = rule.apply(odds[test])
         tried += [
             {
@@ -134,9 +179,9 @@ class DecisionMixin:
             scores, Y, label_weight, folds, criterion, self.calibrations, thresholds
         )
         best = self.decisions_[0]
-        self.calibration_ = get_calibration(best["calibration"]).fit(scores, Y, label_weight)
+        self.calibration_ = clone(get_calibration(best["calibration"])).fit(scores, Y, label_weight)
         odds = self.calibration_.log_odds(scores)
-        self.threshold_ = get_threshold(best["threshold"]).fit(odds, Y, label_weight)
+        self.threshold_ = clone(get_threshold(best["threshold"])).fit(odds, Y, label_weight)
         self._probability = AnchoredCalibration().fit(odds, Y, label_weight)
 
     def _scores(self, X):
@@ -160,7 +205,8 @@ class TunedDecisionClassifier(DecisionMixin, MultiLabelClassifier):
     estimator : estimator
         With ``fit(X, Y)`` and ``decision_function(X)`` of shape (n, L).
     criterion : str, default="hamming_loss"
-        Which of the five criteria decides; ties go to Hamming loss.
+        Which of the five criteria decides; ties go to Hamming loss, which also decides where no row has both
+        present and absent labels to rank.
     calibrations : sequence of str, default=("none", "platt")
         Calibrations to try; several make scores of different labels comparable.
     thresholds : sequence of str, default=("zero", "label", "count")
@@ -216,8 +262,7 @@ class TunedDecisionClassifier(DecisionMixin, MultiLabelClassifier):
         folds = list(splitter.split(X, Y))
         labels = Y.astype(np.int8)
         scores = out_of_fold_scores(self.estimator, X, labels, label_weight, splitter, self.n_jobs)
-        # One label cannot be ranked.
-        criterion = get_criterion(self.criterion if Y.shape[1] > 1 else "hamming_loss")
+        criterion = judge_of(self.criterion, known_labels(Y, label_weight))
         self._decide(scores, Y, label_weight, folds, criterion)
         weights = {} if label_weight is None else {"label_weight": label_weight}
         self.estimator_ = clone(self.estimator).fit(X, labels, **weights)

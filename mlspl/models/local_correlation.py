@@ -61,6 +61,7 @@ class LocalCorrelationClassifier(CallbackSupportMixin, KernelMachine):
         """Algorithm 1: weigh, learn, recode, grow the pace, until a reason to stop."""
         self.history_: list[dict] = []
         self.stop_reason_ = "max_steps"
+        known = state.prior > 0
         weights = np.ones(Y.shape)
         penalty = np.zeros(Y.shape)
         pace = 0.0
@@ -71,7 +72,7 @@ class LocalCorrelationClassifier(CallbackSupportMixin, KernelMachine):
             before, pace_before = weights, pace
             if function is not None:
                 losses = state.losses(weights)
-                pace = schedule.pace(target, losses, Y)
+                pace = schedule.pace(target, losses, Y, known)
                 weights = function.weight(losses, pace)
                 # At an infinite pace nothing is paced, and the penalty of some functions has no finite limit.
                 penalty = np.where(np.isposinf(pace), 0.0, function.penalty(weights, pace))
@@ -82,16 +83,17 @@ class LocalCorrelationClassifier(CallbackSupportMixin, KernelMachine):
                     "step": len(self.history_) + 1,
                     "pace": float(target) if function is not None and np.isfinite(target) else None,
                     **state.objective(weights, penalty),
-                    "mean_weight": float(weights.mean()),
-                    "in_play": (weights >= 0.5).mean(axis=0).tolist(),
+                    "mean_weight": float(weights.mean(where=known)),
+                    "in_play": _shares(weights >= 0.5, known),
                     "codes_moved": moved,
                     "seconds": time.perf_counter() - start,
                 }
             )
-            asked = report(f"mean weight {weights.mean():.3f}")
+            asked = report(f"mean weight {self.history_[-1]['mean_weight']:.3f}")
+            least = weights.min(where=known, initial=1.0)
             if asked:
                 self.stop_reason_ = "callback"
-            elif function is not None and weights.min() >= self.target_weight and not moved:
+            elif function is not None and least >= self.target_weight and not moved:
                 self.stop_reason_ = "target_weight"
             elif not moved and np.array_equal(weights, before) and np.array_equal(pace, pace_before):
                 self.stop_reason_ = "settled"
@@ -99,3 +101,9 @@ class LocalCorrelationClassifier(CallbackSupportMixin, KernelMachine):
                 continue
             break
         self.label_weights_ = weights
+
+
+def _shares(chosen, known) -> list[float]:
+    """Of each label, the share of its known pairs that are chosen; 1 where none is known."""
+    n_known = known.sum(axis=0)
+    return np.where(n_known > 0, (chosen & known).sum(axis=0) / np.maximum(n_known, 1), 1.0).tolist()

@@ -11,7 +11,7 @@ from joblib import effective_n_jobs
 from mlspl.metrics import get_criterion
 from mlspl.model_selection import IterativeStratification
 from mlspl.models.base import MultiLabelClassifier
-from mlspl.models.decision import DecisionMixin, judge
+from mlspl.models.decision import DecisionMixin, judge, judge_of, known_labels
 from mlspl.models.kernel_machine import expansion_scores
 from mlspl.models.kernels import kernel_matrix, resolve_gamma
 from mlspl.models.limits import FLOAT, Cost
@@ -37,7 +37,8 @@ class MLSPLClassifierCV(CallbackSupportMixin, DecisionMixin, MultiLabelClassifie
     Parameters
     ----------
     criterion : str, default="average_precision"
-        Which of the five criteria decides.
+        Which of the five criteria decides; Hamming loss does where no row has both present and absent labels
+        to rank.
     pace_functions : sequence of str, default=("gaussian", "huber")
         Self-paced functions to try.
     quantiles : sequence of float, default=(0.5, 0.7, 0.9)
@@ -77,6 +78,8 @@ class MLSPLClassifierCV(CallbackSupportMixin, DecisionMixin, MultiLabelClassifie
     members_ : list of dict
         The models that are averaged, best first: C, gamma, class_weight, pace_function, per, target and the
         criterion on held-out rows (mean, folds).
+    criterion_ : str
+        Name of what decided.
     best_params_ : dict
         C, gamma, class_weight, pace_function, per and target of the first member, and the calibration and the
         threshold of all.
@@ -172,7 +175,7 @@ class MLSPLClassifierCV(CallbackSupportMixin, DecisionMixin, MultiLabelClassifie
         chosen = {name: self.best_params_[name] for name in ("C", "gamma", "class_weight")}
         rows = [row for row in self.cv_results_ if chosen.items() <= row.items()]
         (end,) = (row for row in rows if row["target"] == 1.0)
-        criterion = get_criterion(self.criterion if self.label_weights_.shape[1] > 1 else "hamming_loss")
+        criterion = get_criterion(self.criterion_)
         sign = 1.0 if criterion.greater_is_better else -1.0
         paths = list(product(self.pace_functions, self.per))
         for i, (function, per) in enumerate(paths):
@@ -181,6 +184,7 @@ class MLSPLClassifierCV(CallbackSupportMixin, DecisionMixin, MultiLabelClassifie
             gains = sign * np.array([np.subtract(row["folds"], end["folds"]) for row in line])
             aside = 0.012 * (i - (len(paths) - 1) / 2)  # lest error bars lie upon one another
             places = np.array([row["target"] for row in line]) + aside
+            gains = gains[:, np.isfinite(end["folds"])]
             means, errors = gains.mean(axis=1), gains.std(axis=1, ddof=1) / np.sqrt(gains.shape[1])
             name = f"{function}, {'negatives' if per == 'negatives' else f'per {per}'}"
             drawn = ax.errorbar(places, means, errors, capsize=2, linewidth=1, elinewidth=1, label=name)
@@ -205,11 +209,10 @@ class MLSPLClassifierCV(CallbackSupportMixin, DecisionMixin, MultiLabelClassifie
         )
 
     def _fit(self, X, Y, label_weight):
-        n, n_labels = Y.shape
-        if n < 4:
-            raise ValueError(f"Choosing the pace needs at least 4 rows to fold, but n_samples={n}.")
-        # One label alone cannot be ranked; then only the labels themselves can be judged.
-        criterion = get_criterion(self.criterion if n_labels > 1 else "hamming_loss")
+        if len(Y) < 4:
+            raise ValueError(f"Choosing the pace needs at least 4 rows to fold, but n_samples={len(Y)}.")
+        criterion = judge_of(self.criterion, known_labels(Y, label_weight))
+        self.criterion_ = criterion.name
         for name in ("n_settings", "n_points"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} is {getattr(self, name)!r}; at least 1 must be taken.")
@@ -246,8 +249,11 @@ class MLSPLClassifierCV(CallbackSupportMixin, DecisionMixin, MultiLabelClassifie
         self.best_score_ = self.members_[0]["mean"]
 
     def _judge_all(self, K, gamma, Y, label_weight, folds, criterion, report) -> list[dict[str, Any]]:
-        """The criterion of every setting and point, on the rows that each fold holds out."""
-        truth = Y if label_weight is None else np.where(label_weight > 0, Y, np.nan)
+        """The criterion of every setting and point, on the rows that each fold holds out.
+
+        It is NaN for a fold without a row to rank, and the mean is that of the others.
+        """
+        truth = known_labels(Y, label_weight)
         found: dict[tuple[Setting, PathPoint], list[float]] = {}
         for train, test in folds:
             for stop, scores in self._held_out(K, Y, label_weight, train, test, self._grid()):
@@ -255,7 +261,7 @@ class MLSPLClassifierCV(CallbackSupportMixin, DecisionMixin, MultiLabelClassifie
                 found.setdefault((stop.setting, stop.point), []).append(float(value))
             report(f"gamma {gamma:.2g}")
         return [
-            {"gamma": gamma, **setting._asdict(), **point._asdict(), "mean": float(np.mean(v)), "folds": v}
+            {"gamma": gamma, **setting._asdict(), **point._asdict(), "mean": float(np.nanmean(v)), "folds": v}
             for (setting, point), v in found.items()
         ]
 
@@ -275,7 +281,7 @@ class MLSPLClassifierCV(CallbackSupportMixin, DecisionMixin, MultiLabelClassifie
         """The best points of the best settings, best first; the sign makes less better."""
 
         def badness(row):
-            return np.nan_to_num(sign * row["mean"], nan=np.inf)
+            return sign * row["mean"]
 
         settings: dict[tuple, list[dict[str, Any]]] = {}
         for row in sorted(self.cv_results_, key=badness):

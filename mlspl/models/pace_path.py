@@ -45,12 +45,12 @@ class PathPoint(NamedTuple):
     per: Literal["class", "label", "negatives", "all"] | None
     target: float
 
-    def weights(self, losses, Y) -> np.ndarray:
-        """Weights (n, L) of the pairs with these losses."""
+    def weights(self, losses, Y, known) -> np.ndarray:
+        """Weights (n, L) of the pairs with these losses, of which those that are known set the pace."""
         if self.pace_function is None or self.per is None:
             return np.ones(losses.shape)
         schedule = pacing.QuantilePace(self.target, self.target, 1, per=self.per)
-        return pacing.get(self.pace_function).weight(losses, schedule.pace(self.target, losses, Y))
+        return pacing.get(self.pace_function).weight(losses, schedule.pace(self.target, losses, Y, known))
 
 
 UNPACED = PathPoint(None, None, 1.0)
@@ -97,7 +97,7 @@ def pace_path(pace_functions, per, quantiles) -> list[PathPoint]:
         raise ValueError(
             f"quantiles are {tuple(quantiles)}; give numbers from 0 to below 1: 1 is always there."
         )
-    paths = product(pace_functions, per, sorted(quantiles, reverse=True))
+    paths = product(pace_functions, per, sorted(set(quantiles), reverse=True))
     return [UNPACED, *(PathPoint(*point) for point in paths)]
 
 
@@ -129,6 +129,6 @@ def walk_paths(
         state.prior = class_costs(Y, setting.class_weight, label_weight)
         losses = state.losses(everything) if any(point != UNPACED for point in points) else everything
         for point in points:
-            weights = point.weights(losses, Y)
+            weights = point.weights(losses, Y, state.prior > 0)
             state.fit_classifiers(weights)
             yield Stop(setting, point, weights, *state.expansion())

@@ -4,11 +4,10 @@ import warnings
 
 import numpy as np
 from scipy.special import expit
-from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from mlspl.model_selection import PlattCalibration
-from mlspl.models.calibrated import held_out_scores
+from mlspl.models.calibrated import held_out_scores, quiet
 from mlspl.models.kernel_machine import KernelMachine
 from mlspl.models.limits import FLOAT, Cost
 from mlspl.solvers import solve_rank_svm
@@ -124,10 +123,10 @@ class RankSVMClassifier(KernelMachine):
             self.gamma_ = None
             self.objective_, self.dual_gap_, self.n_iter_ = 0.0, 0.0, 0
         self._keep_expansion(X, coef, intercept)
-        self._slope = LazySlope(X, Y, label_weight)
+        self._slope = LazySlope(self, X, Y, label_weight)
 
     def _probabilities(self, X, scores):
-        return expit(self._slope.get(self) * scores)
+        return expit(self._slope.get() * scores)
 
     def _kernel_among(self, X, rows):
         if self.kernel == "precomputed":
@@ -160,13 +159,13 @@ class LazySlope:
     out-of-fold scores, held to ½ at score 0 by counting every score with both signs.
     """
 
-    def __init__(self, X, Y, label_weight):
-        self.training = (X.copy(), Y, label_weight)
+    def __init__(self, estimator, X, Y, label_weight):
+        self.training = (quiet(estimator), X.copy(), Y, label_weight)
 
-    def get(self, estimator) -> float:
+    def get(self) -> float:
         if hasattr(self, "training"):
-            X, Y, label_weight = self.training
-            scores = held_out_scores(clone(estimator), X, Y, label_weight).reshape(-1, 1)
+            estimator, X, Y, label_weight = self.training
+            scores = held_out_scores(estimator, X, Y, label_weight).reshape(-1, 1)
             weight = None if label_weight is None else np.tile(label_weight.reshape(-1, 1), (2, 1))
             relevant = Y.reshape(-1, 1)
             platt = PlattCalibration().fit(

@@ -82,7 +82,13 @@ class SelfPacedClassifier(CallbackSupportMixin, MultiLabelClassifier):
     fit = with_callbacks(MultiLabelClassifier.fit)
 
     def _fit(self, X, Y, label_weight):
+        if get_tags(self.estimator).input_tags.pairwise:
+            raise ValueError(
+                f"{self.estimator!r} takes a matrix of all pairs of rows, which folds cannot cut. Let it "
+                "take the features, for instance with kernel='rbf'."
+            )
         prior = np.ones(Y.shape) if label_weight is None else label_weight
+        known = prior > 0
         weights = np.ones(Y.shape)
         schedule = self.schedule or pacing.QuantilePace(0.9, 0.9, 1, per="class")
         self.history_: list[dict] = []
@@ -94,16 +100,16 @@ class SelfPacedClassifier(CallbackSupportMixin, MultiLabelClassifier):
             with fit_progress(self, len(schedule), X, Y) as report:
                 for target in schedule:
                     losses = self._losses(X, Y, prior * weights, folds)
-                    weights = function.weight(losses, schedule.pace(target, losses, Y))
+                    weights = function.weight(losses, schedule.pace(target, losses, Y, known))
                     self.history_.append(
                         {
                             "step": len(self.history_) + 1,
                             "pace": float(target),
-                            "mean_loss": float(losses.mean()),
-                            "mean_weight": float(weights.mean()),
+                            "mean_loss": float(losses.mean(where=known)),
+                            "mean_weight": float(weights.mean(where=known)),
                         }
                     )
-                    if report(f"mean weight {weights.mean():.3f}"):
+                    if report(f"mean weight {self.history_[-1]['mean_weight']:.3f}"):
                         break
         self.label_weights_ = weights
         self.estimators_ = self._fit_labels(X, Y, prior * weights)

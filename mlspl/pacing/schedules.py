@@ -36,8 +36,22 @@ class PaceSchedule(ABC):
         """The targets of all steps, in order."""
 
     @abstractmethod
-    def pace(self, target: float, losses: ArrayLike, Y: ArrayLike) -> FloatArray:
-        """The pace for a target: a scalar, or an array that broadcasts against the losses (n, L)."""
+    def pace(
+        self, target: float, losses: ArrayLike, Y: ArrayLike, known: ArrayLike | None = None
+    ) -> FloatArray:
+        """The pace for a target: a scalar, or an array that broadcasts against the losses (n, L).
+
+        Parameters
+        ----------
+        target : float
+            One of the targets.
+        losses : array (n, L)
+            Losses of the pairs.
+        Y : array (n, L)
+            The labels.
+        known : bool array (n, L), optional
+            The pairs that count; all by default. The losses of pairs of unknown label say nothing.
+        """
 
     def __iter__(self) -> Iterator[float]:
         """Iterate over the targets."""
@@ -91,7 +105,9 @@ class GeometricPace(PaceSchedule):
         """start·growth^k."""
         return _geometric(self.start, self.growth, self.steps)
 
-    def pace(self, target: float, losses: ArrayLike = (), Y: ArrayLike = ()) -> FloatArray:
+    def pace(
+        self, target: float, losses: ArrayLike = (), Y: ArrayLike = (), known: ArrayLike | None = None
+    ) -> FloatArray:
         """The target itself, whatever the losses."""
         return np.asarray(target, dtype=np.float64)
 
@@ -141,9 +157,14 @@ class UntilInPlay(PaceSchedule):
         """start·growth^k, and infinity last."""
         return (*_geometric(self.start, self.growth, self.max_steps - 1), np.inf)
 
-    def pace(self, target: float, losses: ArrayLike, Y: ArrayLike = ()) -> FloatArray:
+    def pace(
+        self, target: float, losses: ArrayLike, Y: ArrayLike = (), known: ArrayLike | None = None
+    ) -> FloatArray:
         """The target, or infinity once it exceeds every loss."""
-        return np.asarray(target if np.any(loss_array(losses) >= target) else np.inf, dtype=np.float64)
+        hard = loss_array(losses) >= target
+        if known is not None:
+            hard &= np.asarray(known, dtype=bool)
+        return np.asarray(target if np.any(hard) else np.inf, dtype=np.float64)
 
 
 @dataclass(frozen=True)
@@ -212,24 +233,29 @@ class QuantilePace(PaceSchedule):
         """Evenly spaced quantiles."""
         return tuple(np.linspace(self.start, self.stop, self.steps).tolist())
 
-    def pace(self, target: float, losses: ArrayLike, Y: ArrayLike) -> FloatArray:
+    def pace(
+        self, target: float, losses: ArrayLike, Y: ArrayLike, known: ArrayLike | None = None
+    ) -> FloatArray:
         """The target's quantile in each group: (1, L) for labels, (1, 1) for all, otherwise (n, L)."""
         losses = loss_array(losses)
         if losses.ndim != 2:
             raise UserError(
                 f"the losses of a QuantilePace are an (n, L) array, and these have the shape {losses.shape}."
             )
+        counted = np.ones(losses.shape, dtype=bool) if known is None else np.asarray(known, dtype=bool)
         if self.per == "all":
-            return _group_quantiles(losses.reshape(-1, 1), np.ones((losses.size, 1), dtype=bool), target)
+            return _group_quantiles(losses.reshape(-1, 1), counted.reshape(-1, 1), target)
         if self.per == "label":
-            return _group_quantiles(losses, np.ones(losses.shape, dtype=bool), target)
+            return _group_quantiles(losses, counted, target)
         positive = np.asarray(Y) > 0
         if positive.shape != losses.shape:
             raise UserError(
                 f"Y has the shape {positive.shape}, and the losses {losses.shape}: they must be alike."
             )
-        of_positives = np.inf if self.per == "negatives" else _group_quantiles(losses, positive, target)
-        return np.where(positive, of_positives, _group_quantiles(losses, ~positive, target))
+        of_negatives = _group_quantiles(losses, counted & ~positive, target)
+        if self.per == "negatives":
+            return np.where(positive, np.inf, of_negatives)
+        return np.where(positive, _group_quantiles(losses, counted & positive, target), of_negatives)
 
 
 def _group_quantiles(losses: FloatArray, member: np.ndarray, target: float) -> FloatArray:

@@ -28,7 +28,7 @@ def refuse_functions(model: Any, trusted: frozenset[str]) -> None:
     Traceback (most recent call last):
     mlspl.errors.UserError: BSVMClassifier.kernel is the Python function max: a model file holds no code....
     """
-    for where, _, value in _parts(model):
+    for where, value in _parts(model):
         if isinstance(value, DerivedFunction) and not isinstance(value.source, str):
             raise UserError(
                 f"{where} is {value!r}: a model file holds no curve but one written as text. Give derive a "
@@ -56,12 +56,11 @@ def settle_probabilities(model: Any) -> None:
     >>> model._calibration.training is None
     True
     """
-    lazy = [
-        (owner, value) for _, owner, value in _parts(model) if isinstance(value, LazyCalibration | LazySlope)
-    ]
-    for owner, value in lazy:
+    for _, value in list(_parts(model)):
+        if not isinstance(value, LazyCalibration | LazySlope):
+            continue
         try:
-            value.get(owner)
+            value.get()
         except ValueError:
             # Too few rows for folds: probabilities cannot be had from the model either, in file or not.
             continue
@@ -78,7 +77,7 @@ def check_values(model: Any, trusted: frozenset[str]) -> None:
     Traceback (most recent call last):
     TypeError: SelfPacedClassifier.pace_function has a curve that is no text
     """
-    for where, _, value in _parts(model):
+    for where, value in _parts(model):
         if full_name(type(value)) in trusted:
             continue
         if isinstance(value, DerivedFunction) and not isinstance(value.source, str):
@@ -92,28 +91,28 @@ def check_values(model: Any, trusted: frozenset[str]) -> None:
             raise ValueError(f"{where} is a OneHotEncoder that drops or groups categories, or was changed")
 
 
-def _parts(model: Any) -> Iterator[tuple[str, Any, Any]]:
-    """Yield where, owner and value of everything a model is made of, as skops will go through it."""
-    waiting: list[tuple[str, Any, Any]] = [(type(model).__name__, None, model)]
+def _parts(model: Any) -> Iterator[tuple[str, Any]]:
+    """Yield where and value of everything a model is made of, as skops will go through it."""
+    waiting: list[tuple[str, Any]] = [(type(model).__name__, model)]
     seen: dict[int, Any] = {}
     while waiting:
-        where, owner, value = waiting.pop()
+        where, value = waiting.pop()
         if id(value) in seen:
             continue
         # Kept, for the id of something that is gone may be given again.
         seen[id(value)] = value
-        yield where, owner, value
+        yield where, value
         if isinstance(value, np.ndarray):
             inside = enumerate(value.ravel().tolist()) if value.dtype == object else ()
-            waiting += [(f"{where}[{key}]", value, part) for key, part in inside]
+            waiting += [(f"{where}[{key}]", part) for key, part in inside]
         elif isinstance(value, list | tuple | set | frozenset):
-            waiting += [(f"{where}[{key}]", value, part) for key, part in enumerate(value)]
+            waiting += [(f"{where}[{key}]", part) for key, part in enumerate(value)]
         elif isinstance(value, Mapping):
-            waiting += [(f"{where}[{key!r}]", value, part) for key, part in value.items()]
+            waiting += [(f"{where}[{key!r}]", part) for key, part in value.items()]
         elif hasattr(value, "__dict__") and not isinstance(value, type) and not _is_function(value):
             state = value.__getstate__()
             if isinstance(state, dict):
-                waiting += [(f"{type(value).__name__}.{key}", value, part) for key, part in state.items()]
+                waiting += [(f"{type(value).__name__}.{key}", part) for key, part in state.items()]
 
 
 def _is_function(value: Any) -> bool:

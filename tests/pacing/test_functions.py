@@ -117,7 +117,7 @@ def test_no_other_weight_costs_less(function, loss, pace, rival):
     best = function.weight(loss, pace)
     costs = [v * loss + function.penalty(v, pace) for v in (best, rival)]
     # The two sums cancel; what counts is the rounding of the largest part.
-    size = max(best * loss, abs(function.penalty(best, pace)), pace * best)
+    size = max(max(v * loss, abs(function.penalty(v, pace)), pace * v) for v in (best, rival))
     assert costs[0] <= costs[1] + 1e-12 * size
 
 
