@@ -174,7 +174,8 @@ class QuantilePace(PaceSchedule):
     Each group of pairs gets its own pace. With ``per="class"``, the default, the positives of a rare label
     are compared with each other and are not all put off as hard. No group is starved: a quantile that is no
     larger than the smallest loss of its group gives way to the next larger loss, or to infinity if there is
-    none. The target 1 means an infinite pace, which puts every pair in play.
+    none; but with "label" or "all" a class that is harder than the rest of its group can be left with next to
+    nothing. The target 1 means an infinite pace, which puts every pair in play.
 
     Parameters
     ----------

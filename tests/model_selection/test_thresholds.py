@@ -72,6 +72,17 @@ def test_a_cut_lies_halfway_and_prefers_zero():
     assert LabelThreshold("hamming_loss").fit([[1], [2], [3]], [[0]] * 3).cut_ == [3.0]
 
 
+@pytest.mark.parametrize("weight", [None, 0.1, 1 / 3])
+def test_of_equally_good_cuts_the_nearest_to_zero_is_taken(weight):
+    """One mistake at every cut; sums of weights that round must not make one of them the better."""
+    F, Y = np.array([[2.0], [0.5]]), np.array([[0], [1]])
+    rule = LabelThreshold("hamming_loss").fit(F, Y, None if weight is None else np.full(Y.shape, weight))
+    assert rule.cut_.tolist() == [0.0]
+    F, Y = np.array([[7.0], [6.0], [5.0], [-1.0], [-2.0]]), np.array([[1], [0], [0], [1], [1]])
+    rule = LabelThreshold("hamming_loss").fit(F, Y, None if weight is None else np.full(Y.shape, weight))
+    assert rule.cut_[0] == pytest.approx(-2.0, abs=1e-9)
+
+
 def test_neighbouring_floats_are_still_told_apart():
     low, high = 1.0, np.nextafter(1.0, 2.0)
     for first, second in ((low, high), (high, np.nextafter(high, 2.0))):

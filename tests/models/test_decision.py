@@ -1,10 +1,12 @@
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from mlspl import BSVMClassifier, MLkNNClassifier, RankSVMClassifier, TRAMClassifier, TunedDecisionClassifier
 from mlspl.datasets import load_dataset
 from mlspl.metrics import CRITERIA, hamming_loss
+from mlspl.model_selection import PlattCalibration
 from mlspl.models.decision import choose_decision
 
 DIGITS = load_dataset("digits-traits")
@@ -52,3 +54,100 @@ def test_rules_are_judged_on_rows_they_were_not_fitted_on():
         rng.normal(size=Y.shape), Y, None, folds, CRITERIA["hamming_loss"], ["none"], ["zero", "label"]
     )
     assert min(row["score"] for row in rows) > 0.45
+
+
+def mixed_up(seed=0, rows=90, labels=4):
+    """Scores in units that differ from label to label, by which labels cannot be ranked as they are."""
+    rng = np.random.default_rng(seed)
+    Y = rng.random((rows, labels)) < 0.4
+    scores = (np.where(Y, 1.0, -1.0) + rng.normal(size=Y.shape)) * 10.0 ** np.arange(labels)
+    folds = [(np.setdiff1d(np.arange(rows), np.arange(k, rows, 3)), np.arange(k, rows, 3)) for k in range(3)]
+    return scores, Y, folds
+
+
+def test_a_calibration_that_makes_labels_comparable_wins_by_average_precision():
+    """Of the threshold rules, which it does not see, the one with the least Hamming loss."""
+    scores, Y, folds = mixed_up()
+    criterion = CRITERIA["average_precision"]
+    rows = choose_decision(
+        scores + 1.0, Y, None, folds, criterion, ["none", "platt"], ["count", "zero", "label"]
+    )
+    assert [row["calibration"] for row in rows] == ["platt"] * 3 + ["none"] * 3
+    losses = [row["hamming_loss"] for row in rows]
+    assert losses[:3] == sorted(losses[:3])
+    assert losses[0] < losses[2]
+
+
+def test_calibrations_are_judged_on_rows_they_were_not_fitted_on():
+    """A calibration that learns its rows by heart is perfect on them, and a guess elsewhere."""
+
+    class ByHeart(PlattCalibration):
+        def fit(self, F, Y, label_weight=None):
+            self.learnt_ = {row.tobytes(): y for row, y in zip(F, Y, strict=True)}
+            return super().fit(F, Y, label_weight)
+
+        def log_odds(self, F):
+            return np.array(
+                [np.where(self.learnt_.get(row.tobytes(), np.zeros(F.shape[1])), 9.0, -9.0) for row in F]
+            )
+
+    scores, Y, folds = mixed_up()
+    rows = choose_decision(scores, Y, None, folds, CRITERIA["hamming_loss"], [ByHeart(), "platt"], ["zero"])
+    assert rows[0]["calibration"] == "platt"
+
+
+def test_what_has_no_weight_changes_no_decision():
+    """Junk of weight 0 in every fold leaves choice, calibration, cuts and probabilities as they are."""
+    scores, Y, _ = mixed_up()
+    rng = np.random.default_rng(1)
+    junk = rng.random(Y.shape[0]) < 0.5
+    whole = np.vstack([scores, rng.normal(size=scores[junk].shape) * 50])
+    labels = np.vstack([Y, rng.random(Y[junk].shape) < 0.5])
+    weight = np.vstack([np.ones(Y.shape), np.zeros(Y[junk].shape)])
+
+    class Told(TunedDecisionClassifier):
+        def _raw_scores(self, X):
+            return X
+
+    models = []
+    for F, L, W, n in ((scores, Y, None, len(Y)), (whole, labels & (weight > 0), weight, len(whole))):
+        tests = [np.arange(k, n, 3) for k in range(3)]
+        folds = [(np.setdiff1d(np.arange(n), test), test) for test in tests]
+        model = Told(None, calibrations=("platt",), thresholds=("label",))
+        model._decide(F, L, W, folds, CRITERIA["hamming_loss"])
+        models.append(model)
+    alone, among = models
+    assert alone.decisions_[0]["score"] == pytest.approx(among.decisions_[0]["score"], abs=1e-12)
+    np.testing.assert_allclose(alone._scores(scores), among._scores(scores), rtol=1e-6)
+    np.testing.assert_array_equal(
+        alone._labels(scores, alone._scores(scores)), among._labels(scores, among._scores(scores))
+    )
+    odds = alone._scores(scores)
+    np.testing.assert_allclose(
+        alone._probabilities(scores, odds), among._probabilities(scores, odds), rtol=1e-6
+    )
+
+
+def test_weights_reach_the_estimator():
+    weight = np.random.default_rng(0).choice([0.0, 1.0, 5.0], size=Y_TRAIN.shape)
+    tuned = TunedDecisionClassifier(BSVMClassifier()).fit(X_TRAIN, Y_TRAIN, label_weight=weight)
+    alone = BSVMClassifier().fit(X_TRAIN, Y_TRAIN, label_weight=weight)
+    np.testing.assert_allclose(
+        tuned.estimator_.decision_function(X_TEST), alone.decision_function(X_TEST), atol=1e-9
+    )
+
+
+def test_given_calibrations_are_not_changed_and_not_shared():
+    given = PlattCalibration()
+    first = TunedDecisionClassifier(BSVMClassifier(), calibrations=[given]).fit(X_TRAIN, Y_TRAIN)
+    before = first.decision_function(X_TEST)
+    TunedDecisionClassifier(BSVMClassifier(), calibrations=[given]).fit(X_TEST, Y_TEST)
+    np.testing.assert_array_equal(first.decision_function(X_TEST), before)
+    assert not hasattr(given, "slope_")
+
+
+@pytest.mark.parametrize("estimator", [BSVMClassifier(), RankSVMClassifier()], ids=["bsvm", "ranksvm"])
+def test_probabilities_are_those_of_the_fit_whatever_is_set_later(estimator):
+    asked, later = (clone(estimator).fit(X_TRAIN, Y_TRAIN) for _ in range(2))
+    expected = asked.predict_proba(X_TEST)
+    np.testing.assert_array_equal(later.set_params(C=1e-4).predict_proba(X_TEST), expected)

@@ -9,8 +9,9 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from mlspl import MLSPLClassifier, MLSPLClassifierCV, pacing
 from mlspl.datasets import corrupt, load_dataset
-from mlspl.metrics import average_precision
-from mlspl.model_selection import protocol_split
+from mlspl.metrics import CRITERIA, average_precision
+from mlspl.model_selection import get_calibration, protocol_split
+from mlspl.models.decision import choose_decision, judge
 
 DIGITS = load_dataset("digits-traits")
 TRAIN, TEST = protocol_split(len(DIGITS.Y), 0, 0.1)
@@ -38,8 +39,8 @@ def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
 
-def twin(member):
-    """The MLSPL that a member says it is."""
+def twin(member, rows=slice(None), label_weight=None):
+    """The MLSPL that a member says it is, fitted on these training rows."""
     target = member["target"]
     return MLSPLClassifier(
         member["pace_function"],
@@ -49,7 +50,53 @@ def twin(member):
         class_weight=member["class_weight"],
         regressor="ridge",
         random_state=0,
-    ).fit(X_TRAIN, Y_TRAIN)
+    ).fit(X_TRAIN[rows], Y_TRAIN[rows], label_weight=None if label_weight is None else label_weight[rows])
+
+
+def test_prior_weights_count_in_every_step():
+    """Judged, averaged, decided and fitted as models are that get the weights of their rows."""
+    weight = np.random.default_rng(0).choice([0.0, 0.3, 1.0, 4.0], size=Y_TRAIN.shape)
+    model = clone(SMALL).set_params(quantiles=(0.7,), pace_functions=("gaussian",), per=("class",))
+    model.set_params(C=(1.0,)).fit(X_TRAIN, Y_TRAIN, label_weight=weight)
+    present = (Y_TRAIN == 1) & (weight > 0)
+    truth = np.where(weight > 0, Y_TRAIN, np.nan)
+    folds = model._split(present, 3)
+    scores = np.zeros(Y_TRAIN.shape)
+    assert len(model.members_) == 2
+    for member in model.members_:
+        for (train, test), value in zip(folds, member["folds"], strict=True):
+            held_out = twin(member, train, weight).decision_function(X_TRAIN[test])
+            scores[test] += held_out / 2
+            judged = judge(CRITERIA["average_precision"], truth[test], held_out, None)
+            assert judged == pytest.approx(value, abs=2e-3)  # the SVMs' own tolerance
+    decisions = choose_decision(
+        scores, present, weight, folds, CRITERIA["average_precision"], model.calibrations, model.thresholds
+    )
+    for ours, theirs in zip(model.decisions_, decisions, strict=True):
+        assert (ours["calibration"], ours["threshold"]) == (theirs["calibration"], theirs["threshold"])
+        assert ours["score"] == pytest.approx(theirs["score"], abs=2e-3)
+    best = decisions[0]
+    assert {name: model.best_params_[name] for name in ("calibration", "threshold")} == {
+        name: best[name] for name in ("calibration", "threshold")
+    }
+    calibration = get_calibration(best["calibration"]).fit(scores, present, weight)
+    raw = np.mean(
+        [twin(member, label_weight=weight).decision_function(X_TEST) for member in model.members_], 0
+    )
+    np.testing.assert_allclose(model.decision_function(X_TEST), calibration.log_odds(raw), atol=0.02)
+
+
+def test_a_fold_without_a_row_to_rank_leaves_the_choice_to_the_others():
+    """Most rows have all labels or none; the grid's order must not decide."""
+    Y = np.repeat(Y_TRAIN[:, :1], 3, axis=1)
+    Y[:2, 1] = 1 - Y[:2, 1]
+    for C in ((1e-4, 1.0), (1.0, 1e-4)):
+        model = clone(SMALL).set_params(C=C, cv=5, n_settings=1, quantiles=()).fit(X_TRAIN, Y)
+        folds = np.array([row["folds"] for row in model.cv_results_])
+        assert np.isnan(folds).any()
+        assert model.best_score_ == max(np.nanmean(folds, axis=1))
+    alike = clone(SMALL).set_params(quantiles=()).fit(X_TRAIN, np.repeat(Y_TRAIN[:, :1], 3, axis=1))
+    assert alike.criterion_ == "hamming_loss"
 
 
 def test_the_model_is_the_mean_of_the_members_it_names():
@@ -171,6 +218,7 @@ def test_one_label_is_drawn_by_what_judged_it():
         ({"n_settings": 0}, "n_settings is 0; at least 1 must be taken"),
         ({"n_points": 0}, "n_points is 0; at least 1 must be taken"),
         ({"C": ()}, "C is empty; give at least one value"),
+        ({"quantiles": (-0.1,)}, "give numbers from 0 to below 1"),
         ({"quantiles": (0.9, 1.0)}, "give numbers from 0 to below 1: 1 is always there"),
     ],
 )

@@ -1,13 +1,14 @@
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.base import clone
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.multioutput import MultiOutputClassifier
-from sklearn.svm import LinearSVC
+from sklearn.svm import SVC, LinearSVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from mlspl import SelfPacedClassifier, pacing
+from mlspl import MLSPLClassifier, SelfPacedClassifier, pacing
 from mlspl.datasets import corrupt, load_dataset
 from mlspl.metrics import average_precision
 
@@ -62,6 +63,37 @@ def test_flipped_pairs_weigh_less_and_the_labels_come_out_better():
     assert average_precision(Y_TEST, paced.decision_function(X_TEST)) > average_precision(
         Y_TEST, unpaced.decision_function(X_TEST)
     )
+
+
+def unknown_majority():
+    """Label 1 is x > 0; of its absent pairs only those near the border are known, and they are few."""
+    X = np.random.default_rng(0).normal(size=(400, 3))
+    Y = np.column_stack([X[:, 1] > 0, X[:, 0] > 0]).astype(float)
+    Y[X[:, 0] < -0.25, 1] = np.nan
+    return X, Y, X[:, 0] > 0
+
+
+@pytest.mark.parametrize("per", ["class", "negatives"])
+@pytest.mark.parametrize(
+    "model",
+    [
+        SelfPacedClassifier(LogisticRegression(), random_state=0),
+        MLSPLClassifier("gaussian", gamma="scale", random_state=0),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_unknown_pairs_do_not_set_the_pace_of_the_known(model, per):
+    X, Y, truth = unknown_majority()
+    model = clone(model).set_params(schedule=pacing.QuantilePace(0.5, 0.5, 1, per=per)).fit(X, Y)
+    known = np.isfinite(Y[:, 1])
+    assert model.label_weights_[known & ~truth, 1].max() > 0.5
+    assert (model.predict(X)[:, 1] == truth).mean() > 0.8
+    assert model.history_[0]["mean_weight"] == pytest.approx(model.label_weights_[np.isfinite(Y)].mean())
+
+
+def test_a_kernel_of_all_rows_is_refused_with_a_sentence():
+    with pytest.raises(ValueError, match="takes a matrix of all pairs of rows"):
+        SelfPacedClassifier(SVC(kernel="precomputed")).fit(np.eye(20), np.arange(40).reshape(20, 2) % 3 == 0)
 
 
 def test_a_hard_pace_that_leaves_one_class_gives_its_constant():

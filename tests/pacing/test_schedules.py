@@ -36,6 +36,31 @@ def test_quantile_pace_is_that_of_the_naive_loops(problem, target, per):
 @given(
     problem=problems,
     target=st.floats(0, 1),
+    per=st.sampled_from(["class", "label", "negatives"]),
+    data=st.data(),
+)
+def test_the_pace_of_a_label_is_that_of_its_known_pairs_alone(problem, target, per, data):
+    losses, Y = problem
+    known = data.draw(arrays(bool, losses.shape))
+    schedule = pacing.QuantilePace(target, target, 1, per=per)
+    pace = np.broadcast_to(schedule.pace(target, losses, Y, known), losses.shape)
+    for label, rows in enumerate(known.T):
+        alone = schedule.pace(target, losses[rows][:, [label]], Y[rows][:, [label]])
+        assert np.array_equal(pace[rows, label], np.broadcast_to(alone, (rows.sum(), 1))[:, 0])
+
+
+def test_unknown_pairs_do_not_count_among_all_nor_keep_a_path_from_its_end():
+    losses, Y = np.array([[1.0, 9.0], [2.0, 3.0]]), np.ones((2, 2))
+    known = losses < 9
+    assert pacing.QuantilePace(0.5, 0.5, 1, per="all").pace(0.5, losses, Y, known) == 2.0
+    assert pacing.UntilInPlay(4.0, 2.0).pace(4.0, losses, Y) == 4.0
+    assert np.isposinf(pacing.UntilInPlay(4.0, 2.0).pace(4.0, losses, Y, known))
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    problem=problems,
+    target=st.floats(0, 1),
     name=st.sampled_from(["hard", "linear", "sigmoid", "tanh", "mixture"]),
     per=st.sampled_from(["class", "negatives"]),
 )
