@@ -58,7 +58,9 @@ def compare(
         console.print("Ranks need scores of three methods or more, all of them on at least two data sets.")
     for note in dict.fromkeys(note for comparison in comparisons for note in comparison.notes):
         console.print(note, markup=False)
-    for path in experiments.write_comparisons(comparisons, out or file.parent, alpha):
+    folder = out or file.parent
+    folder.mkdir(parents=True, exist_ok=True)
+    for path in experiments.write_comparisons(comparisons, folder, alpha):
         console.print(f"Wrote {path}", markup=False, soft_wrap=True)
 
 

@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from mlspl.cli.sources import STANDARD, spooled
+from mlspl.cli.sources import STANDARD, check_target, spooled
 from mlspl.datasets import (
     Dataset,
     fetch_dataset,
@@ -159,6 +159,7 @@ def convert_command(
     labels: LabelsOption = None,
 ) -> None:
     """Write a data set as ARFF, CSV or Parquet, with the XML that names its labels, or as svmlight."""
+    check_target(target, source, labels)
     holds_categories = target.suffix.lower() in (".arff", ".csv", ".tsv", ".parquet")
     dataset = open_dataset(source, labels, encode=not holds_categories)
     path = write_dataset(dataset, target)

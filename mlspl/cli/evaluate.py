@@ -10,7 +10,7 @@ from rich.console import Console
 from mlspl.cli.datasets import open_dataset
 from mlspl.cli.predict import ModelArgument, answer, matched, open_model
 from mlspl.cli.scores import criteria_table, labels_table, score_rows, scores_text
-from mlspl.cli.sources import check_target, counted, file_name, notes, shown
+from mlspl.cli.sources import STANDARD, check_target, counted, file_name, notes, shown
 from mlspl.datasets import Dataset, list_datasets
 from mlspl.datasets.source import replacing
 from mlspl.errors import UserError
@@ -27,7 +27,13 @@ def evaluate(
         typer.Argument(metavar="DATA", help="Rows with their labels, in any format of `mlspl fit`; or -."),
     ],
     out: Annotated[
-        str | None, typer.Option("--out", "-o", metavar="FILE", help="Also write the scores: .csv or .json.")
+        str | None,
+        typer.Option(
+            "--out",
+            "-o",
+            metavar="FILE",
+            help="Also write the scores: .csv or .json; - is JSON on standard output.",
+        ),
     ] = None,
     every: Annotated[bool, typer.Option("--all", help="Show all labels, not 20.")] = False,
 ) -> None:
@@ -36,8 +42,8 @@ def evaluate(
     Pairs whose label is unknown (?, empty) are left out.
     """
     if out is not None:
-        check_target(out)
-        if Path(out).suffix.lower() not in _SUFFIXES:
+        check_target(out, model, data)
+        if out != STANDARD and Path(out).suffix.lower() not in _SUFFIXES:
             raise UserError(f"{out}: the suffix must be .csv or .json, for it says what to write.")
     estimator, info = open_model(model)
     dataset = _in_order(replace(_open(data, info.label_names), name=file_name(data)), info.label_names)
@@ -46,14 +52,16 @@ def evaluate(
     P = answer(estimator, "predict", table, info, model)
     with notes():
         scores = score_rows(dataset.Y, F, P, info.label_names)
-    console = Console(highlight=False)
+    console = Console(stderr=out == STANDARD, highlight=False)
     console.print(
         f"{shown(model.name)} on {counted(len(dataset.Y), 'row')} of {shown(dataset.name)}", soft_wrap=True
     )
     console.print(criteria_table(scores[0]))
     console.print()
     console.print(labels_table(scores[1], every))
-    if out is not None:
+    if out == STANDARD:
+        typer.echo(scores_text(scores, ".json"), nl=False)
+    elif out is not None:
         with replacing(Path(out)) as target:
             target.write(scores_text(scores, Path(out).suffix.lower()))
         console.print(f"Wrote {shown(out)}", soft_wrap=True)

@@ -25,7 +25,7 @@ from mlspl.experiments.methods import Method, candidates
 from mlspl.experiments.tuning import choose_parameters
 from mlspl.metrics import CRITERIA, get_criterion
 from mlspl.model_selection import protocol_split
-from mlspl.models.preprocessing import as_table, categories, identifiers, preprocessed
+from mlspl.models.preprocessing import as_table, categories, counters, identifiers, preprocessed
 from mlspl.persistence.model_file import model_bytes
 
 __all__ = ["fit"]
@@ -70,7 +70,7 @@ def fit(
     labels (? or empty) are left out. All of it is in the model file, which is
     safe to share.
     """
-    check_target(out)
+    check_target(out, data, labels)
     if method not in OWN_DATA:
         raise UserError(f"There is no method {method!r}: choose out of {', '.join(OWN_DATA)}.")
     chosen_method = OWN_DATA[method]
@@ -86,6 +86,9 @@ def fit(
         names = list(table.columns)
         some = ", ".join(map(repr, left_out[:5])) + (", …" if len(left_out) > 5 else "")
         note(f"text that differs from row to row is left out of the features: {some}.")
+    if counting := counters(table):
+        numbers = ", ".join(map(repr, counting[:5]))
+        note(f"numbers that count the rows are learnt from: {numbers}. Take them out if they are ids.")
     if not names:
         raise UserError(f"{data}: no features are left to learn from.")
     n_rows, n_labels = dataset.Y.shape

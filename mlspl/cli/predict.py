@@ -34,7 +34,9 @@ def predict(
     out: Annotated[
         str, typer.Option("--out", "-o", metavar="FILE", help="The CSV file; - is standard output.")
     ] = STANDARD,
-    scores: Annotated[bool, typer.Option("--scores", help="Write real scores; above 0 means yes.")] = False,
+    scores: Annotated[
+        bool, typer.Option("--scores", help="Write real scores: the higher, the likelier.")
+    ] = False,
     proba: Annotated[bool, typer.Option("--proba", help="Write probabilities.")] = False,
     top: Annotated[
         int | None, typer.Option(metavar="K", min=1, help="Write the names of the K best labels of each row.")
@@ -47,7 +49,7 @@ def predict(
     """
     if scores + proba + (top is not None) > 1:
         raise UserError("--scores, --proba and --top exclude one another: choose one.")
-    check_target(out)
+    check_target(out, model, data)
     estimator, info = open_model(model)
     if top is not None and top > len(info.label_names):
         raise UserError(f"--top {top}: the model knows {counted(len(info.label_names), 'label')} only.")

@@ -74,11 +74,13 @@ def file_name(source: str) -> str:
     return "standard input" if source == STANDARD else Path(source).name
 
 
-def check_target(out: str) -> None:
-    """Refuse a target that cannot be written, before any work is done for it."""
+def check_target(out: str | Path, *inputs: str | Path | None) -> None:
+    """Refuse a target that cannot be written or is one of the inputs, before any work is done for it."""
     path = Path(out)
     if out == STANDARD:
         return
+    if path.is_file() and any(read and Path(read).is_file() and path.samefile(read) for read in inputs):
+        raise UserError(f"{path} is what is to be read, and would be lost. Name another file to write.")
     if path.is_dir():
         raise UserError(f"{path} is a folder. Name a file in it.")
     if not path.parent.is_dir():
@@ -117,11 +119,21 @@ def note(text: str) -> None:
 
 @contextmanager
 def notes(hidden: str = "") -> Iterator[None]:
-    """Turn the warnings of the work inside into notes, each said once; a hidden path is standard input."""
-    with warnings.catch_warnings(record=True) as caught:
+    """Turn the warnings of the work inside into notes, each said at once, and once.
+
+    A hidden path is called standard input.
+    """
+    said = set()
+
+    def say(message, category, filename, lineno, file=None, line=None):
+        text = " ".join(str(message).split())
+        if text not in said:
+            said.add(text)
+            note(text.replace(hidden, "standard input") if hidden else text)
+
+    with warnings.catch_warnings():
         warnings.simplefilter("always")
-        for developers in (DeprecationWarning, PendingDeprecationWarning, FutureWarning):
-            warnings.simplefilter("ignore", developers)
+        for technical in (DeprecationWarning, PendingDeprecationWarning, FutureWarning, RuntimeWarning):
+            warnings.simplefilter("ignore", technical)
+        warnings.showwarning = say
         yield
-    for message in dict.fromkeys(" ".join(str(warning.message).split()) for warning in caught):
-        note(message.replace(hidden, "standard input") if hidden else message)

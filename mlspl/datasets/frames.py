@@ -16,7 +16,7 @@ from mlspl.errors import UserError
 
 __all__ = ["DELIMITERS", "read_csv", "read_parquet", "require_pyarrow"]
 
-_MISSING = {"", "?", "NA", "N/A", "NaN", "nan", "null"}
+_MISSING = {"", "?", "NA", "N/A", "n/a", "<NA>", "#N/A", "NaN", "nan", "null", "NULL", "None"}
 DELIMITERS = ",;\t"
 _DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
 _QUOTED = re.compile(r'"[^"]*"')

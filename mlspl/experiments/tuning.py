@@ -88,10 +88,12 @@ def choose_parameters(
         return float(np.nanmean(values)) if np.isfinite(values).any() else np.nan
 
     scores = np.full(len(settings), -np.inf)
+    reason = ""
     for i, setting in enumerate(settings):
         try:
             scores[i] = score(setting)
         except Exception as error:
+            reason = str(error)
             warnings.warn(f"tuning left out {method.name} with {setting}: {error}", stacklevel=2)
         report()
     if np.isnan(scores).any():
@@ -100,5 +102,7 @@ def choose_parameters(
             "Tune by hamming_loss."
         )
     if not np.isfinite(scores).any():
-        raise RuntimeError(f"tuning could not score {method.name} with any of its {len(settings)} settings")
+        raise RuntimeError(
+            f"tuning could not score {method.name} with any of its {len(settings)} settings: {reason}"
+        )
     return settings[int(np.argmax(scores))]

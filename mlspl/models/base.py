@@ -55,7 +55,9 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):
         return self
 
     def decision_function(self, X):
-        """Scores of shape (n_samples, n_labels); a label is predicted where its score is positive.
+        """Scores of shape (n_samples, n_labels): the higher, the likelier.
+
+        A label is predicted where its score is positive, unless the estimator has a threshold rule.
 
         Parameters
         ----------
@@ -90,6 +92,30 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):
         if self._multilabel:
             return probabilities
         return np.column_stack([1.0 - probabilities, probabilities])[:, -len(self.classes_) :]
+
+    def score(self, X, y, sample_weight=None):
+        """Share of rows whose known labels are all predicted right (subset accuracy).
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame of shape (n_samples, n_features)
+            The instances.
+        y : array, sparse matrix or DataFrame of shape (n_samples, n_labels)
+            Their labels; NaN where one is not known.
+        sample_weight : array of shape (n_samples,), optional
+            Weights of the rows.
+        """
+        check_is_fitted(self)
+        if not self._multilabel:
+            return super().score(X, y, sample_weight)
+        predicted = self.predict(X) == 1
+        truth, known, _ = check_labels(unmasked(y))
+        if truth.shape != predicted.shape:
+            raise ValueError(f"y has shape {truth.shape}, and the predictions {predicted.shape}.")
+        right = predicted == truth
+        if known is not None:
+            right |= ~known
+        return float(np.average(right.all(axis=1), weights=sample_weight))
 
     def _fit(self, X, Y, label_weight) -> None:
         raise NotImplementedError

@@ -255,6 +255,10 @@ class TunedDecisionClassifier(DecisionMixin, MultiLabelClassifier):
         self.random_state = random_state
 
     def _fit(self, X, Y, label_weight):
+        if not hasattr(self.estimator, "decision_function"):
+            raise ValueError(
+                f"{self.estimator!r} has no decision_function, whose scores are what a decision is made on."
+            )
         if len(Y) < 2:
             raise ValueError(f"Out-of-fold scores need at least two rows, but n_samples={len(Y)}.")
         seed = check_random_state(self.random_state).randint(2**31 - 1)

@@ -180,7 +180,10 @@ class MLSPLClassifier(LocalCorrelationClassifier):
             return None
         if self.codes != "cross-fit":
             raise ValueError(f"codes is {self.codes!r}; give 'cross-fit' or 'in-sample'.")
-        n_folds = min(self.n_folds, len(Y))
-        if n_folds < 2:
+        if self.n_folds < 2:
+            raise ValueError(f"n_folds is {self.n_folds!r}; codes='cross-fit' needs 2 or more.")
+        if len(Y) < 2:
             return None
-        return list(IterativeStratification(n_folds, random_state=self.random_state).split(Y, Y))
+        return list(
+            IterativeStratification(min(self.n_folds, len(Y)), random_state=self.random_state).split(Y, Y)
+        )

@@ -20,7 +20,7 @@ from mlspl.datasets import Dataset
 from mlspl.datasets.dataset import as_dense
 from mlspl.datasets.encoding import one_hot
 
-__all__ = ["as_table", "categories", "column", "encoded", "identifiers", "preprocessed"]
+__all__ = ["as_table", "categories", "column", "counters", "encoded", "identifiers", "preprocessed"]
 
 # A column of text with this many values, most of them in one row only, tells rows apart and no more.
 _FEW_CATEGORIES = 20
@@ -34,7 +34,8 @@ def as_table(dataset: Dataset) -> tuple[pd.DataFrame | sparse.csr_array, list[st
     Parameters
     ----------
     dataset : Dataset
-        Read with ``encode=False``. Categories become text, except that 0 and 1 stay numbers.
+        Read with ``encode=False``. Categories become text, except that 0 and 1 stay numbers, and false and
+        true become them.
 
     Examples
     --------
@@ -86,6 +87,25 @@ def identifiers(table: pd.DataFrame | sparse.csr_array) -> list[str]:
     return [
         name for name in categories(table) if table[name].nunique() > max(_FEW_CATEGORIES, len(table) / 2)
     ]
+
+
+def counters(table: pd.DataFrame | sparse.csr_array) -> list[str]:
+    """Names of the columns of numbers that grow by one from row to row.
+
+    Parameters
+    ----------
+    table : DataFrame or CSR array
+        Of `as_table`.
+
+    Examples
+    --------
+    >>> counters(pd.DataFrame({"id": np.arange(7.0, 50.0), "tempo": 120.0}))
+    ['id']
+    """
+    if sparse.issparse(table) or len(table) <= _FEW_CATEGORIES:
+        return []
+    numeric = table.columns.difference(categories(table), sort=False)
+    return [str(name) for name in numeric if (np.diff(table[name]) == 1).all()]
 
 
 def preprocessed(estimator: BaseEstimator, table: pd.DataFrame | sparse.csr_array) -> Pipeline:
@@ -141,6 +161,8 @@ def column(dataset: Dataset, j: int, name: str) -> np.ndarray:
     values = dataset.nominal.get(name)
     if values is None:
         return cells
-    if set(values) <= {"0", "1"}:
-        return np.array([*map(float, values), np.nan])[np.nan_to_num(cells, nan=-1).astype(int)]
+    words = [value.lower() for value in values]
+    if set(words) <= {"0", "1"} or set(words) <= {"false", "true"}:
+        numbers = [float(word in ("1", "true")) for word in words]
+        return np.array([*numbers, np.nan])[np.nan_to_num(cells, nan=-1).astype(int)]
     return np.array([*values, np.nan], dtype=object)[np.nan_to_num(cells, nan=-1).astype(int)]

@@ -4,7 +4,8 @@ import numpy as np
 from joblib import Parallel, delayed
 from scipy.special import expit, logit
 from sklearn.base import clone
-from sklearn.utils import get_tags
+from sklearn.utils import check_random_state, get_tags
+from sklearn.utils.validation import has_fit_parameter
 
 from mlspl import pacing
 from mlspl.model_selection import IterativeStratification
@@ -38,7 +39,7 @@ class SelfPacedClassifier(CallbackSupportMixin, MultiLabelClassifier):
     n_jobs : int, optional
         Labels fitted at a time.
     random_state : int, RandomState or None, default=None
-        Seeds the folds.
+        Seeds the folds, and copies of the estimator that have no seed of their own.
     verbose : int, default=0
         1 shows a progress bar.
 
@@ -87,6 +88,12 @@ class SelfPacedClassifier(CallbackSupportMixin, MultiLabelClassifier):
                 f"{self.estimator!r} takes a matrix of all pairs of rows, which folds cannot cut. Let it "
                 "take the features, for instance with kernel='rbf'."
             )
+        if not has_fit_parameter(self.estimator, "sample_weight"):
+            raise ValueError(
+                f"{self.estimator!r} cannot be paced, for its fit takes no sample_weight. Put preprocessing "
+                "before the pacing: make_pipeline(StandardScaler(), SelfPacedClassifier(…))."
+            )
+        seeds = check_random_state(self.random_state).randint(2**31 - 1, size=Y.shape[1])
         prior = np.ones(Y.shape) if label_weight is None else label_weight
         known = prior > 0
         weights = np.ones(Y.shape)
@@ -99,7 +106,7 @@ class SelfPacedClassifier(CallbackSupportMixin, MultiLabelClassifier):
             )
             with fit_progress(self, len(schedule), X, Y) as report:
                 for target in schedule:
-                    losses = self._losses(X, Y, prior * weights, folds)
+                    losses = self._losses(X, Y, prior * weights, folds, seeds)
                     weights = function.weight(losses, schedule.pace(target, losses, Y, known))
                     self.history_.append(
                         {
@@ -112,20 +119,21 @@ class SelfPacedClassifier(CallbackSupportMixin, MultiLabelClassifier):
                     if report(f"mean weight {self.history_[-1]['mean_weight']:.3f}"):
                         break
         self.label_weights_ = weights
-        self.estimators_ = self._fit_labels(X, Y, prior * weights)
+        self.estimators_ = self._fit_labels(X, Y, prior * weights, seeds)
 
-    def _losses(self, X, Y, weights, folds) -> np.ndarray:
+    def _losses(self, X, Y, weights, folds, seeds) -> np.ndarray:
         """Logistic loss of every pair under copies fitted without its row."""
         losses = np.empty(Y.shape)
         for train, test in folds:
-            models = self._fit_labels(X[train], Y[train], weights[train])
+            models = self._fit_labels(X[train], Y[train], weights[train], seeds)
             margins = np.where(Y[test], 1, -1) * _log_odds(models, X[test])
             losses[test] = np.logaddexp(0.0, -margins)
         return losses
 
-    def _fit_labels(self, X, Y, weights) -> list:
+    def _fit_labels(self, X, Y, weights, seeds) -> list:
         return Parallel(n_jobs=self.n_jobs)(
-            delayed(_fit_label)(clone(self.estimator), X, y, w) for y, w in zip(Y.T, weights.T, strict=True)
+            delayed(_fit_label)(_seeded(self.estimator, seed), X, y, w)
+            for seed, y, w in zip(seeds.tolist(), Y.T, weights.T, strict=True)
         )
 
     def _scores(self, X):
@@ -139,6 +147,14 @@ class SelfPacedClassifier(CallbackSupportMixin, MultiLabelClassifier):
         inner = get_tags(self.estimator).input_tags
         tags.input_tags.sparse, tags.input_tags.allow_nan = inner.sparse, inner.allow_nan
         return tags
+
+
+def _seeded(estimator, seed):
+    """A copy of the estimator; what is random in it and has no seed of its own gets this one."""
+    estimator = clone(estimator)
+    parameters = estimator.get_params()
+    unset = [name for name in parameters if name.endswith("random_state") and parameters[name] is None]
+    return estimator.set_params(**dict.fromkeys(unset, seed))
 
 
 def _fit_label(estimator, X, y, weight):

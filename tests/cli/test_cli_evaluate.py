@@ -45,3 +45,10 @@ def test_what_is_not_defined_is_a_dash_and_a_null(fitted, tmp_path):
     assert code == 0
     assert "–" in out
     assert json.loads((tmp_path / "scores.json").read_text())["labels"]["calm"]["auc"] is None
+
+
+def test_scores_go_to_standard_output_and_the_tables_to_standard_error(fitted):
+    code, out, errors = fitted("evaluate", "songs.skops", "songs.csv", "-o", "-")
+    assert code == 0
+    assert json.loads(out)["overall"]["hamming_loss"] < 0.5
+    assert "hamming loss" in errors

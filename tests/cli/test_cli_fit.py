@@ -1,15 +1,17 @@
 """`mlspl fit` as a user meets it: what is printed and written, exit codes; and the walk of all commands."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from mlspl import load_model
+from mlspl import BSVMClassifier, load_model
 from mlspl.datasets import Dataset, load_dataset, read_dataset, write_dataset
 from mlspl.experiments import METHODS
 from mlspl.model_selection import protocol_split
+from mlspl.models.limits import FitSize
 from mlspl.persistence import read_model_info
 from tests.songs import songs, table
 
@@ -107,7 +109,7 @@ def test_data_that_cannot_be_learnt_is_no_fault_of_ours(mlspl, tmp_path):
     full = "a,y,z\n" + "\n".join(f"{i},1,1" for i in range(40))
     code, _, errors = mlspl("fit", "-", *arguments, "--tune", "ranking_loss", given=full)
     assert code == 2
-    assert "error: ML-kNN cannot be fitted on standard input: tuning could not score" in errors
+    assert "error: ranking_loss cannot be told: no row that was held out has both" in errors
     assert not list(tmp_path.iterdir())
 
 
@@ -197,3 +199,29 @@ def test_five_commands_on_real_files(mlspl, data_home, tmp_path, source):
     assert mlspl("evaluate", "model.skops", path, "-o", "scores.json")[0] == 0
     written = json.loads((tmp_path / "scores.json").read_text())
     assert written["overall"]["hamming_loss"] == pytest.approx((labels.to_numpy() != data.Y).mean())
+
+
+def test_limits_are_said_before_the_work(mlspl, tmp_path, monkeypatch):
+    """The note is there when the fit begins, and not only when it has ended."""
+    digits = load_dataset("digits-traits")
+    write_dataset(replace(digits, X=digits.X[:800], Y=digits.Y[:800]), tmp_path / "digits.csv")
+    size = FitSize.of(digits.X[:800], digits.Y[:800])
+    monkeypatch.setenv("MLSPL_MEMORY", str(1.5 * BSVMClassifier()._cost(size).bytes))
+
+    def fail(*arguments):
+        raise MemoryError("the fit has begun")
+
+    monkeypatch.setattr(BSVMClassifier, "_fit", fail)
+    code, _, errors = mlspl("fit", "digits.csv", "--labels=-8", "--method", "bsvm", "-o", "m.skops")
+    assert code == 1
+    assert errors.index("note:") < errors.index("the fit has begun")
+
+
+def test_a_column_that_counts_the_rows_is_pointed_out(mlspl):
+    lines = songs().splitlines()
+    numbered = [f"id,{lines[0]}", *(f"{i + 17},{line}" for i, line in enumerate(lines[1:]))]
+    given = "\n".join(numbered) + "\n"
+    code, out, errors = mlspl("fit", "-", "--labels=-3", "--method", "ml-knn", "-o", "m.skops", given=given)
+    assert code == 0
+    assert "numbers that count the rows are learnt from: 'id'." in errors
+    assert "4 features" in out

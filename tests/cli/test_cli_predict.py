@@ -187,3 +187,41 @@ def test_a_reader_that_stops_early_is_no_error(fitted, tmp_path):
     command = f"{sys.executable} -m mlspl predict songs.skops songs.csv --proba | head -1"
     done = subprocess.run(command, shell=True, cwd=tmp_path, capture_output=True, text=True, timeout=120)
     assert (done.stdout, done.stderr) == ("happy,calm,dance\n", "")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("fit", "songs.csv", "--labels=-3", "-o", "songs.csv"),
+        ("predict", "songs.skops", "songs.csv", "-o", "./songs.csv"),
+        ("predict", "songs.skops", "songs.csv", "-o", "songs.skops"),
+        ("evaluate", "songs.skops", "songs.csv", "-o", "songs.csv"),
+        ("datasets", "convert", "songs.csv", "songs.csv", "--labels=-3"),
+    ],
+    ids=" ".join,
+)
+def test_what_is_read_is_never_written_over(fitted, tmp_path, arguments):
+    before = {path: path.read_bytes() for path in tmp_path.iterdir()}
+    code, _, errors = fitted(*arguments)
+    assert (code, errors.count("\n")) == (2, 1)
+    assert "would be lost" in errors
+    assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
+def test_booleans_are_the_same_in_every_spelling(mlspl, tmp_path):
+    """A column of booleans is 0 and 1, as CSV writes them, as other programs do, and in Parquet."""
+    flag = np.random.default_rng(0).random(80) < 0.5
+    frame = pd.DataFrame({"flag": flag, "noise": np.arange(80.0) % 7, "on": flag * 1, "off": ~flag * 1})
+    frame.to_csv(tmp_path / "flags.csv", index=False)
+    frame.to_parquet(tmp_path / "flags.parquet")
+    frame.assign(flag=frame["flag"].map({True: "TRUE", False: "FALSE"})).to_csv("capitals.csv", index=False)
+    frame.assign(flag=flag * 1).to_csv("numbers.csv", index=False)
+    names = ["flags.csv", "flags.parquet", "capitals.csv", "numbers.csv"]
+    answers = {}
+    for learnt in names[:2]:
+        assert mlspl("fit", learnt, "--labels=-2", "--method", "ml-knn", "-o", "m.skops")[0] == 0
+        for name in names:
+            code, answers[learnt, name], _ = mlspl("predict", "m.skops", name)
+            assert code == 0
+    (answer,) = set(answers.values())
+    assert [row[0] for row in table(answer)[1:]] == [str(int(on)) for on in flag]

@@ -1,12 +1,13 @@
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from mlspl import BSVMClassifier, MLkNNClassifier, RankSVMClassifier, TRAMClassifier, TunedDecisionClassifier
 from mlspl.datasets import load_dataset
 from mlspl.metrics import CRITERIA, hamming_loss
-from mlspl.model_selection import PlattCalibration
+from mlspl.model_selection import AnchoredCalibration, PlattCalibration
 from mlspl.models.decision import choose_decision
 
 DIGITS = load_dataset("digits-traits")
@@ -126,6 +127,20 @@ def test_what_has_no_weight_changes_no_decision():
     np.testing.assert_allclose(
         alone._probabilities(scores, odds), among._probabilities(scores, odds), rtol=1e-6
     )
+
+
+def test_probabilities_are_fitted_to_the_calibrated_scores():
+    scores, Y, folds = mixed_up()
+    model = TunedDecisionClassifier(None, calibrations=("platt",))
+    model._decide(scores, Y, None, folds, CRITERIA["hamming_loss"])
+    odds = model.calibration_.log_odds(scores)
+    expected = AnchoredCalibration().fit(odds, Y).transform(odds)
+    np.testing.assert_array_equal(model._probabilities(None, odds), expected)
+
+
+def test_an_estimator_without_scores_is_refused():
+    with pytest.raises(ValueError, match="has no decision_function"):
+        TunedDecisionClassifier(RandomForestClassifier()).fit(X_TRAIN, Y_TRAIN)
 
 
 def test_weights_reach_the_estimator():

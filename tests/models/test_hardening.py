@@ -420,3 +420,16 @@ def test_a_classifier_that_takes_nan_gets_it():
     assert few.fit(gaps, Y[:, :2]).predict(gaps).shape == (N, 2)
     with pytest.raises(ValueError, match="is inf"):
         few.fit(put(X, 3, 2, np.inf), Y[:, :2])
+
+
+@every_estimator
+def test_unknown_labels_are_left_out_of_the_score(name):
+    """Subset accuracy: a row is right if all that is known of it is."""
+    model = fitted(name, X, Y)
+    predicted = model.predict(X)
+    assert model.score(X, Y) == (predicted == Y).all(axis=1).mean()
+    hidden = np.where(np.arange(Y.size).reshape(Y.shape) % 3 == 0, np.nan, Y)
+    expected = ((predicted == Y) | np.isnan(hidden)).all(axis=1).mean()
+    assert model.score(X, hidden) == expected
+    with pytest.raises(ValueError, match="y has shape"):
+        model.score(X, Y[:-1])

@@ -5,6 +5,8 @@ from sklearn.base import clone
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.multioutput import MultiOutputClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -78,7 +80,7 @@ def unknown_majority():
     "model",
     [
         SelfPacedClassifier(LogisticRegression(), random_state=0),
-        MLSPLClassifier("gaussian", gamma="scale", random_state=0),
+        MLSPLClassifier("hard", random_state=0),
     ],
     ids=lambda model: type(model).__name__,
 )
@@ -102,3 +104,19 @@ def test_a_hard_pace_that_leaves_one_class_gives_its_constant():
     scores = model.fit(X_TRAIN, Y_TRAIN).decision_function(X_TEST)
     assert np.isfinite(scores).all()
     assert any(isinstance(estimator, float) for estimator in model.estimators_)
+
+
+def test_a_seed_makes_random_estimators_repeat_themselves():
+    forest = RandomForestClassifier(n_estimators=5)
+    first, again, other = (
+        SelfPacedClassifier(forest, random_state=seed).fit(X_TRAIN, Y_TRAIN[:, :2]).decision_function(X_TEST)
+        for seed in (0, 0, 1)
+    )
+    np.testing.assert_array_equal(first, again)
+    assert (first != other).any()
+    assert forest.random_state is None
+
+
+def test_what_takes_no_weights_is_refused_with_the_way_out():
+    with pytest.raises(ValueError, match=r"takes no sample_weight. Put preprocessing before"):
+        SelfPacedClassifier(make_pipeline(StandardScaler(), LogisticRegression())).fit(X_TRAIN, Y_TRAIN)
