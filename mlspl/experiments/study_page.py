@@ -61,7 +61,6 @@ def study_page(scores: pd.DataFrame) -> str:
     lines = [f"- **{'Reached' if ok else 'Not reached'}.** {text}" for ok, text in verdicts(scores)]
     return Template(_TEMPLATE.read_text(encoding="utf-8")).substitute(
         n_splits=scores.index.get_level_values("split").nunique(),
-        n_scores=len(scores),
         verdicts="\n".join(lines),
         ranks=_rank_table(scores),
         tables="\n\n".join(_score_table(scores, name) for name in PAPER_DATASETS),

@@ -43,15 +43,15 @@ def collect(store: Store, datasets: Mapping[str, Dataset]) -> pd.DataFrame:
     """
     frame = store.frame()
     found = frame[frame["error"].isna()].set_index("key")["scores"]
-    rows, missing = {}, 0
+    rows, missing = {}, set()
     for (name, corruption, entry), trial in study_trials(datasets, study_parts()):
         if trial.key in found.index:
             scores = [found[trial.key][criterion] for criterion in PAPER_CRITERIA]
             rows[name, corruption, entry.title, trial.split] = scores
         else:
-            missing += 1
+            missing.add(trial.key)
     if missing:
-        raise UserError(f"{store.path} lacks {missing} trials of the study: `make study` runs them.")
+        raise UserError(f"{store.path} lacks {len(missing)} trials of the study: `make study` runs them.")
     table = pd.DataFrame.from_dict(rows, orient="index", columns=list(PAPER_CRITERIA))
     table.index = pd.MultiIndex.from_tuples(table.index, names=["dataset", "corruption", "title", "split"])
     return table.sort_index()

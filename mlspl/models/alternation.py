@@ -21,7 +21,8 @@ class Alternation:
     The classifiers see, beside the features, a code of every training row. In the paper these are the
     codes themselves, which were made from the labels: the training fit is then near perfect and there
     is nothing left to pace. Given folds, they are out-of-fold predictions of the codes by the regressor that
-    also serves at test time, and the losses come from classifiers that did not see the row.
+    also serves at test time, and the losses come from classifiers that did not see the row; the prototypes,
+    means over all rows, did.
 
     Parameters
     ----------

@@ -74,10 +74,16 @@ class MLSPLClassifier(LocalCorrelationClassifier):
     prototypes_ : array (n_codes, n_labels)
         The prototypes, in the ±1 label space.
     history_ : list of dict
-        For every step: the pace, the objective and its parts, the mean weight, the share of pairs of each
-        label with a weight of at least one half, and the seconds it took.
+        For every step: the schedule's target (λ, or a quantile), the objective and its parts, the mean weight
+        of the known pairs, the share of those of each label with a weight of at least one half, and the
+        seconds it took.
     stop_reason_ : str
         "max_steps", "target_weight", "settled" or "callback".
+
+    Notes
+    -----
+    A pair without weight (an unknown label) has no say in classifiers, losses and pace. In prototypes and
+    codes, which are made of whole label vectors, it counts as absent.
 
     References
     ----------

@@ -107,5 +107,5 @@ def test_a_significant_loss_is_named(store, datasets):
 
 
 def test_missing_trials_are_counted(store, datasets):
-    with pytest.raises(UserError, match=r"lacks 840 trials of the study: `make study` runs them"):
+    with pytest.raises(UserError, match=r"lacks 810 trials of the study: `make study` runs them"):
         collect(store, datasets)
