@@ -71,7 +71,7 @@ def unknown_majority():
     """Label 1 is x > 0; of its absent pairs only those near the border are known, and they are few."""
     X = np.random.default_rng(0).normal(size=(400, 3))
     Y = np.column_stack([X[:, 1] > 0, X[:, 0] > 0]).astype(float)
-    Y[X[:, 0] < -0.25, 1] = np.nan
+    Y[X[:, 0] < -0.1, 1] = np.nan
     return X, Y, X[:, 0] > 0
 
 
@@ -88,7 +88,7 @@ def test_unknown_pairs_do_not_set_the_pace_of_the_known(model, per):
     X, Y, truth = unknown_majority()
     model = clone(model).set_params(schedule=pacing.QuantilePace(0.5, 0.5, 1, per=per)).fit(X, Y)
     known = np.isfinite(Y[:, 1])
-    assert model.label_weights_[known & ~truth, 1].max() > 0.5
+    assert model.label_weights_[known & ~truth, 1].mean() > 0.3
     assert (model.predict(X)[:, 1] == truth).mean() > 0.8
     assert model.history_[0]["mean_weight"] == pytest.approx(model.label_weights_[np.isfinite(Y)].mean())
 
