@@ -196,12 +196,21 @@ def test_a_store_opened_twice_keeps_its_locks(tmp_path):
     """POSIX drops all locks of a process on a file with the first descriptor of it that is closed. Without
     them another process, on leaving, would take the log away that this one goes on writing to."""
     path = tmp_path / "results.db"
-    look = "with Store(sys.argv[1]) as store: print(len(store.finished()))"
+    look = """if True:
+        import sqlite3, sys
+        database = sqlite3.connect(sys.argv[1])
+        print(*database.execute("SELECT count(*) FROM trial").fetchone())
+        database.close()
+    """
+
+    def elsewhere():
+        return subprocess.run([sys.executable, "-c", look, path], check=True, capture_output=True).stdout
+
     with Store(path) as first, Store(path) as second:
         first.record(trial(0), Outcome(scores={"one_error": 0.5}))
-        assert run_script(look, str(path)) == "1\n"
+        assert elsewhere() == b"1\n"
         second.record(trial(1), Outcome(scores={"one_error": 0.5}))
-        assert run_script(look, str(path)) == "2\n"
+        assert elsewhere() == b"2\n"
 
 
 def foreign_database(path):
