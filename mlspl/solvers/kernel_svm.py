@@ -11,6 +11,7 @@ from mlspl.solvers.smo import solve_label
 
 __all__ = ["SVMSolution", "solve_svms"]
 
+_FEW_ROWS = 256
 _NOT_FINITE = "K holds NaN or infinite values; clean the features or the kernel that made it."
 
 
@@ -139,19 +140,13 @@ def solve_svms(
     alpha, decision, summary = np.empty(Y.shape), np.empty(Y.shape), np.empty((len(Y), 5))
     stop = np.zeros(1, dtype=np.bool_)
     given = (K, K.diagonal().copy(), Y, costs, start, bool(bias), float(tol), int(max_iter), stop)
-    # Hard labels first, so that no thread is left with one when the others have finished. The work is in
-    # other threads even if it is in one: this one is then free to hear Ctrl-C and to call off the search.
-    with ThreadPoolExecutor(n_threads) as pool:
-        try:
-            for future in [
-                pool.submit(solve_label, label, *given, alpha, decision, summary)
-                for label in np.argsort(-np.minimum(n_positive, n_negative), kind="stable")
-            ]:
-                future.result()
-        except BaseException:
-            stop[0] = True
-            pool.shutdown(cancel_futures=True)
-            raise
+    # Hard labels first, so that no thread is left with one when the others have finished.
+    labels = np.argsort(-np.minimum(n_positive, n_negative), kind="stable")
+    if Y.shape[1] <= _FEW_ROWS:
+        for label in labels:  # done before a thread would have started
+            solve_label(label, *given, alpha, decision, summary)
+    else:
+        _solve_in_threads(labels, (*given, alpha, decision, summary), stop, n_threads)
     if not np.isfinite(decision).all():
         raise ValueError(_NOT_FINITE)
     return SVMSolution(
@@ -164,6 +159,18 @@ def solve_svms(
         violation=summary[:, 3].copy(),
         n_iter=summary[:, 4].astype(np.int64),
     )
+
+
+def _solve_in_threads(labels, given, stop, n_threads) -> None:
+    """Solve in other threads, even if in one: this one is free to hear Ctrl-C and to call off the search."""
+    with ThreadPoolExecutor(n_threads) as pool:
+        try:
+            for future in [pool.submit(solve_label, label, *given) for label in labels]:
+                future.result()
+        except BaseException:
+            stop[0] = True
+            pool.shutdown(cancel_futures=True)
+            raise
 
 
 def _problem(K, Y, C) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
