@@ -1,6 +1,6 @@
 """Model files with something changed: a model or a sentence, nothing run, no great hunger.
 
-``MLSPL_FUZZ_EXAMPLES=20000 pytest tests/persistence/test_fuzz_model_files.py`` searches longer than the usual run.
+``MLSPL_FUZZ_EXAMPLES=20000 pytest tests/persistence/test_fuzz_model_files.py`` searches longer.
 """
 
 import io
