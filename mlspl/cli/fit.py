@@ -19,7 +19,7 @@ from mlspl.cli.scores import criteria_table, plain, score_rows
 from mlspl.cli.sources import STANDARD, check_target, counted, file_name, note, notes, shown
 from mlspl.datasets import Dataset
 from mlspl.datasets.source import replacing
-from mlspl.errors import UserError
+from mlspl.errors import UserError, listed
 from mlspl.experiments import OWN_DATA
 from mlspl.experiments.methods import Method, candidates
 from mlspl.experiments.tuning import choose_parameters
@@ -84,11 +84,9 @@ def fit(
     if left_out := identifiers(table):
         table = table.drop(columns=left_out)
         names = list(table.columns)
-        some = ", ".join(map(repr, left_out[:5])) + (", …" if len(left_out) > 5 else "")
-        note(f"text that differs from row to row is left out of the features: {some}.")
+        note(f"text that differs from row to row is left out of the features: {listed(left_out)}.")
     if counting := counters(table):
-        numbers = ", ".join(map(repr, counting[:5]))
-        note(f"numbers that count the rows are learnt from: {numbers}. Take them out if they are ids.")
+        note(f"numbers that count the rows are learnt from: {listed(counting)}. Take out what is an id.")
     if not names:
         raise UserError(f"{data}: no features are left to learn from.")
     n_rows, n_labels = dataset.Y.shape

@@ -15,12 +15,10 @@ from mlspl.cli.scores import safe_cell
 from mlspl.cli.sources import STANDARD, check_target, counted, file_name, note, notes, shown, spooled
 from mlspl.datasets import Dataset
 from mlspl.datasets.source import replacing
-from mlspl.errors import UserError
+from mlspl.errors import UserError, listed
 from mlspl.persistence import ModelInfo, load_model, match_table, read_model_info
 
 __all__ = ["ModelArgument", "answer", "matched", "open_model", "predict"]
-
-_MOST_NAMED = 10
 
 ModelArgument = Annotated[Path, typer.Argument(metavar="MODEL", help="A file that `mlspl fit` has written.")]
 
@@ -85,9 +83,7 @@ def matched(dataset: Dataset, info: ModelInfo, estimator: Any) -> Any:
     """The rows with the columns of the model; columns that it does not know are said on standard error."""
     table, extra = match_table(dataset, info, estimator)
     if extra:
-        some = ", ".join(map(repr, extra[:_MOST_NAMED]))
-        more = f" and {len(extra) - _MOST_NAMED} more" if len(extra) > _MOST_NAMED else ""
-        note(f"the model does not know, and ignores, {some}{more}.")
+        note(f"the model does not know, and ignores, {listed(extra)}.")
     return table
 
 

@@ -13,6 +13,7 @@ from mlspl.datasets.encoding import one_hot
 from mlspl.datasets.errors import DataFormatError
 from mlspl.datasets.labels import Labels, label_columns
 from mlspl.datasets.source import shorten
+from mlspl.errors import listed
 
 __all__ = ["Column", "Table", "check_label_size"]
 
@@ -67,9 +68,9 @@ class Table:
         """The wanted columns, without text, as features beside these labels."""
         is_text = np.array([column.kind == "text" for column in self.columns])
         if left_out := [self.columns[j].name for j in np.flatnonzero(is_text & wanted)]:
-            some = ", ".join(map(repr, left_out[:5])) + (", …" if len(left_out) > 5 else "")
             warnings.warn(
-                f"{self.path}: text is left out of the features: {some}. Turn it into numbers to use it.",
+                f"{self.path}: text is left out of the features: {listed(left_out)}. "
+                "Turn it into numbers to use it.",
                 stacklevel=4,
             )
         is_feature = wanted & ~is_text

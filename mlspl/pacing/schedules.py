@@ -243,7 +243,7 @@ class QuantilePace(PaceSchedule):
             raise UserError(
                 f"the losses of a QuantilePace are an (n, L) array, and these have the shape {losses.shape}."
             )
-        counted = np.ones(losses.shape, dtype=bool) if known is None else np.asarray(known, dtype=bool)
+        counted = np.broadcast_to(np.asarray(True if known is None else known, dtype=bool), losses.shape)
         if self.per == "all":
             return _group_quantiles(losses.reshape(-1, 1), counted.reshape(-1, 1), target)
         if self.per == "label":

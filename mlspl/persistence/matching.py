@@ -7,13 +7,11 @@ import pandas as pd
 from scipy import sparse
 
 from mlspl.datasets import Dataset
-from mlspl.errors import UserError
+from mlspl.errors import UserError, listed
 from mlspl.models.preprocessing import column, encoded
 from mlspl.persistence.model_file import ModelInfo
 
 __all__ = ["match_table"]
-
-_MOST_NAMED = 10
 
 
 def match_table(dataset: Dataset, info: ModelInfo, model: Any) -> tuple[Any, list[str]]:
@@ -62,10 +60,8 @@ def match_table(dataset: Dataset, info: ModelInfo, model: Any) -> tuple[Any, lis
     position = {name: j for j, name in enumerate(names)}
     missing = [name for name in info.feature_names if name not in position]
     if missing and not numbered:
-        some = ", ".join(map(repr, missing[:_MOST_NAMED]))
-        more = f" and {len(missing) - _MOST_NAMED} more" if len(missing) > _MOST_NAMED else ""
         what = "a column" if len(missing) == 1 else f"{len(missing)} columns"
-        raise UserError(f"{dataset.name} lacks {what} that the model needs: {some}{more}.")
+        raise UserError(f"{dataset.name} lacks {what} that the model needs: {listed(missing)}.")
     wanted = set(info.feature_names)
     extra = [name for name in names if name not in wanted]
     if takes_frame:

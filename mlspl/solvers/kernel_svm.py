@@ -97,6 +97,7 @@ def solve_svms(
         Most pair steps per label.
     n_threads : int, optional
         Labels solved at the same time; by default as many as numba may use. The answer does not depend on it.
+        Up to 256 rows the labels are solved one after the other.
 
     Returns
     -------
@@ -143,7 +144,9 @@ def solve_svms(
     # Hard labels first, so that no thread is left with one when the others have finished.
     labels = np.argsort(-np.minimum(n_positive, n_negative), kind="stable")
     if Y.shape[1] <= _FEW_ROWS:
-        for label in labels:  # done before a thread would have started
+        # To start threads takes longer than most problems this small. One that does not converge keeps
+        # Ctrl-C waiting for the end of its label, some seconds at the default max_iter.
+        for label in labels:
             solve_label(label, *given, alpha, decision, summary)
     else:
         _solve_in_threads(labels, (*given, alpha, decision, summary), stop, n_threads)

@@ -214,7 +214,7 @@ def test_a_warm_start_saves_steps():
 
 
 def test_threads_do_not_change_a_bit():
-    K, Y = problem(13, 200, 9)
+    K, Y = problem(13, 300, 9)  # more rows than are solved without threads
     costs = np.random.default_rng(14).random(Y.shape) * 5
     one = solve_svms(K, Y, costs, n_threads=1)
     for n_threads in (2, 5, None):
@@ -295,7 +295,7 @@ def test_solvers_by_name():
 @pytest.mark.skipif(sys.platform != "linux", reason="forks")
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_works_in_a_forked_process():
-    K, Y = problem(19, 50, 4)
+    K, Y = problem(19, 300, 4)
     here = solve_svms(K, Y, n_threads=2)
     with multiprocessing.get_context("fork").Pool(1) as pool:
         there = pool.apply_async(solve_svms, (K, Y), {"n_threads": 2}).get(timeout=60)
