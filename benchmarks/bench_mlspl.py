@@ -20,7 +20,7 @@ from mlspl.datasets import load_dataset
 from mlspl.model_selection import protocol_split
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from tests import naive
+from tests.naive import models as naive
 
 FIRST_FIT = """
 import sys, time, tracemalloc

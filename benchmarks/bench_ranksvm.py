@@ -20,7 +20,7 @@ from mlspl.model_selection import protocol_split
 from mlspl.models import RankSVMClassifier
 from mlspl.models.kernels import kernel_matrix
 from mlspl.solvers import solve_rank_svm
-from tests import naive
+from tests.naive import solvers as naive
 
 
 def scaled_split(dataset, split):

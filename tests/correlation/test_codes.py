@@ -5,7 +5,8 @@ from sklearn.exceptions import ConvergenceWarning
 from mlspl.correlation import codes as module
 from mlspl.correlation import initial_codes, prototype_distances, prototype_means, update_codes
 from mlspl.solvers import solve_codes
-from tests import naive
+from tests.naive import correlation as naive_correlation
+from tests.naive import solvers as naive_solvers
 
 
 def state(seed, n=60, n_labels=8, m=6):
@@ -22,9 +23,9 @@ def state(seed, n=60, n_labels=8, m=6):
 
 
 def objective(codes, scores, signs, code_weights, prototypes, label_weights, beta):
-    distances = naive.prototype_distances(signs, prototypes)
+    distances = naive_correlation.prototype_distances(signs, prototypes)
     return sum(
-        naive.code_objective(
+        naive_solvers.code_objective(
             codes[i], scores[i], signs[i], code_weights, distances[i], label_weights[i], beta
         )
         for i in range(len(codes))
@@ -47,7 +48,7 @@ def test_q_and_a_steps_never_raise_the_objective(beta):
 def test_equals_highs():
     given, _ = state(1, n=15)
     codes = update_codes(**given, beta=0.2, n_threads=2)
-    distances = naive.prototype_distances(given["signs"], given["prototypes"])
+    distances = naive_correlation.prototype_distances(given["signs"], given["prototypes"])
     for i, q in enumerate(codes):
         program = (
             given["scores"][i],
@@ -57,7 +58,9 @@ def test_equals_highs():
             given["label_weights"][i],
             0.2,
         )
-        assert naive.code_objective(q, *program) == pytest.approx(naive.solve_code(*program), abs=1e-8)
+        assert naive_solvers.code_objective(q, *program) == pytest.approx(
+            naive_solvers.solve_code(*program), abs=1e-8
+        )
 
 
 def test_with_the_papers_beta_no_code_moves():

@@ -5,7 +5,7 @@ from sklearn.model_selection import KFold, LeaveOneOut
 
 from mlspl.correlation import CodeRegressor, CodeRidge, CodeSVR, cross_fit_codes, get_regressor
 from mlspl.errors import UserError
-from tests import naive
+from tests.naive import correlation as naive
 
 
 class SmoothedCode(CodeRegressor):

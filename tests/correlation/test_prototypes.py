@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from sklearn.cluster import KMeans
 
 from mlspl.correlation import initial_codes, prototype_distances, prototype_means
-from tests import naive
+from tests.naive import correlation as naive
 
 
 def random_signs(seed, n, n_labels):

@@ -10,7 +10,7 @@ from sklearn.svm import SVR
 
 from mlspl.correlation import CodeRegressor, CodeRidge, CodeSVR, get_regressor
 from mlspl.errors import UserError
-from tests import naive
+from tests.naive import correlation as naive
 
 
 def rows(seed, n=80, m=5, d=6):

@@ -12,7 +12,7 @@ from scipy import sparse
 from mlspl.datasets import DataFormatError, read_dataset
 from mlspl.datasets.arff import read_arff
 from mlspl.datasets.arff_header import quote, unquote
-from tests import naive
+from tests.naive import datasets as naive
 
 HEADER = """@relation 'test: -C 1'
 @attribute label {0,1}

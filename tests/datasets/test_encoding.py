@@ -11,7 +11,7 @@ from sklearn.preprocessing import OneHotEncoder
 
 from mlspl.datasets import DataFormatError, encoding
 from mlspl.datasets.encoding import one_hot
-from tests import naive
+from tests.naive import datasets as naive
 
 HERE = Path("somewhere.arff")
 VALUES = [None, (), ("a",), ("0", "1"), ("no", "yes"), ("1", "0"), ("a", "b", "c"), tuple("abcdefg")]

@@ -16,7 +16,7 @@ from mlspl.experiments.statistics import (
     nemenyi,
     wilcoxon_pairs,
 )
-from tests import naive
+from tests.naive import experiments as naive
 
 # Demšar's Table 6: AUC of C4.5 and its variants m, cf and m+cf on fourteen data sets.
 DEMSAR = np.array(

@@ -19,7 +19,7 @@ from mlspl import metrics
 from mlspl.datasets import load_dataset
 from mlspl.errors import UserError
 from mlspl.metrics import inputs
-from tests import naive
+from tests.naive import metrics as naive
 
 RANKING = ["ranking_loss", "one_error", "coverage", "average_precision"]
 

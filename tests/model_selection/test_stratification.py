@@ -17,7 +17,7 @@ from mlspl.errors import UserError
 from mlspl.model_selection import IterativeStratification
 from mlspl.model_selection.inputs import carriers
 from mlspl.model_selection.stratification import share_out
-from tests import naive
+from tests.naive import model_selection as naive
 
 
 def folds_of(Y, n_splits=5, random_state=0):

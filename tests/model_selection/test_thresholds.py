@@ -19,7 +19,7 @@ from mlspl.model_selection import (
     ZeroThreshold,
     get_threshold,
 )
-from tests import naive
+from tests.naive import model_selection as naive
 
 CRITERIA = ["f1", "hamming_loss"]
 

@@ -16,7 +16,7 @@ from mlspl.errors import UserError
 from mlspl.metrics import hamming_loss
 from mlspl.model_selection import protocol_split
 from mlspl.models import MLkNNClassifier
-from tests import naive
+from tests.naive import models as naive
 
 
 @parametrize_with_checks([MLkNNClassifier(k=3)])

@@ -15,7 +15,7 @@ from mlspl.datasets import load_dataset
 from mlspl.metrics import score_all
 from mlspl.model_selection import protocol_split
 from mlspl.models.alternation import Alternation
-from tests import naive
+from tests.naive import models as naive
 
 DIGITS = load_dataset("digits-traits")
 TRAIN, TEST = protocol_split(len(DIGITS.Y), 0, 0.08)

@@ -12,7 +12,7 @@ from sklearn.neighbors import NearestNeighbors
 
 from mlspl.errors import UserError
 from mlspl.models.neighbours import StableNeighbours
-from tests import naive
+from tests.naive import models as naive
 
 
 def grids(max_rows, n_features):

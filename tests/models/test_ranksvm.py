@@ -18,7 +18,7 @@ from mlspl.metrics import score_all
 from mlspl.model_selection import protocol_split
 from mlspl.models import RankSVMClassifier
 from mlspl.solvers import solve_rank_svm
-from tests import naive
+from tests.naive import models as naive
 
 
 @parametrize_with_checks([RankSVMClassifier()])

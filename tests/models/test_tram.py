@@ -17,7 +17,7 @@ from mlspl.errors import UserError
 from mlspl.metrics import score_all
 from mlspl.model_selection import protocol_split
 from mlspl.models import TRAMClassifier
-from tests import naive
+from tests.naive import models as naive
 
 EXPECTED_FAILURES = {
     "check_methods_subset_invariance": "Transduction: the rows asked about together are part of the graph."

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from mlspl import pacing
 from mlspl.errors import UserError
-from tests import naive
+from tests.naive import pacing as naive
 
 numbers = st.floats(0.0, 3.0)
 

@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, clone
 
 from mlspl import pacing
 from mlspl.errors import UserError
-from tests import naive
+from tests.naive import pacing as naive
 
 FUNCTIONS = [
     *(pacing.get(name) for name in pacing.names() if name != "diversity"),

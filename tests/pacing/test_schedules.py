@@ -10,7 +10,7 @@ from hypothesis.extra.numpy import arrays
 
 from mlspl import pacing
 from mlspl.errors import UserError
-from tests import naive
+from tests.naive import pacing as naive
 
 shapes = st.tuples(st.integers(1, 7), st.integers(1, 3))
 # Few distinct values, so that ties and groups of equal losses are common.

@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mlspl.solvers import solve_codes
-from tests import naive
+from tests.naive import solvers as naive
 
 
 def instances(rng, n, n_labels, m, **changes):

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from mlspl.solvers.hinge_simplex import minimise_hinges
-from tests import naive
+from tests.naive import solvers as naive
 
 
 def scaled(hinges):

@@ -12,7 +12,7 @@ from sklearn.preprocessing import StandardScaler
 
 from mlspl.datasets import load_dataset
 from mlspl.solvers import get_svm_solver, solve_svms, solve_svms_libsvm
-from tests import naive
+from tests.naive import solvers as naive
 
 KERNELS = {
     "rbf": lambda X: rbf_kernel(X, gamma=1 / X.shape[1]),

@@ -6,7 +6,7 @@ from sklearn.metrics.pairwise import linear_kernel, polynomial_kernel, rbf_kerne
 from sklearn.svm import SVR
 
 from mlspl.solvers import kernel_svr, solve_svrs
-from tests import naive
+from tests.naive import solvers as naive
 
 KERNELS = {
     "rbf": lambda X: rbf_kernel(X, gamma=1 / X.shape[1]),

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from sklearn.svm import SVC
 
 from mlspl.solvers import label_pairs, solve_rank_svm
-from tests import naive
+from tests.naive import solvers as naive
 
 
 def problem(seed, n=12, L=4, C=1.0, kernel="rbf", d=2):

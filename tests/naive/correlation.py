@@ -1,0 +1,33 @@
+"""Slow, obvious twins of what `mlspl.correlation` computes fast."""
+
+import numpy as np
+
+
+def kernel_ridge(K, codes, alpha):
+    """Kernel ridge regression with an intercept, from its bordered normal equations."""
+    n = len(K)
+    system = np.block([[K + alpha * np.eye(n), np.ones((n, 1))], [np.ones((1, n)), np.zeros((1, 1))]])
+    solution = np.linalg.solve(system, np.vstack([codes, np.zeros((1, codes.shape[1]))]))
+    return solution[:n].T, solution[n]
+
+
+def cross_fit_codes(make_regressor, K, codes, folds):
+    """Out-of-fold codes by a fresh regressor on every fold's own part of the kernel."""
+    predicted = np.full(codes.shape, np.nan)
+    for train, test in folds:
+        model = make_regressor().fit(K[train][:, train], codes[train])
+        predicted[test] = model.predict(K[test][:, train])
+    return predicted
+
+
+def prototype_means(signs, codes, prototypes):
+    means = np.array(prototypes, dtype=float)
+    for j in range(codes.shape[1]):
+        mass = sum(codes[i, j] for i in range(len(codes)))
+        if mass > 0:
+            means[j] = sum(codes[i, j] * signs[i] for i in range(len(codes))) / mass
+    return means
+
+
+def prototype_distances(signs, prototypes):
+    return np.array([[sum((y - a) ** 2) for a in prototypes] for y in signs])

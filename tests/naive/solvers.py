@@ -1,0 +1,187 @@
+"""Slow, obvious twins of what `mlspl.solvers` computes fast."""
+
+import numpy as np
+from scipy.optimize import linprog, minimize
+
+
+def code_objective(q, scores, targets, code_weights, distances, label_weights, beta):
+    """One instance's objective of the Q step, as ALGORITHMS.md §3 writes it."""
+    loss = 0.0
+    for label in range(len(targets)):
+        score = scores[label] + sum(code_weights[label][j] * q[j] for j in range(len(q)))
+        loss += label_weights[label] * max(0.0, 1.0 - targets[label] * score)
+    return loss + beta * sum(q[j] * distances[j] for j in range(len(q)))
+
+
+def solve_code(scores, targets, code_weights, distances, label_weights, beta):
+    """One instance's Q step as a linear program in (q, ξ) for HiGHS; returns the optimal objective."""
+
+    n_labels, m = code_weights.shape
+    tight = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
+    result = linprog(
+        np.concatenate([beta * distances, label_weights]),
+        A_ub=np.hstack([-targets[:, None] * code_weights, -np.eye(n_labels)]),
+        b_ub=targets * scores - 1.0,
+        A_eq=np.concatenate([np.ones(m), np.zeros(n_labels)])[None, :],
+        b_eq=[1.0],
+        bounds=(0, None),
+        method="highs",
+        options=tight,
+    )
+    assert result.status == 0, result.message
+    return result.fun
+
+
+def minimise_hinges(cost, hinges, heights):
+    """The least objective over all vertices of the arrangement of q_a = 0 and Σ_a q_a hinges_ab = 0."""
+    from itertools import combinations
+
+    p, r = hinges.shape
+    constraints = np.vstack([np.eye(p), hinges.T])
+    best = np.inf
+    for held in combinations(range(p + r), p - 1):
+        system = np.vstack([np.ones(p), constraints[list(held)]])
+        if abs(np.linalg.det(system)) < 1e-9:
+            continue
+        q = np.linalg.solve(system, np.eye(p)[0])
+        if q.min() >= -1e-9:
+            best = min(best, cost @ q + heights @ np.maximum(hinges.T @ q, 0.0))
+    return best
+
+
+def svr_objective(coef, K, target, epsilon):
+    """The dual objective of ε-SVR in β = α − α*."""
+    return 0.5 * coef @ K @ coef - target @ coef + epsilon * np.abs(coef).sum()
+
+
+def svr_violation(coef, K, target, C, epsilon):
+    """LIBSVM's stopping criterion: by how much the worst pair of one-sided derivatives disagrees."""
+    gradient = K @ coef - target
+    up = [g + (epsilon if b >= 0 else -epsilon) for g, b, c in zip(gradient, coef, C, strict=True) if b < c]
+    down = [g + (epsilon if b > 0 else -epsilon) for g, b, c in zip(gradient, coef, C, strict=True) if b > -c]
+    return max(0.0, max(down) - min(up)) if up and down else 0.0
+
+
+def rank_svm_pairs(signed_weight):
+    """Every (row, relevant label, irrelevant label, cost), one after the other."""
+    return [
+        (i, p, q, weights[p] * -weights[q])
+        for i, weights in enumerate(signed_weight)
+        for p in range(len(weights))
+        if weights[p] > 0
+        for q in range(len(weights))
+        if weights[q] < 0
+    ]
+
+
+def rank_svm_coef(signed_weight, alpha):
+    """What the dual variables of the pairs make of every (row, label)."""
+    coef = np.zeros(np.shape(signed_weight))
+    for (i, p, q, _), a in zip(rank_svm_pairs(signed_weight), alpha, strict=True):
+        coef[i, p] += a
+        coef[i, q] -= a
+    return coef
+
+
+def rank_svm_primal(K, signed_weight, coef, bias):
+    """½ Σ‖w_l‖² + Σ c [1 − (f_p − f_q)]₊."""
+    F = K @ coef + bias
+    loss = sum(c * max(0.0, 1 - F[i, p] + F[i, q]) for i, p, q, c in rank_svm_pairs(signed_weight))
+    return 0.5 * np.sum(coef * (K @ coef)) + loss
+
+
+def rank_svm_dual(K, signed_weight, alpha):
+    coef = rank_svm_coef(signed_weight, alpha)
+    return np.sum(alpha) - 0.5 * np.sum(coef * (K @ coef))
+
+
+def rank_svm_frank_wolfe(K, signed_weight, max_iter=50):
+    """The literature's solver: a linear program (HiGHS) for every direction, an exact line search.
+
+    Returns the dual variables and the last Frank–Wolfe gap, which is the duality gap at the best bias.
+    """
+    from scipy.sparse import csr_array
+
+    pairs = rank_svm_pairs(signed_weight)
+    i, p, q = (np.array([pair[k] for pair in pairs]) for k in range(3))
+    cost = np.array([pair[3] for pair in pairs])
+    n, L = signed_weight.shape
+    m = len(pairs)
+    balance = csr_array(
+        (np.repeat([1.0, -1.0], m), (np.concatenate([p, q]), np.tile(np.arange(m), 2))), shape=(L, m)
+    )
+
+    def coef(a):
+        B = np.zeros((n, L))
+        np.add.at(B, (i, p), a)
+        np.add.at(B, (i, q), -a)
+        return B
+
+    alpha, F, gap = np.zeros(m), np.zeros((n, L)), np.inf
+    for _ in range(max_iter):
+        gradient = F[i, p] - F[i, q] - 1.0
+        bounds = np.column_stack([np.zeros(m), cost])
+        corner = linprog(gradient, A_eq=balance, b_eq=np.zeros(L), bounds=bounds, method="highs").x
+        direction = corner - alpha
+        gap = -gradient @ direction
+        D = coef(direction)
+        KD = K @ D
+        curvature = np.sum(D * KD)
+        step = min(gap / curvature, 1.0) if curvature > 0 else 1.0
+        if step < 1e-6 or step * np.abs(direction).max() < 1e-4:
+            break
+        alpha, F = alpha + step * direction, F + step * KD
+    return alpha, gap
+
+
+def rank_svm_optimum(K, signed_weight):
+    """The optimal dual value by SLSQP, a general program for a handful of pairs."""
+    from scipy.optimize import minimize
+
+    pairs = rank_svm_pairs(signed_weight)
+    m, L = len(pairs), signed_weight.shape[1]
+    to_coef = np.zeros((signed_weight.size, m))
+    for k, (i, p, q, _) in enumerate(pairs):
+        to_coef[i * L + p, k], to_coef[i * L + q, k] = 1.0, -1.0
+    hessian = to_coef.T @ np.kron(K, np.eye(L)) @ to_coef
+    balance = to_coef.reshape(-1, L, m).sum(axis=0)[:-1]
+    found = minimize(
+        lambda a: 0.5 * a @ hessian @ a - a.sum(),
+        np.zeros(m),
+        jac=lambda a: hessian @ a - 1.0,
+        bounds=[(0.0, pair[3]) for pair in pairs],
+        constraints={"type": "eq", "fun": lambda a: balance @ a, "jac": lambda a: balance},
+        method="SLSQP",
+        options={"maxiter": 1000, "ftol": 1e-14},
+    )
+    return -found.fun
+
+
+def svm_dual(K, y, cost, bias=True):
+    """The largest Σα − ½ Σ α_i α_j y_i y_j K_ij, 0 ≤ α ≤ C, by a general-purpose optimiser."""
+    Q = K * np.outer(y, y)
+    balance = [{"type": "eq", "fun": lambda alpha: alpha @ y, "jac": lambda alpha: y}] if bias else []
+    return -minimize(
+        lambda alpha: alpha @ Q @ alpha / 2 - alpha.sum(),
+        np.zeros(len(y)),
+        jac=lambda alpha: Q @ alpha - 1,
+        bounds=[(0, c) for c in cost],
+        constraints=balance,
+        method="SLSQP",
+        options={"maxiter": 2000, "ftol": 1e-14},
+    ).fun
+
+
+def svm_primal(K, y, cost, alpha, bias):
+    """½‖w‖² + Σ C_i hinge_i, and the worst breach of the optimality conditions, as both are defined."""
+    scores = K @ (alpha * y) + bias
+    objective = (alpha * y) @ K @ (alpha * y) / 2
+    breach = abs(alpha @ y) if bias != 0 else 0.0
+    for a, c, margin in zip(alpha, cost, y * scores, strict=True):
+        objective += c * max(0.0, 1 - margin)
+        if a < c:
+            breach = max(breach, 1 - margin)
+        if a > 0:
+            breach = max(breach, margin - 1)
+        breach = max(breach, -a, a - c)
+    return objective, breach
