@@ -25,11 +25,11 @@ PAPER := $(BIN)/mlspl reproduce --datasets flags,emotions,scene --splits 10 --ou
 reproduce: .venv/installed
 	$(PAPER) --methods ml-knn --train 0.1,0.12,0.15,0.2,0.3,0.4,0.5
 	$(PAPER)
-	$(BIN)/python -m mlspl.experiments.reproduction results/paper/results.db docs/reproduction.md
+	$(BIN)/python -m studies.reproduction results/paper/results.db docs/reproduction.md
 
 # What self-pacing is worth: everybody tuned, corrupted labels, an ablation; most of an hour on two cores.
 study: .venv/installed
-	$(BIN)/python -m mlspl.experiments.study results/study docs/study.md
+	$(BIN)/python -m studies.pacing results/study docs/study.md
 
 # The suite's fuzz tests with a larger budget, in bounded memory.
 fuzz: .venv/installed-dev

@@ -9,8 +9,21 @@ what the `Store` does not have yet, `write_results` turns them into tables, figu
 from mlspl.experiments.comparison import Comparison, Ranking, compare, known_directions, read_scores
 from mlspl.experiments.comparison_tables import pairs_table, ranks_table, wins_table
 from mlspl.experiments.execution import run_trial
-from mlspl.experiments.figures import critical_difference_figure, pace_function_figure, save_figure
-from mlspl.experiments.methods import METHODS, OWN_DATA, TUNING_BUDGET, TUNING_FOLDS, Method, get_method
+from mlspl.experiments.figures import (
+    critical_difference_figure,
+    draw_intervals,
+    pace_function_figure,
+    save_figure,
+)
+from mlspl.experiments.methods import (
+    METHODS,
+    OWN_DATA,
+    TUNING_BUDGET,
+    TUNING_FOLDS,
+    Method,
+    get_method,
+    is_standard,
+)
 from mlspl.experiments.paper import (
     PAPER_CRITERIA,
     PAPER_DATASETS,
@@ -27,13 +40,20 @@ from mlspl.experiments.statistics import (
     Friedman,
     average_ranks,
     critical_difference,
+    fewest_splits,
     friedman,
     holm,
     nemenyi,
     wilcoxon_pairs,
 )
 from mlspl.experiments.store import Store, StoreError
-from mlspl.experiments.tables import latex_tables, markdown_tables, rich_tables
+from mlspl.experiments.tables import (
+    criterion_head,
+    latex_tables,
+    markdown_table,
+    markdown_tables,
+    rich_tables,
+)
 from mlspl.experiments.trial import Outcome, Trial
 
 __all__ = [
@@ -56,13 +76,18 @@ __all__ = [
     "Trial",
     "average_ranks",
     "compare",
+    "criterion_head",
     "critical_difference",
     "critical_difference_figure",
+    "draw_intervals",
+    "fewest_splits",
     "friedman",
     "get_method",
     "holm",
+    "is_standard",
     "known_directions",
     "latex_tables",
+    "markdown_table",
     "markdown_tables",
     "nemenyi",
     "pace_function_figure",

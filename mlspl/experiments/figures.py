@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 __all__ = [
-    "corruption_figure",
     "critical_difference_figure",
+    "draw_intervals",
     "pace_function_figure",
     "rank_groups",
     "save_figure",
@@ -60,31 +60,13 @@ def pace_function_figure(scores: pd.DataFrame, functions: Sequence[str]) -> Figu
     for row, criterion in zip(axes, criteria, strict=True):
         for axis, block in zip(row, blocks, strict=True):
             of_block = paced[paced["block"] == block].groupby("function")[criterion]
-            for i, name in enumerate(functions):
-                if name not in of_block.groups:
-                    continue
-                values = of_block.get_group(name)
-                colour = _COLOURS[i % len(_COLOURS)]
-                axis.errorbar(
-                    i,
-                    values.mean(),
-                    values.std() if len(values) > 1 else 0.0,
-                    fmt=_MARKERS[i % len(_MARKERS)],
-                    color=colour,
-                    markersize=5.5,
-                    elinewidth=1.3,
-                    capsize=3,
-                )
+            means = of_block.mean().reindex(functions)
+            deviations = of_block.std().reindex(functions).fillna(0.0)
             reference = unpaced.loc[unpaced["block"] == block, criterion]
-            if len(reference):
-                axis.axhline(reference.mean(), color=_GREY, linestyle=(0, (4, 3)), linewidth=1.0, zorder=0)
-            _bare(axis)
+            draw_intervals(axis, means, deviations, reference.mean() if len(reference) else None)
         row[0].set_ylabel(_criterion_label(criterion), color=_INK, fontsize=9)
     for axis, block in zip(axes[0], blocks, strict=True):
         axis.set_title(block, fontsize=10, color=_INK)
-    for axis in axes[-1]:
-        axis.set_xlim(-0.6, len(functions) - 0.4)
-        axis.set_xticks(range(len(functions)), functions, rotation=40, ha="right", rotation_mode="anchor")
     title = "MLSPL under each self-paced function (mean ± standard deviation over splits"
     figure.suptitle(f"{title}; dashed: ML-LOC)" if len(unpaced) else f"{title})", fontsize=9, color=_INK)
     return figure
@@ -115,43 +97,39 @@ def critical_difference_figure(comparisons: Sequence[Comparison], alpha: float =
     return figure
 
 
-def corruption_figure(gains: pd.DataFrame) -> Figure:
-    """Draw what pacing gains under corrupted labels: a panel a data set, mean ± standard error.
+def draw_intervals(axis: Axes, values: pd.Series, errors: pd.Series, reference: float | None = None) -> None:
+    """Draw a marker with an error bar for each value, named below the axis, and a dashed line.
 
     Parameters
     ----------
-    gains : DataFrame
-        With the columns `dataset`, `corruption`, `gain` and `error`.
+    axis : Axes
+        Where.
+    values, errors : Series
+        Indexed by name; a value that is NaN leaves its place empty.
+    reference : float, optional
+        Height of the dashed line.
     """
-    from matplotlib.figure import Figure
-
-    names = list(dict.fromkeys(gains["dataset"]))
-    figure = Figure(figsize=(1.0 + 2.2 * len(names), 2.9), layout="constrained")
-    axes = figure.subplots(1, len(names), sharey=True, squeeze=False)[0]
-    for axis, name in zip(axes, names, strict=True):
-        of_set = gains[gains["dataset"] == name]
-        for i, row in enumerate(of_set.itertuples()):
-            colour = _COLOURS[i % len(_COLOURS)]
-            axis.errorbar(
-                i,
-                row.gain,
-                row.error,
-                fmt=_MARKERS[i % len(_MARKERS)],
-                color=colour,
-                markersize=5.5,
-                elinewidth=1.3,
-                capsize=3,
-            )
-        axis.axhline(0.0, color=_GREY, linestyle=(0, (4, 3)), linewidth=1.0, zorder=0)
-        axis.set_title(name, fontsize=10, color=_INK)
-        axis.set_xlim(-0.6, len(of_set) - 0.4)
-        labels = [kind.replace(":", " ") for kind in of_set["corruption"]]
-        axis.set_xticks(range(len(of_set)), labels, rotation=40, ha="right", rotation_mode="anchor")
-        _bare(axis)
-    axes[0].set_ylabel("gain in average precision", color=_INK, fontsize=9)
-    title = "MLSPL-CV less its own unpaced end (mean ± standard error over splits)"
-    figure.suptitle(title, fontsize=9, color=_INK)
-    return figure
+    for i, (value, error) in enumerate(zip(values, errors, strict=True)):
+        axis.errorbar(
+            i,
+            value,
+            error,
+            fmt=_MARKERS[i % len(_MARKERS)],
+            color=_COLOURS[i % len(_COLOURS)],
+            markersize=5.5,
+            elinewidth=1.3,
+            capsize=3,
+        )
+    if reference is not None:
+        axis.axhline(reference, color=_GREY, linestyle=(0, (4, 3)), linewidth=1.0, zorder=0)
+    axis.set_xlim(-0.6, len(values) - 0.4)
+    axis.set_xticks(range(len(values)), values.index, rotation=40, ha="right", rotation_mode="anchor")
+    axis.spines[["top", "right"]].set_visible(False)
+    axis.spines[["left", "bottom"]].set_color(_GREY)
+    axis.tick_params(colors=_INK, labelsize=8, length=3)
+    axis.grid(axis="y", color="#E3E3E3", linewidth=0.7)
+    axis.set_axisbelow(True)
+    axis.margins(y=0.12)
 
 
 def save_figure(figure: Figure, folder: Path, name: str) -> list[Path]:
@@ -260,12 +238,3 @@ def rank_groups(ranks: np.ndarray, distance: float) -> list[tuple[int, int]]:
 def _criterion_label(name: str) -> str:
     label = name.replace("_", " ")
     return f"{label} {'↑' if CRITERIA[name].greater_is_better else '↓'}" if name in CRITERIA else label
-
-
-def _bare(axis: Axes) -> None:
-    axis.spines[["top", "right"]].set_visible(False)
-    axis.spines[["left", "bottom"]].set_color(_GREY)
-    axis.tick_params(colors=_INK, labelsize=8, length=3)
-    axis.grid(axis="y", color="#E3E3E3", linewidth=0.7)
-    axis.set_axisbelow(True)
-    axis.margins(y=0.12)

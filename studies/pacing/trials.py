@@ -1,23 +1,11 @@
-"""The study of what self-pacing is worth, run and written to a page by one command.
+"""What the study runs: entries, data sets and corruptions, and the trials they come to."""
 
-``python -m mlspl.experiments.study results/study docs/study.md``
-"""
-
-import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-from mlspl.datasets import Dataset, load_dataset
-from mlspl.errors import UserError
-from mlspl.experiments.methods import get_method
-from mlspl.experiments.paper import PAPER_DATASETS
-from mlspl.experiments.runner import run_trials
-from mlspl.experiments.store import Store
-from mlspl.experiments.trial import Trial
+from mlspl.datasets import Dataset
+from mlspl.experiments import PAPER_DATASETS, Trial, get_method
 
 __all__ = [
     "ABLATION",
@@ -153,39 +141,3 @@ def study_trials(
             trial = Trial(name, prints[name], entry.method, parameters, split, 0.3, corruption, tune)
             trials.append((part, trial))
     return trials
-
-
-def _run(trials: Sequence[Trial], datasets: Mapping[str, Dataset], store: Store) -> None:
-    finished = store.finished()
-    done = sum(trial.key in finished for trial in trials)
-    columns = (TextColumn("study"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, speed_estimate_period=600.0) as bar:
-        task = bar.add_task("", total=len(trials), completed=done)
-        run_trials(trials, datasets, store, on_result=lambda *_: bar.advance(task))
-    failed = store.failed()
-    for trial in trials:
-        if trial.key in failed:
-            raise UserError(f"{trial.method} on split {trial.split} of {trial.dataset}: {failed[trial.key]}")
-
-
-def _main(arguments: Sequence[str]) -> None:
-    if len(arguments) != 2:
-        sys.exit("usage: python -m mlspl.experiments.study FOLDER PAGE.md")
-    from mlspl.experiments.study_page import write_page
-
-    folder = Path(arguments[0])
-    folder.mkdir(parents=True, exist_ok=True)
-    try:
-        datasets = {
-            name: load_dataset(name) for name in dict.fromkeys((*PAPER_DATASETS, *CORRUPTED_DATASETS))
-        }
-        trials = list({t.key: t for _, t in study_trials(datasets, study_parts())}.values())
-        with Store(folder / "results.db") as store:
-            _run(trials, datasets, store)
-            write_page(store, datasets, Path(arguments[1]))
-    except (UserError, OSError) as error:
-        sys.exit(f"error: {error}")
-
-
-if __name__ == "__main__":
-    _main(sys.argv[1:])

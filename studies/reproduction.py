@@ -1,6 +1,6 @@
 """`docs/reproduction.md`: what we measured beside what the paper prints, written from a results file.
 
-``python -m mlspl.experiments.reproduction results/paper/results.db docs/reproduction.md``
+``python -m studies.reproduction results/paper/results.db docs/reproduction.md``
 """
 
 import math
@@ -13,18 +13,27 @@ import numpy as np
 import pandas as pd
 
 from mlspl.errors import UserError
-from mlspl.experiments.comparison import compare
-from mlspl.experiments.methods import get_method, is_standard
-from mlspl.experiments.paper import PAPER_CRITERIA, PAPER_DATASETS, PAPER_METHODS, paper_mean
-from mlspl.experiments.scores import score_table, summarise
-from mlspl.experiments.statistics import fewest_splits
-from mlspl.experiments.store import Store
-from mlspl.experiments.tables import criterion_head, markdown_table, markdown_tables
+from mlspl.experiments import (
+    PAPER_CRITERIA,
+    PAPER_DATASETS,
+    PAPER_METHODS,
+    Store,
+    compare,
+    criterion_head,
+    fewest_splits,
+    get_method,
+    is_standard,
+    markdown_table,
+    markdown_tables,
+    paper_mean,
+    score_table,
+    summarise,
+)
 from mlspl.metrics import CRITERIA
 
 __all__ = ["reproduction_page", "share_fits"]
 
-_TEMPLATE = Path(__file__).with_name("page") / "reproduction.md"
+_TEMPLATE = Path(__file__).with_suffix(".md")
 _STATED_SHARE = 0.3
 _ALPHA = 0.05
 # In standard deviations over splits; which share is closest of all changes with the number of splits.
@@ -229,7 +238,7 @@ def _deviations(summary: pd.DataFrame, datasets: Iterable[str]) -> str:
 
 def _main(arguments: Sequence[str]) -> None:
     if len(arguments) != 2:
-        sys.exit("usage: python -m mlspl.experiments.reproduction RESULTS.db PAGE.md")
+        sys.exit("usage: python -m studies.reproduction RESULTS.db PAGE.md")
     try:
         with Store(arguments[0], create=False) as store:
             page = reproduction_page(store)

@@ -19,11 +19,12 @@ from mlspl.experiments import (
     Trial,
     get_method,
     paper_mean,
-    reproduction,
 )
-from mlspl.experiments.reproduction import reproduction_page, share_fits
 from mlspl.metrics import CRITERIA
+from studies import reproduction
+from studies.reproduction import reproduction_page, share_fits
 
+ROOT = Path(__file__).parents[2]
 TRUE_SHARE = {"flags": 0.2, "emotions": 0.5, "scene": 0.1}
 NOISE = (-0.01, -0.005, 0.0, 0.005, 0.01, 0.0)
 
@@ -133,8 +134,8 @@ def test_a_file_that_lacks_trials_is_refused_and_the_page_left_alone(store, tmp_
         reproduction_page(store)
     page = tmp_path / "page.md"
     page.write_text("as it was")
-    command = [sys.executable, "-m", "mlspl.experiments.reproduction", str(store.path), str(page)]
-    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    command = [sys.executable, "-m", "studies.reproduction", str(store.path), str(page)]
+    result = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
     assert result.returncode == 1
     assert result.stderr.startswith("error: ")
     assert "make reproduce" in result.stderr
@@ -143,8 +144,7 @@ def test_a_file_that_lacks_trials_is_refused_and_the_page_left_alone(store, tmp_
 
 def test_the_committed_page_is_the_template_filled_in():
     """Nobody edited it, and the template did not move on without it."""
-    root = Path(__file__).parents[2]
-    template = (Path(reproduction.__file__).parent / "page" / "reproduction.md").read_text(encoding="utf-8")
+    template = Path(reproduction.__file__).with_suffix(".md").read_text(encoding="utf-8")
     pattern = re.escape(template).replace(r"\$\$", r"\$")
     pattern = re.sub(r"\\\$[a-z_]+", "(?s:.+?)", pattern)
-    assert re.fullmatch(pattern, (root / "docs" / "reproduction.md").read_text(encoding="utf-8"))
+    assert re.fullmatch(pattern, (ROOT / "docs" / "reproduction.md").read_text(encoding="utf-8"))

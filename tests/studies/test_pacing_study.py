@@ -8,11 +8,11 @@ import pytest
 from mlspl.datasets import load_dataset
 from mlspl.errors import UserError
 from mlspl.experiments import PAPER_CRITERIA, Outcome, Store, get_method, run_trial
-from mlspl.experiments.study import ABLATION, BSVM, OURS, TUNED, UNPACED, study_parts, study_trials
-from mlspl.experiments.study_page import study_page, write_page
-from mlspl.experiments.study_scores import collect, gain_over, pacing_gains
-from mlspl.experiments.study_verdicts import verdicts
 from mlspl.metrics import CRITERIA
+from studies.pacing.page import study_page, write_page
+from studies.pacing.scores import collect, gain_over, pacing_gains
+from studies.pacing.trials import ABLATION, BSVM, OURS, TUNED, UNPACED, study_parts, study_trials
+from studies.pacing.verdicts import verdicts
 
 NOISE = np.array([3, -1, 4, -1, 5, -9, 2, -6, 5, -3]) * 1e-4
 DIGITS = load_dataset("digits-traits")

@@ -7,10 +7,9 @@ import pandas as pd
 
 from mlspl.datasets import Dataset
 from mlspl.errors import UserError
-from mlspl.experiments.paper import PAPER_CRITERIA, PAPER_DATASETS
-from mlspl.experiments.statistics import wilcoxon_pairs
-from mlspl.experiments.store import Store
-from mlspl.experiments.study import (
+from mlspl.experiments import PAPER_CRITERIA, PAPER_DATASETS, Store, wilcoxon_pairs
+from mlspl.metrics import CRITERIA
+from studies.pacing.trials import (
     BSVM,
     CORRUPTED_DATASETS,
     CORRUPTIONS,
@@ -20,7 +19,6 @@ from mlspl.experiments.study import (
     study_parts,
     study_trials,
 )
-from mlspl.metrics import CRITERIA
 
 __all__ = ["ALPHA", "RANKED", "cell_means", "collect", "gain_over", "goal", "pacing_gains", "scores_of"]
 

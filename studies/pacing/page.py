@@ -7,12 +7,18 @@ from string import Template
 import pandas as pd
 
 from mlspl.datasets import Dataset
-from mlspl.experiments.figures import corruption_figure, save_figure
-from mlspl.experiments.paper import PAPER_CRITERIA, PAPER_DATASETS, paper_mean
-from mlspl.experiments.statistics import average_ranks
-from mlspl.experiments.store import Store
-from mlspl.experiments.study import ABLATION, OURS, TUNED
-from mlspl.experiments.study_scores import (
+from mlspl.experiments import (
+    PAPER_CRITERIA,
+    PAPER_DATASETS,
+    Store,
+    average_ranks,
+    criterion_head,
+    markdown_table,
+    paper_mean,
+    save_figure,
+)
+from studies.pacing.figure import corruption_figure
+from studies.pacing.scores import (
     ALPHA,
     RANKED,
     cell_means,
@@ -22,12 +28,12 @@ from mlspl.experiments.study_scores import (
     pacing_gains,
     scores_of,
 )
-from mlspl.experiments.study_verdicts import verdicts
-from mlspl.experiments.tables import criterion_head, markdown_table
+from studies.pacing.trials import ABLATION, OURS, TUNED
+from studies.pacing.verdicts import verdicts
 
 __all__ = ["study_page", "write_page"]
 
-_TEMPLATE = Path(__file__).with_name("page") / "study.md"
+_TEMPLATE = Path(__file__).with_name("page.md")
 
 
 def write_page(store: Store, datasets: Mapping[str, Dataset], path: Path) -> None:

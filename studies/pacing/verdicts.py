@@ -2,10 +2,8 @@
 
 import pandas as pd
 
-from mlspl.experiments.paper import PAPER_CRITERIA, PAPER_DATASETS, paper_mean
-from mlspl.experiments.statistics import average_ranks
-from mlspl.experiments.study import OURS
-from mlspl.experiments.study_scores import (
+from mlspl.experiments import PAPER_CRITERIA, PAPER_DATASETS, average_ranks, paper_mean
+from studies.pacing.scores import (
     ALPHA,
     RANKED,
     cell_means,
@@ -14,6 +12,7 @@ from mlspl.experiments.study_scores import (
     pacing_gains,
     scores_of,
 )
+from studies.pacing.trials import OURS
 
 __all__ = ["verdicts"]
 
@@ -30,7 +29,7 @@ def verdicts(scores: pd.DataFrame) -> list[tuple[bool, str]]:
     Parameters
     ----------
     scores : DataFrame
-        From :func:`mlspl.experiments.study_scores.collect`.
+        From :func:`studies.pacing.scores.collect`.
     """
     return [
         _best_rank(scores),

@@ -1,0 +1,1 @@
+"""What self-pacing is worth: trials, scores, verdicts, and the page `docs/study.md`."""
