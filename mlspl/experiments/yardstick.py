@@ -3,7 +3,7 @@
 import numpy as np
 from sklearn.ensemble import ExtraTreesClassifier
 
-from mlspl.models.base import MultiLabelClassifier
+from mlspl.models._base import MultiLabelClassifier
 
 __all__ = ["ExtraTrees"]
 

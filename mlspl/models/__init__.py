@@ -4,9 +4,8 @@ MLSPL (self-paced), ML-LOC (local label correlation), BSVM (a machine per label)
 and RankSVM.
 """
 
+from mlspl.models._limits import LargeFitWarning
 from mlspl.models.bsvm import BSVMClassifier
-from mlspl.models.decision import TunedDecisionClassifier
-from mlspl.models.limits import LargeFitWarning
 from mlspl.models.mlknn import MLkNNClassifier
 from mlspl.models.mlloc import MLLOCClassifier
 from mlspl.models.mlspl import MLSPLClassifier
@@ -14,6 +13,7 @@ from mlspl.models.mlspl_cv import MLSPLClassifierCV
 from mlspl.models.ranksvm import RankSVMClassifier
 from mlspl.models.self_paced import SelfPacedClassifier
 from mlspl.models.tram import TRAMClassifier
+from mlspl.models.tuned_decision import TunedDecisionClassifier
 
 __all__ = [
     "BSVMClassifier",

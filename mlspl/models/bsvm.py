@@ -3,7 +3,7 @@
 import numpy as np
 from joblib import effective_n_jobs
 
-from mlspl.models.class_weight import class_costs
+from mlspl.models._class_weight import class_costs
 from mlspl.models.kernel_machine import KernelMachine
 from mlspl.solvers import get_svm_solver
 
@@ -30,7 +30,7 @@ class BSVMClassifier(KernelMachine):
     criterion : {"P", "T"}, default="P"
         "P" predicts the labels with a positive score; "T" also the top label of a row that has none.
     class_weight : None, "balanced", float or dict, default=None
-        See :func:`mlspl.models.class_weight.class_costs`.
+        See :func:`mlspl.models._class_weight.class_costs`.
     solver : {"auto", "libsvm"}, default="auto"
         "libsvm" is slower and there for the doubtful.
     tol : float, default=1e-3

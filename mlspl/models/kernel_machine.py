@@ -3,10 +3,10 @@
 import numpy as np
 from sklearn.utils import gen_batches
 
-from mlspl.models.base import MultiLabelClassifier
-from mlspl.models.calibrated import OutOfFoldProbabilitiesMixin
+from mlspl.models._base import MultiLabelClassifier
+from mlspl.models._calibrated import OutOfFoldProbabilitiesMixin
+from mlspl.models._limits import FLOAT, Cost
 from mlspl.models.kernels import kernel_matrix, resolve_gamma
-from mlspl.models.limits import FLOAT, Cost
 
 __all__ = ["KernelMachine", "expansion_scores"]
 

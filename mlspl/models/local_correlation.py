@@ -6,11 +6,11 @@ import numpy as np
 from joblib import effective_n_jobs
 
 from mlspl.correlation import CodeRidge, get_regressor
+from mlspl.models._class_weight import class_costs
+from mlspl.models._limits import FLOAT, Cost
+from mlspl.models._progress import CallbackSupportMixin, fit_progress, with_callbacks
 from mlspl.models.alternation import Alternation
-from mlspl.models.class_weight import class_costs
 from mlspl.models.kernel_machine import KernelMachine
-from mlspl.models.limits import FLOAT, Cost
-from mlspl.models.progress import CallbackSupportMixin, fit_progress, with_callbacks
 
 __all__ = ["LocalCorrelationClassifier"]
 

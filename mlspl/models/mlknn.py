@@ -7,9 +7,9 @@ from scipy import sparse
 from scipy.special import expit
 
 from mlspl.errors import UserError
-from mlspl.models.base import MultiLabelClassifier
-from mlspl.models.limits import FLOAT, Cost
-from mlspl.models.neighbours import StableNeighbours
+from mlspl.models._base import MultiLabelClassifier
+from mlspl.models._limits import FLOAT, Cost
+from mlspl.models._neighbours import StableNeighbours
 
 __all__ = ["MLkNNClassifier"]
 

@@ -36,7 +36,7 @@ class MLLOCClassifier(LocalCorrelationClassifier):
     degree, coef0 : float, default=3, 0.0
         Of the polynomial kernel.
     class_weight : None, "balanced", float or dict, default=None
-        See :func:`mlspl.models.class_weight.class_costs`.
+        See :func:`mlspl.models._class_weight.class_costs`.
     max_steps : int, default=20
         Largest number of alternations; it ends earlier when no code moves.
     solver : {"auto", "libsvm"}, default="auto"

@@ -51,7 +51,7 @@ class MLSPLClassifier(LocalCorrelationClassifier):
     degree, coef0 : float, default=3, 0.0
         Of the polynomial kernel.
     class_weight : None, "balanced", float or dict, default=None
-        See :func:`mlspl.models.class_weight.class_costs`.
+        See :func:`mlspl.models._class_weight.class_costs`.
     target_weight : float, default=1.0
         Stop as soon as every pair weighs at least this much.
     solver : {"auto", "libsvm"}, default="auto"

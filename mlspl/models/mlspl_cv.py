@@ -10,14 +10,14 @@ from joblib import effective_n_jobs
 
 from mlspl.metrics import get_criterion
 from mlspl.model_selection import IterativeStratification
-from mlspl.models.base import MultiLabelClassifier
-from mlspl.models.decision import DecisionMixin, judge, judge_of, known_labels
+from mlspl.models._base import MultiLabelClassifier
+from mlspl.models._limits import FLOAT, Cost
+from mlspl.models._progress import CallbackSupportMixin, fit_progress, with_callbacks
 from mlspl.models.kernel_machine import expansion_scores
 from mlspl.models.kernels import kernel_matrix, resolve_gamma
-from mlspl.models.limits import FLOAT, Cost
 from mlspl.models.mlspl import MLSPLClassifier
 from mlspl.models.pace_path import PathPoint, Setting, Stop, pace_path, walk_paths
-from mlspl.models.progress import CallbackSupportMixin, fit_progress, with_callbacks
+from mlspl.models.tuned_decision import DecisionMixin, judge, judge_of, known_labels
 
 __all__ = ["MLSPLClassifierCV"]
 

@@ -7,8 +7,8 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from mlspl import pacing
+from mlspl.models._class_weight import class_costs
 from mlspl.models.alternation import Alternation
-from mlspl.models.class_weight import class_costs
 
 __all__ = ["UNPACED", "PathPoint", "Setting", "Stop", "pace_path", "walk_paths"]
 
@@ -21,7 +21,7 @@ class Setting(NamedTuple):
     C : float
         Cost of a pair.
     class_weight : float
-        Exponent of the class balance, as :func:`mlspl.models.class_weight.class_costs` has it.
+        Exponent of the class balance, as :func:`mlspl.models._class_weight.class_costs` has it.
     """
 
     C: float

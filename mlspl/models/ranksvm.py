@@ -7,9 +7,9 @@ from scipy.special import expit
 from sklearn.exceptions import ConvergenceWarning
 
 from mlspl.model_selection import PlattCalibration
-from mlspl.models.calibrated import held_out_scores, quiet
+from mlspl.models._calibrated import held_out_scores, quiet
+from mlspl.models._limits import FLOAT, Cost
 from mlspl.models.kernel_machine import KernelMachine
-from mlspl.models.limits import FLOAT, Cost
 from mlspl.solvers import solve_rank_svm
 
 __all__ = ["LazySlope", "RankSVMClassifier"]

@@ -9,8 +9,8 @@ from sklearn.utils.validation import has_fit_parameter
 
 from mlspl import pacing
 from mlspl.model_selection import IterativeStratification
-from mlspl.models.base import MultiLabelClassifier
-from mlspl.models.progress import CallbackSupportMixin, fit_progress, with_callbacks
+from mlspl.models._base import MultiLabelClassifier
+from mlspl.models._progress import CallbackSupportMixin, fit_progress, with_callbacks
 
 __all__ = ["SelfPacedClassifier"]
 

@@ -11,9 +11,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.extmath import row_norms
 
 from mlspl.errors import UserError
-from mlspl.models.base import MultiLabelClassifier
-from mlspl.models.limits import FLOAT, Cost
-from mlspl.models.neighbours import StableNeighbours
+from mlspl.models._base import MultiLabelClassifier
+from mlspl.models._limits import FLOAT, Cost
+from mlspl.models._neighbours import StableNeighbours
 
 __all__ = ["TRAMClassifier"]
 

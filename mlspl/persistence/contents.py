@@ -8,7 +8,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import OneHotEncoder
 
 from mlspl.errors import UserError
-from mlspl.models.calibrated import LazyCalibration
+from mlspl.models._calibrated import LazyCalibration
 from mlspl.models.ranksvm import LazySlope
 from mlspl.pacing.derived import DerivedFunction
 from mlspl.persistence.trusted import TRUSTED_TYPES, full_name

@@ -24,17 +24,17 @@ from sklearn.svm import LinearSVC
 
 from mlspl import model_selection, pacing
 from mlspl.correlation import CodeRidge, CodeSVR
+from mlspl.models._calibrated import LazyCalibration
+from mlspl.models._neighbours import StableNeighbours
 from mlspl.models.bsvm import BSVMClassifier
-from mlspl.models.calibrated import LazyCalibration
-from mlspl.models.decision import TunedDecisionClassifier
 from mlspl.models.mlknn import MLkNNClassifier
 from mlspl.models.mlloc import MLLOCClassifier
 from mlspl.models.mlspl import MLSPLClassifier
 from mlspl.models.mlspl_cv import MLSPLClassifierCV
-from mlspl.models.neighbours import StableNeighbours
 from mlspl.models.ranksvm import LazySlope, RankSVMClassifier
 from mlspl.models.self_paced import SelfPacedClassifier
 from mlspl.models.tram import TRAMClassifier
+from mlspl.models.tuned_decision import TunedDecisionClassifier
 from mlspl.pacing.derived import DerivedScale, DerivedShift
 
 __all__ = ["ALLOWED", "TRUSTED_TYPES", "full_name"]

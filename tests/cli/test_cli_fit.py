@@ -11,7 +11,7 @@ from mlspl import BSVMClassifier, load_model
 from mlspl.datasets import Dataset, load_dataset, read_dataset, write_dataset
 from mlspl.experiments import METHODS
 from mlspl.model_selection import protocol_split
-from mlspl.models.limits import FitSize
+from mlspl.models._limits import FitSize
 from mlspl.persistence import read_model_info
 from tests.songs import songs, table
 

@@ -8,7 +8,7 @@ from mlspl import BSVMClassifier, MLkNNClassifier, RankSVMClassifier, TRAMClassi
 from mlspl.datasets import load_dataset
 from mlspl.metrics import CRITERIA, hamming_loss
 from mlspl.model_selection import AnchoredCalibration, PlattCalibration
-from mlspl.models.decision import choose_decision
+from mlspl.models.tuned_decision import choose_decision
 
 DIGITS = load_dataset("digits-traits")
 X = DIGITS.X / 16.0

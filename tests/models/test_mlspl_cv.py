@@ -11,7 +11,7 @@ from mlspl import MLSPLClassifier, MLSPLClassifierCV, pacing
 from mlspl.datasets import corrupt, load_dataset
 from mlspl.metrics import CRITERIA, average_precision
 from mlspl.model_selection import get_calibration, protocol_split
-from mlspl.models.decision import choose_decision, judge
+from mlspl.models.tuned_decision import choose_decision, judge
 
 DIGITS = load_dataset("digits-traits")
 TRAIN, TEST = protocol_split(len(DIGITS.Y), 0, 0.1)

@@ -11,7 +11,7 @@ from sklearn.metrics import pairwise_distances
 from sklearn.neighbors import NearestNeighbors
 
 from mlspl.errors import UserError
-from mlspl.models.neighbours import StableNeighbours
+from mlspl.models._neighbours import StableNeighbours
 from tests.naive import models as naive
 
 
@@ -113,7 +113,7 @@ def test_far_from_the_origin_nothing_is_lost():
 def test_many_tied_rows_are_settled_batch_by_batch(monkeypatch):
     X = np.random.default_rng(5).integers(0, 2, (120, 3)).astype(float)
     whole = sets(StableNeighbours(X).of_each_other(9))
-    monkeypatch.setattr("mlspl.models.neighbours._CANDIDATES_AT_ONCE", 700)
+    monkeypatch.setattr("mlspl.models._neighbours._CANDIDATES_AT_ONCE", 700)
     assert sets(StableNeighbours(X).of_each_other(9)) == whole
 
 

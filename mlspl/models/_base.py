@@ -7,8 +7,8 @@ from sklearn.utils import get_tags
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d, validate_data
 
-from mlspl.models.inputs import check_names, check_values, explained, short_indices, unmasked
-from mlspl.models.limits import FLOAT, Cost, FitSize, check_limits
+from mlspl.models._inputs import check_names, check_values, explained, short_indices, unmasked
+from mlspl.models._limits import FLOAT, Cost, FitSize, check_limits
 
 __all__ = ["MultiLabelClassifier", "check_label_weight", "check_labels"]
 

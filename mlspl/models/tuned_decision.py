@@ -15,7 +15,7 @@ from mlspl.model_selection import (
     get_threshold,
     out_of_fold_scores,
 )
-from mlspl.models.base import MultiLabelClassifier
+from mlspl.models._base import MultiLabelClassifier
 
 __all__ = ["DecisionMixin", "TunedDecisionClassifier", "choose_decision", "judge", "judge_of", "known_labels"]
 
