@@ -11,12 +11,14 @@ from mlspl.pacing.cutoff import Hard, Linear, Logarithmic, Mixture, MixtureZhao,
 from mlspl.pacing.derived import DerivedFunction, derive
 from mlspl.pacing.diversity import Diversity
 from mlspl.pacing.families import ScaleFamily, ShiftFamily
+from mlspl.pacing.loop import Learner, Paced, Step, paced
 from mlspl.pacing.paper import Arctan, Exponential, Gaussian, Sigmoid, Tanh
 from mlspl.pacing.plotting import plot, save_plot
 from mlspl.pacing.registry import get, names
 from mlspl.pacing.report import Check, Report
 from mlspl.pacing.robust import L1L2, Cauchy, Huber, Logistic
 from mlspl.pacing.schedules import GeometricPace, PaceSchedule, QuantilePace, UntilInPlay
+from mlspl.pacing.trace import Trace
 from mlspl.pacing.verification import verify
 
 __all__ = [
@@ -31,12 +33,14 @@ __all__ = [
     "GeometricPace",
     "Hard",
     "Huber",
+    "Learner",
     "Linear",
     "Logarithmic",
     "Logistic",
     "Mixture",
     "MixtureZhao",
     "PaceSchedule",
+    "Paced",
     "Polynomial",
     "QuantilePace",
     "Report",
@@ -44,11 +48,14 @@ __all__ = [
     "SelfPacedFunction",
     "ShiftFamily",
     "Sigmoid",
+    "Step",
     "Tanh",
+    "Trace",
     "UntilInPlay",
     "derive",
     "get",
     "names",
+    "paced",
     "plot",
     "save_plot",
     "verify",

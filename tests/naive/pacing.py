@@ -44,3 +44,23 @@ def quantile_pace(losses, Y, target, per):
             else:
                 pace[i, label] = min(larger, default=np.inf)
     return pace
+
+
+def paced_steps(learner, function, schedule, Y, known):
+    """Losses and weights of every step of Algorithm 1, to the schedule's end."""
+    steps = []
+    for target in schedule:
+        losses = learner.losses()
+        weights = function.weight(losses, schedule.pace(target, losses, Y, known))
+        learner.fit(weights)
+        steps.append((losses, weights))
+    return steps
+
+
+def trace(steps):
+    """When each pair entered, the mean of its losses and their standard deviation, from all steps."""
+    losses = np.array([losses for losses, _ in steps])
+    entered = np.zeros(losses.shape[1:])
+    for number in range(len(steps), 0, -1):
+        entered[steps[number - 1][1] >= 0.5] = number
+    return entered, losses.mean(axis=0), losses.std(axis=0)
