@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from mlspl.errors import UserError
+from mlspl.errors import UserError, listed
 from mlspl.pacing.arrays import check_number
 from mlspl.pacing.base import FloatArray
 from mlspl.pacing.expression import Expression
@@ -93,6 +93,15 @@ class DerivedFunction(CurveFamily):
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
+        """Take the parameters and nothing else: state may be a stranger's, and closed forms become code."""
+        if state.keys() != {field.name for field in fields(self)}:
+            raise UserError(f"a derived self-paced function has no such parts: {listed(sorted(state))}.")
+        source, exponent = state["source"], state.get("exponent", 1.0)
+        check_number("the exponent of the pace", exponent, "a number above 0", 0.0)
+        if isinstance(source, str):
+            Expression(source)
+        elif not callable(source) and not _is_sympy(source):
+            raise UserError(f"a curve is a function, a formula or a SymPy expression, and {source!r} is not.")
         self.__dict__.update(state)
         self.__post_init__()
 
@@ -294,8 +303,8 @@ _ARRAYS = (
 
 def _source(curve: Any) -> Any:
     """The curve as it is kept: text, a callable, or a SymPy expression in the symbol t."""
-    sympy = sys.modules.get("sympy")
-    if sympy is not None and isinstance(curve, sympy.Expr):
+    if _is_sympy(curve):
+        sympy = sys.modules["sympy"]
         if len(curve.free_symbols) != 1:
             raise UserError(
                 f"a curve is an expression in one symbol, and {curve} has {len(curve.free_symbols)}."
@@ -308,6 +317,11 @@ def _source(curve: Any) -> Any:
     raise UserError(
         f"a curve is a formula as text, a callable or a SymPy expression, and {curve!r} is none of them."
     )
+
+
+def _is_sympy(curve: Any) -> bool:
+    sympy = sys.modules.get("sympy")
+    return sympy is not None and isinstance(curve, sympy.Expr)
 
 
 def _sympy() -> ModuleType | None:

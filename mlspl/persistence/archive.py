@@ -62,6 +62,7 @@ def check_archive(data: bytes, trusted: Collection[str] = ()) -> None:
             _check_members(archive, len(data))
             schema = json.loads(read_member(archive, _SCHEMA))
             _check_repeats(schema)
+            _check_states(schema)
             _check_object_arrays(schema)
             _check_reads(schema, archive, len(data))
             for name in archive.namelist():
@@ -146,6 +147,19 @@ def _check_repeats(schema: Any) -> None:
 def _digest(value: Any) -> str:
     """A short text that nobody can make the same for different values, as they could Python's hash."""
     return hashlib.blake2b(json.dumps(value).encode(), digest_size=16).hexdigest()
+
+
+def _check_states(schema: Any) -> None:
+    """Refuse objects whose parts are no dict by names, or take the place of what Python itself looks up."""
+    for node in _nodes(schema):
+        if node.get("__loader__") != "ObjectNode" or (state := node.get("content")) is None:
+            continue
+        if state.get("__loader__") != "DictNode" or not isinstance(parts := state.get("content"), dict):
+            raise UserError("it has an object whose parts have no names, so mlspl did not write it.")
+        if any(kind.get("__class__") != "str" for kind in state["key_types"]["content"]):
+            raise UserError("it has an object whose parts have no names, so mlspl did not write it.")
+        if odd := [name for name in parts if name.startswith("__")]:
+            raise UserError(f"it has an object with a part {odd[0][:80]!r}, which no model has.")
 
 
 def _check_object_arrays(schema: Any) -> None:

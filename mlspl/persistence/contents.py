@@ -1,6 +1,7 @@
 """What a model is made of, part by part: made ready for a file, and looked at once more when it comes out."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import fields, is_dataclass
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,8 @@ from mlspl.errors import UserError
 from mlspl.models._calibrated import LazyCalibration
 from mlspl.models.ranksvm import LazySlope
 from mlspl.pacing.derived import DerivedFunction
-from mlspl.persistence.trusted import TRUSTED_TYPES, full_name
+from mlspl.persistence.encoders import settle_encoder
+from mlspl.persistence.trusted import OBJECTS, TRUSTED_TYPES, full_name
 
 __all__ = ["check_values", "refuse_functions", "settle_probabilities"]
 
@@ -28,7 +30,7 @@ def refuse_functions(model: Any, trusted: frozenset[str]) -> None:
     Traceback (most recent call last):
     mlspl.errors.UserError: BSVMClassifier.kernel is the Python function max: a model file holds no code....
     """
-    for where, value in _parts(model):
+    for where, value in _parts(model, _written):
         if isinstance(value, DerivedFunction) and not isinstance(value.source, str):
             raise UserError(
                 f"{where} is {value!r}: a model file holds no curve but one written as text. Give derive a "
@@ -56,7 +58,7 @@ def settle_probabilities(model: Any) -> None:
     >>> model._calibration.training is None
     True
     """
-    for _, value in list(_parts(model)):
+    for _, value in list(_parts(model, _written)):
         if not isinstance(value, LazyCalibration | LazySlope):
             continue
         try:
@@ -69,30 +71,62 @@ def settle_probabilities(model: Any) -> None:
 def check_values(model: Any, trusted: frozenset[str]) -> None:
     """Refuse values that compiled code, SymPy or a later fit would trust: no type alone makes them harmless.
 
+    What scikit-learn derives from its public attributes is derived anew, not believed.
+
     Examples
     --------
-    >>> from mlspl import SelfPacedClassifier, pacing
-    >>> from sklearn.naive_bayes import GaussianNB
-    >>> check_values(SelfPacedClassifier(GaussianNB(), pacing.derive(lambda t: 2.0**-t)), frozenset())
+    >>> from mlspl import MLkNNClassifier
+    >>> model = MLkNNClassifier()
+    >>> model.predict = str
+    >>> check_values(model, frozenset())
     Traceback (most recent call last):
-    TypeError: SelfPacedClassifier.pace_function has a curve that is no text
+    ValueError: MLkNNClassifier has a part 'predict', which no MLkNNClassifier has
     """
     for where, value in _parts(model):
         if full_name(type(value)) in trusted:
             continue
+        if full_name(type(value)) in OBJECTS:
+            _check_names(where, value)
         if isinstance(value, DerivedFunction) and not isinstance(value.source, str):
             raise TypeError(f"{where} has a curve that is no text")
-        if isinstance(value, np.random.RandomState):
+        if is_dataclass(value) and not isinstance(value, type):
+            _check_parameters(where, value)
+        elif isinstance(value, np.random.RandomState):
             if not 0 <= value.get_state(legacy=False)["state"]["pos"] <= _MT19937_WORDS:
                 raise ValueError(f"{where} is outside its range")
         elif isinstance(value, Pipeline) and vars(value).get("memory") is not None:
             raise ValueError(f"{where} keeps a cache on disk: set memory=None")
-        elif isinstance(value, OneHotEncoder) and not _is_consistent(value):
-            raise ValueError(f"{where} is a OneHotEncoder that drops or groups categories, or was changed")
+        elif isinstance(value, OneHotEncoder):
+            settle_encoder(where, value)
 
 
-def _parts(model: Any) -> Iterator[tuple[str, Any]]:
-    """Yield where and value of everything a model is made of, as skops will go through it."""
+def _check_names(where: str, value: Any) -> None:
+    """Refuse an attribute that would stand in for a method or a property of the class."""
+    for name in vars(value):
+        method = getattr(type(value), name, None)
+        if not isinstance(name, str) or name.startswith("__") or hasattr(type(method), "__get__"):
+            raise ValueError(f"{where} has a part {str(name)[:80]!r}, which no {type(value).__name__} has")
+
+
+def _check_parameters(where: str, value: Any) -> None:
+    """Refuse parameters that the constructor would refuse; a file is built without it."""
+    names = {field.name for field in fields(value)}
+    given = {name: part for name, part in vars(value).items() if name in names}
+    if given.keys() != names or vars(type(value)(**given)) != vars(value):
+        raise ValueError(f"{where} is no {type(value).__name__} that can be made")
+
+
+def _written(value: Any) -> dict[str, Any]:
+    """What skops writes of an object."""
+    state = type(value).__getstate__(value)
+    return state if isinstance(state, dict) else {}
+
+
+def _parts(model: Any, state: Callable[[Any], Mapping[str, Any]] = vars) -> Iterator[tuple[str, Any]]:
+    """Yield where and value of everything a model is made of.
+
+    What comes from a file is walked by what is in it, never by its methods, whose place a file can take.
+    """
     waiting: list[tuple[str, Any]] = [(type(model).__name__, model)]
     seen: dict[int, Any] = {}
     while waiting:
@@ -110,21 +144,8 @@ def _parts(model: Any) -> Iterator[tuple[str, Any]]:
         elif isinstance(value, Mapping):
             waiting += [(f"{where}[{key!r}]", part) for key, part in value.items()]
         elif hasattr(value, "__dict__") and not isinstance(value, type) and not _is_function(value):
-            state = value.__getstate__()
-            if isinstance(state, dict):
-                waiting += [(f"{type(value).__name__}.{key}", part) for key, part in state.items()]
+            waiting += [(f"{type(value).__name__}.{key}", part) for key, part in state(value).items()]
 
 
 def _is_function(value: Any) -> bool:
-    return callable(value) and not isinstance(value, type) and not hasattr(value, "get_params")
-
-
-def _is_consistent(encoder: OneHotEncoder) -> bool:
-    """Whether the encoder has a column for each category and no other: it writes to columns unchecked."""
-    state = vars(encoder)
-    if "categories_" not in state:
-        return True
-    merged = state["drop_idx_"] is not None or state["_drop_idx_after_grouping"] is not None
-    if merged or state["_infrequent_enabled"]:
-        return False
-    return list(state["_n_features_outs"]) == [len(values) for values in state["categories_"]]
+    return callable(value) and not isinstance(value, type) and not hasattr(type(value), "get_params")

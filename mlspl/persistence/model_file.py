@@ -169,7 +169,6 @@ def model_bytes(
     except (TypeError, ValueError) as error:
         raise UserError(f"summary must be made of what JSON can hold: {error}.") from None
     try:
-        check_values(model, frozenset(trusted))
         stream = io.BytesIO(_skops().dumps(model))
     except Exception as error:
         # skops has a dozen reasons, and a type of error for each.
@@ -185,6 +184,11 @@ def model_bytes(
         raise UserError(
             f"this model cannot be saved: {error} Name your own types in trusted, here and when you load it."
         ) from None
+    try:
+        # What is written can be read, by the same checks.
+        _build(data, trusted)
+    except Exception as error:
+        raise UserError(f"this model cannot be saved: {error}") from error
     return data
 
 
@@ -230,13 +234,18 @@ def load_model(path: str | PathLike, trusted: Collection[str] = ()) -> Any:
     except UserError as error:
         raise _refusal(path, error, info) from None
     try:
-        model = _skops().loads(data, trusted=[*TRUSTED_TYPES, *trusted])
-        if not hasattr(model, "predict"):
-            raise TypeError(f"it holds a {type(model).__name__}, not a model")
-        check_values(model, frozenset(trusted))
+        return _build(data, trusted)
     except Exception as error:
         # Of allowed types alone a changed file can still make nonsense, which fails in any way it likes.
         raise _refusal(path, f"it is damaged ({type(error).__name__}: {error}).", info) from error
+
+
+def _build(data: bytes, trusted: Collection[str]) -> Any:
+    """The model of an archive whose types have been checked; its values are, before anyone sees it."""
+    model = _skops().loads(data, trusted=[*TRUSTED_TYPES, *trusted])
+    if not hasattr(model, "predict"):
+        raise TypeError(f"it holds a {type(model).__name__}, not a model")
+    check_values(model, frozenset(trusted))
     return model
 
 

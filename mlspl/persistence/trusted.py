@@ -37,7 +37,7 @@ from mlspl.models.tram import TRAMClassifier
 from mlspl.models.tuned_decision import TunedDecisionClassifier
 from mlspl.pacing.derived import DerivedScale, DerivedShift
 
-__all__ = ["ALLOWED", "TRUSTED_TYPES", "full_name"]
+__all__ = ["ALLOWED", "OBJECTS", "TRUSTED_TYPES", "full_name"]
 
 
 def full_name(thing: Any) -> str:
@@ -114,6 +114,8 @@ _TRUSTED: dict[str, tuple] = {
 }
 ALLOWED = {loader: frozenset(map(full_name, things)) for loader, things in _TRUSTED.items()}
 """The types that each kind of node may be of."""
+OBJECTS = ALLOWED["ObjectNode"]
+"""The types that are built part by part."""
 
 TRUSTED_TYPES: tuple[str, ...] = tuple(sorted(frozenset().union(*ALLOWED.values())))
 """Every type a model file may name, in alphabetical order."""

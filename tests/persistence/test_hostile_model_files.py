@@ -43,8 +43,12 @@ def node(loader, module, name, **parts):
     return {"__loader__": loader, "__module__": module, "__class__": name, **parts}
 
 
+def json_text(value):
+    return node("JsonNode", "builtins", "str", content=json.dumps(value))
+
+
 def texts(kind, *values):
-    items = [node("JsonNode", "builtins", "str", content=json.dumps(value)) for value in values]
+    items = [json_text(value) for value in values]
     return node(kind, "builtins", "tuple" if kind == "TupleNode" else "list", content=items)
 
 
@@ -178,7 +182,10 @@ def test_a_formula_in_a_file_cannot_become_code(tmp_path, monkeypatch):
         tree["content"]["content"] = {"n_folds": attributes.pop("n_folds"), **attributes}
         attributes["pace_function"]["content"]["content"]["source"]["__id__"] = 4242
 
-    for trick, message in ((change, "no text"), (alias, "different objects under one id")):
+    for trick, message in (
+        (change, "a curve is a function, a formula"),
+        (alias, "different objects under one id"),
+    ):
         with pytest.raises(UserError, match=message):
             load_model(rewritten(saved, tmp_path, trick))
     assert not (tmp_path / MARKER).exists()
@@ -400,22 +407,136 @@ def test_a_sparse_matrix_with_wild_indices_is_refused(tmp_path):
         load_model(unchecked(model, tmp_path))
 
 
-def test_an_encoder_that_would_write_outside_its_table_is_refused(tmp_path):
+def parts_of(tree, kind):
+    """The parts of every object of that class in a schema."""
+    inside = tree.values() if isinstance(tree, dict) else tree if isinstance(tree, list) else ()
+    found = [parts for part in inside for parts in parts_of(part, kind)]
+    if isinstance(tree, dict) and tree.get("__class__") == kind and tree.get("__loader__") == "ObjectNode":
+        found.append(tree["content"])
+    return found
+
+
+def put(state, name, part):
+    """Add a part to an object's state."""
+    state["content"][name] = part
+    state["key_types"]["content"].append(node("TypeNode", "builtins", "str"))
+
+
+def colours():
+    """A model with an encoder, fitted, and its table."""
+    frame = pd.DataFrame({"a": np.arange(60.0), "colour": [f"c{i:02}" for i in range(60)]})
+    columns = make_column_transformer((OneHotEncoder(), ["colour"]), sparse_threshold=0)
+    return make_pipeline(columns, mlspl.MLkNNClassifier(k=3)).fit(frame, Y), frame
+
+
+def too_few_columns(tree):
+    for encoder in parts_of(tree, "OneHotEncoder"):
+        if "_n_features_outs" in encoder["content"]:
+            encoder["content"]["_n_features_outs"]["content"] = [json_text(1)]
+
+
+def test_an_encoder_lays_out_its_columns_anew(tmp_path):
     """Its columns are laid out by one attribute and filled by another; compiled code checks neither."""
-    frame = pd.DataFrame({"a": np.arange(60.0), "colour": ["red", "blue", "green"] * 20})
-    columns = make_column_transformer((OneHotEncoder(), ["colour"]), remainder="drop")
-    model = make_pipeline(columns, mlspl.MLkNNClassifier(k=3)).fit(frame, Y)
+    model, frame = colours()
     saved = save_model(model, tmp_path / "model.skops")
-    assert_same_answers(model, load_model(saved), frame)
+    assert_same_answers(model, load_model(rewritten(saved, tmp_path, too_few_columns)), frame)
+
+
+@pytest.mark.parametrize("name", ["__getstate__", "__class__", "get_params", "fit"])
+@pytest.mark.parametrize("kind", ["ColumnTransformer", "OneHotEncoder", "Pipeline", "MLkNNClassifier"])
+def test_no_part_takes_the_place_of_a_method(tmp_path, kind, name):
+    """A shadowed __getstate__ hid everything below it from the check: mlspl predict died in compiled code."""
+    model, _ = colours()
+
+    def shadow(tree):
+        too_few_columns(tree)
+        put(parts_of(tree, kind)[0], name, node("TypeNode", "builtins", "str"))
+
+    saved = save_model(model, tmp_path / "model.skops")
+    with pytest.raises(UserError, match=f"part '{name}'"):
+        load_model(rewritten(saved, tmp_path, shadow))
+
+
+@pytest.mark.parametrize("kind", ["JsonNode", "ListNode"])
+def test_the_parts_of_an_object_are_a_dict(saved, tmp_path, kind):
+    """dict.update takes pairs and JSON as well."""
+    pair = texts("ListNode", "__getstate__", "x")
+    state = texts("ListNode") | {"content": [pair]}
+    if kind == "JsonNode":
+        state = node("JsonNode", "builtins", "str", content='{"__getstate__": 1}')
+    with pytest.raises(UserError, match="parts have no names"):
+        load_model(rewritten(saved, tmp_path, lambda tree: tree.update(content=state)))
+
+
+def test_numeric_categories_out_of_order_are_refused(tmp_path):
+    """A search by halves in them ends outside them."""
+    frame = pd.DataFrame({"size": np.arange(60.0) % 4})
+    columns = make_column_transformer((OneHotEncoder(), ["size"]), sparse_threshold=0)
+    model = make_pipeline(columns, mlspl.MLkNNClassifier(k=3)).fit(frame, Y)
+    assert_same_answers(model, load_model(save_model(model, tmp_path / "model.skops")), frame)
+    encoder = model[0].named_transformers_["onehotencoder"]
+    for wrong in ([3.0, 1.0, 2.0, 0.0], [0.0, 1.0, 1.0, 2.0], []):
+        encoder.categories_ = [np.array(wrong)]
+        with pytest.raises(UserError, match="categories out of order"):
+            load_model(unchecked(model, tmp_path))
+
+
+@pytest.mark.parametrize("part", ["_closed", "_functions", "_evaluate", "_numeric", "name"])
+@pytest.mark.parametrize("family", ["scale", "shift"])
+def test_a_derived_function_takes_nothing_but_its_parameters(tmp_path, monkeypatch, part, family):
+    """A forged closed form reached SymPy's lambdify, which runs text as code, on the next fit."""
+    monkeypatch.chdir(tmp_path)
+    function = pacing.derive("exp(-t)" if family == "scale" else "1/(1+exp(t))", family=family)
+    model = mlspl.SelfPacedClassifier(GaussianNB(), function, random_state=0).fit(X[:30], Y[:30])
+    hostile = json_text([f"__import__('os').mkdir('{MARKER}') or v"])
+    inner = node(
+        "DictNode",
+        "builtins",
+        "dict",
+        content={"inverse": hostile, "penalty": hostile},
+        key_types=node("ListNode", "builtins", "list", content=[node("TypeNode", "builtins", "str")] * 2),
+    )
+    forged = node("ObjectNode", "mlspl.correlation.regressors", "CodeRidge", content=inner)
+    saved = save_model(model, tmp_path / "model.skops")
 
     def change(tree):
-        if isinstance(tree, dict) and "_n_features_outs" in tree:
-            tree["_n_features_outs"]["content"] = [node("JsonNode", "builtins", "str", content="1")]
-        for part in tree.values() if isinstance(tree, dict) else tree if isinstance(tree, list) else ():
-            change(part)
+        put(tree["content"]["content"]["pace_function"]["content"], part, forged)
 
-    with pytest.raises(UserError, match="OneHotEncoder"):
+    with pytest.raises(UserError, match="no such parts"):
+        load_model(rewritten(saved, tmp_path, change)).fit(X, Y)
+    assert not (tmp_path / MARKER).exists()
+
+
+@pytest.mark.parametrize("exponent", ["__import__('os').mkdir('x')", -1.0, True, None, [2.0], float("nan")])
+def test_the_exponent_of_a_derived_function_is_a_number(tmp_path, exponent):
+    """Text reached SymPy's nsimplify on latex()."""
+    model = mlspl.SelfPacedClassifier(GaussianNB(), pacing.derive("exp(-t)"), random_state=0)
+    saved = save_model(model.fit(X[:30], Y[:30]), tmp_path / "model.skops")
+
+    def change(tree):
+        tree["content"]["content"]["pace_function"]["content"]["content"]["exponent"] = json_text(exponent)
+
+    with pytest.raises(UserError, match="exponent of the pace"):
         load_model(rewritten(saved, tmp_path, change))
+
+
+@pytest.mark.parametrize(
+    ("function", "name", "value"),
+    [
+        (pacing.Polynomial(3.0), "degree", "3"),
+        (pacing.Diversity(1.0), "gamma", -1.0),
+        (pacing.Mixture(), "gamma", None),
+    ],
+)
+def test_parameters_that_the_constructor_refuses_are_refused(tmp_path, function, name, value):
+    model = mlspl.SelfPacedClassifier(GaussianNB(), function, random_state=0).fit(X[:30], Y[:30])
+    object.__setattr__(function, name, value)
+    with pytest.raises(UserError, match="was refused"):
+        load_model(unchecked(model, tmp_path))
+
+
+def test_an_encoder_that_drops_categories_needs_trust(tmp_path):
+    _, frame = colours()
     columns = make_column_transformer((OneHotEncoder(drop="first"), ["colour"]))
     with pytest.raises(UserError, match="drops or groups categories"):
         save_model(
