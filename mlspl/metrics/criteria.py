@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import UndefinedMetricWarning
 
-from mlspl.metrics.inputs import UNKNOWN, label_blocks, paired, prediction_blocks, score_blocks
+from mlspl._validation import UNKNOWN, check_labels_beside, check_predictions, check_scores
 from mlspl.metrics.kernels import rank_rows
 
 __all__ = ["average_precision", "coverage", "hamming_loss", "one_error", "ranking_loss", "score_all"]
@@ -45,9 +45,10 @@ def hamming_loss(Y: ArrayLike, P: ArrayLike) -> float:
     >>> hamming_loss([[1, 0, 0, 1]], [[1, 1, 0, 1]])
     0.25
     """
-    Y, P = paired(Y, P, "P")
+    labels = check_labels_beside(Y, P, "P")
+    predictions = check_predictions(P, labels.shape)
     wrong = known = 0
-    for truth, predicted in zip(label_blocks(Y), prediction_blocks(P), strict=True):
+    for (_, truth), (_, predicted) in zip(labels.blocks(), predictions.blocks(), strict=True):
         wrong += int(np.count_nonzero((truth != predicted) & (truth != UNKNOWN)))
         known += int(np.count_nonzero(truth != UNKNOWN))
     return mean(wrong, known, "hamming loss", NEEDS_ONE)
@@ -199,9 +200,12 @@ def score_all(Y: ArrayLike, F: ArrayLike, P: ArrayLike) -> dict[str, float]:
 
 def rank(Y: ArrayLike, F: ArrayLike) -> NDArray[np.float64]:
     """Return `rank_rows` of all rows, block by block."""
-    Y, F = paired(Y, F, "F")
-    blocks = zip(label_blocks(Y), score_blocks(F), strict=True)
-    return np.concatenate([rank_rows(truth, scores) for truth, scores in blocks], axis=1)
+    labels = check_labels_beside(Y, F, "F")
+    scores = check_scores(F, labels.shape, infinite=True)
+    blocks = [
+        rank_rows(truth, np.ascontiguousarray(scores[rows], np.float64)) for rows, truth in labels.blocks()
+    ]
+    return np.concatenate(blocks, axis=1)
 
 
 def spoken(values: NDArray[np.float64]) -> tuple[float, int]:

@@ -17,8 +17,8 @@ from sklearn.metrics import (
     roc_auc_score,
 )
 
+from mlspl._validation import check_labels_beside, check_predictions, check_scores
 from mlspl.metrics.criteria import NEEDS_ONE, undefined
-from mlspl.metrics.inputs import RELEVANT, UNKNOWN, label_blocks, paired, prediction_blocks, score_blocks
 
 __all__ = ["score_labels", "score_others"]
 
@@ -123,11 +123,11 @@ def known_tables(Y: ArrayLike, F: ArrayLike, P: ArrayLike) -> tuple[NDArray, NDA
 
     The last column is empty: scikit-learn would take a single label for a binary problem with two classes.
     """
-    Y, F = paired(Y, F, "F")
-    Y, P = paired(Y, P, "P")
-    codes, predictions = np.concatenate(list(label_blocks(Y))), np.concatenate(list(prediction_blocks(P)))
-    known = codes != UNKNOWN
-    truth, predicted = codes == RELEVANT, (predictions == RELEVANT) & known
-    empty = np.zeros((len(codes), 1), dtype=bool)
-    scores = np.concatenate(list(score_blocks(F)))
-    return np.hstack([truth, empty]), known, scores, np.hstack([predicted, empty])
+    labels = check_labels_beside(Y, F, "F").dense()
+    scores = check_scores(F, labels.shape, infinite=True).astype(np.float64)
+    check_labels_beside(Y, P, "P")
+    predictions = check_predictions(P, labels.shape).dense()
+    known = np.ones(labels.shape, dtype=bool) if labels.known is None else labels.known
+    empty = np.zeros((len(known), 1), dtype=bool)
+    predicted = predictions.relevant & known
+    return np.hstack([labels.relevant, empty]), known, scores, np.hstack([predicted, empty])

@@ -7,8 +7,9 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit
 from sklearn.utils.validation import check_is_fitted
 
+from mlspl._validation import check_scores
 from mlspl.model_selection.calibration import Calibration
-from mlspl.model_selection.inputs import check_scores, check_training
+from mlspl.model_selection.inputs import check_training
 
 __all__ = ["AnchoredCalibration"]
 
@@ -64,7 +65,7 @@ class AnchoredCalibration(Calibration):
     def log_odds(self, F: ArrayLike) -> NDArray[np.float64]:
         """Return slope · F, shape (n, L)."""
         check_is_fitted(self)
-        scores = check_scores(F, self.slopes_.shape[1])
+        scores = check_scores(F, (None, self.slopes_.shape[1]))
         return np.where(scores < 0, self.slopes_[0], self.slopes_[1]) * scores
 
 

@@ -16,8 +16,9 @@ from scipy.special import expit
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from mlspl._validation import check_scores
 from mlspl.errors import UserError
-from mlspl.model_selection.inputs import check_scores, check_training
+from mlspl.model_selection.inputs import check_training
 
 __all__ = ["CALIBRATIONS", "Calibration", "IdentityCalibration", "PlattCalibration", "get_calibration"]
 
@@ -61,7 +62,7 @@ class IdentityCalibration(Calibration):
     def log_odds(self, F: ArrayLike) -> NDArray[np.float64]:
         """Return a copy of F."""
         check_is_fitted(self)
-        return check_scores(F, self.n_labels_).copy()
+        return check_scores(F, (None, self.n_labels_)).copy()
 
 
 class PlattCalibration(Calibration):
@@ -130,7 +131,7 @@ class PlattCalibration(Calibration):
     def log_odds(self, F: ArrayLike) -> NDArray[np.float64]:
         """Return slope · F + offset, shape (n, L)."""
         check_is_fitted(self)
-        return self.slope_ * check_scores(F, len(self.slope_)) + self.offset_
+        return self.slope_ * check_scores(F, (None, len(self.slope_))) + self.offset_
 
 
 @njit(cache=True, nogil=True)

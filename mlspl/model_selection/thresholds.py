@@ -9,8 +9,9 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from mlspl._validation import check_scores
 from mlspl.errors import UserError
-from mlspl.model_selection.inputs import check_scores, check_training
+from mlspl.model_selection.inputs import check_training
 
 __all__ = ["THRESHOLDS", "CountThreshold", "LabelThreshold", "Threshold", "ZeroThreshold", "get_threshold"]
 
@@ -47,7 +48,7 @@ class ZeroThreshold(Threshold):
     def apply(self, F: ArrayLike) -> NDArray[np.bool_]:
         """Return F > 0."""
         check_is_fitted(self)
-        return check_scores(F, self.n_labels_) > 0
+        return check_scores(F, (None, self.n_labels_)) > 0
 
 
 class LabelThreshold(Threshold):
@@ -109,7 +110,7 @@ class LabelThreshold(Threshold):
     def apply(self, F: ArrayLike) -> NDArray[np.bool_]:
         """Return where F is above its label's cut."""
         check_is_fitted(self)
-        return check_scores(F, len(self.cut_)) > self.cut_
+        return check_scores(F, (None, len(self.cut_))) > self.cut_
 
 
 def best_cut(
@@ -198,7 +199,7 @@ class CountThreshold(Threshold):
     def apply(self, F: ArrayLike) -> NDArray[np.bool_]:
         """Return the top labels of every row; among equal scores the higher label index goes first."""
         check_is_fitted(self)
-        scores = check_scores(F, len(self.coef_))
+        scores = check_scores(F, (None, len(self.coef_)))
         order = np.argsort(scores, axis=1, kind="stable")[:, ::-1]
         count = np.take_along_axis(scores, order, axis=1) @ self.coef_ + self.intercept_
         count = np.clip(np.rint(count), self.least_, self.most_)

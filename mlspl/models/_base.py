@@ -7,10 +7,19 @@ from sklearn.utils import get_tags
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d, validate_data
 
-from mlspl.models._inputs import check_names, check_values, explained, short_indices, unmasked
+from mlspl._validation import (
+    Labels,
+    check_label_weight,
+    check_labels,
+    check_names,
+    explain,
+    label_table,
+    unmask,
+)
+from mlspl.models._inputs import check_values, short_indices
 from mlspl.models._limits import FLOAT, Cost, FitSize, check_limits
 
-__all__ = ["MultiLabelClassifier", "check_label_weight", "check_labels"]
+__all__ = ["MultiLabelClassifier"]
 
 
 class MultiLabelClassifier(ClassifierMixin, BaseEstimator):
@@ -38,7 +47,8 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):
         X : array, sparse matrix or DataFrame of shape (n_samples, n_features)
             The instances.
         Y : array, sparse matrix or DataFrame of shape (n_samples, n_labels)
-            The labels: 0/1, -1/+1 or boolean; NaN where a label is not known.
+            The labels: 0/1, -1/+1 or boolean; NaN where a label is not known. Or a collection of label
+            names per row, as `MultiLabelBinarizer` takes them; None for a row whose labels are not known.
         label_weight : array of shape (n_samples, n_labels), optional
             Prior weight of each (instance, label) pair; 0 leaves the pair out.
 
@@ -46,8 +56,7 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):
         -------
         self
         """
-        names = getattr(Y, "columns", None)
-        X, Y, label_weight = self._check_training(X, Y, label_weight)
+        X, Y, label_weight, names = self._check_training(X, Y, label_weight)
         if names is None:
             names = range(Y.shape[1])
         self.label_names_ = np.array([str(name) for name in names], dtype=object)
@@ -109,7 +118,8 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):
         if not self._multilabel:
             return super().score(X, y, sample_weight)
         predicted = self.predict(X) == 1
-        truth, known, _ = check_labels(unmasked(y))
+        labels = check_labels(y, "y", self.label_names_).dense()
+        truth, known = labels.relevant, labels.known
         if truth.shape != predicted.shape:
             raise ValueError(f"y has shape {truth.shape}, and the predictions {predicted.shape}.")
         right = predicted == truth
@@ -143,12 +153,8 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):
     def _check_training(self, X, Y, label_weight):
         if Y is None:
             raise ValueError(f"This {type(self).__name__} requires y to be passed, but the target y is None.")
-        X, Y = self._table(X), unmasked(Y)
-        check_names(Y, "Y")
-        try:
-            Y = check_array(Y, accept_sparse="csr", dtype=None, ensure_2d=False, ensure_all_finite=False)
-        except (TypeError, ValueError) as error:
-            raise explained(error, Y, "Y", "labels") from None
+        X = self._table(X)
+        Y, names = label_table(Y)
         if X.shape[0] != Y.shape[0]:
             raise ValueError(f"X has {X.shape[0]} rows but Y has {Y.shape[0]}: they must match.")
         self._check_values(X, training=True)
@@ -156,7 +162,8 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):
         self._multilabel = Y.ndim == 2 and not (Y.shape[1] == 1 and _is_column_of_classes(Y))
         if self._multilabel:
             self._target_dtype = Y.dtype
-            Y, known, self._negative = check_labels(Y)
+            labels = check_labels(Y).dense()
+            self._negative = labels.negative
             self.classes_ = np.arange(Y.shape[1])
         else:
             y = column_or_1d(Y, warn=True)
@@ -168,13 +175,13 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):
                     "Only binary classification is supported for a one-dimensional y. "
                     f"The type of the target is {type_of_target(y)}: give one 0/1 column per class."
                 )
-            Y = (y == self.classes_[-1]).reshape(-1, 1)
-            known = None
-        label_weight = check_label_weight(label_weight, Y.shape, known)
+            labels = Labels((y == self.classes_[-1]).reshape(-1, 1))
+        label_weight = check_label_weight(label_weight, labels)
+        Y = labels.relevant
         if label_weight is not None:
             # What a pair without weight was said to be must not matter: not in folds, prototypes or counts.
             Y = Y & (label_weight > 0)
-        return X, Y, label_weight
+        return X, Y, label_weight, names
 
     def _check_new(self, X):
         check_is_fitted(self)
@@ -184,13 +191,13 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):
 
     def _table(self, X, reset=True):
         """X as a float64 array or CSR matrix, of the features of the fit unless they are set anew."""
-        X = unmasked(X)
+        X = unmask(X)
         check_names(X, "X")
         layout = {"accept_sparse": "csr", "dtype": np.float64, "order": "C", "ensure_all_finite": False}
         try:
             return short_indices(validate_data(self, X, reset=reset, **layout))
         except (TypeError, ValueError) as error:
-            raise explained(error, X, "X", "features") from None
+            raise explain(error, X, "X", "features") from None
 
     def _check_values(self, X, training=False):
         names = getattr(self, "feature_names_in_", None)
@@ -212,88 +219,6 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):
         tags.classifier_tags.multi_label = True
         tags.classifier_tags.multi_class = False
         return tags
-
-
-def check_labels(Y):
-    """Check a label matrix of shape (n, L).
-
-    Parameters
-    ----------
-    Y : array or sparse matrix of shape (n, L)
-        0/1, -1/+1 or boolean; NaN where unknown.
-
-    Returns
-    -------
-    positive : bool array (n, L)
-        True where the label is present.
-    known : bool array (n, L) or None
-        False where the label was NaN; None when all are known.
-    negative : int
-        How absence was written: 0 or -1.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> positive, known, negative = check_labels(np.array([[1, -1], [-1, 1]]))
-    >>> negative
-    -1
-    """
-    Y = Y.toarray() if sparse.issparse(Y) else np.asarray(Y)
-    if Y.ndim != 2 or Y.shape[1] == 0:
-        raise ValueError(f"Y must have shape (n_samples, n_labels) with at least one label; got {Y.shape}.")
-    try:
-        values = Y.astype(np.float64)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"Unknown label type: {explained(error, Y, 'Y', 'labels')}") from None
-    unknown = np.isnan(values)
-    negative = -1 if np.any(values == -1) else 0
-    valid = unknown | (values == 1) | (values == negative)
-    if not valid.all():
-        row, column = np.argwhere(~valid)[0]
-        raise ValueError(
-            f"Unknown label type: Y[{row}, {column}] is {values[row, column]:g}. Y must hold 0/1 "
-            "(or -1/+1, not both), one column per label, NaN where a label is unknown."
-        )
-    return np.ascontiguousarray(values == 1), (~unknown if unknown.any() else None), negative
-
-
-def check_label_weight(label_weight, shape, known=None):
-    """Check the prior weights and give unknown pairs weight 0.
-
-    Parameters
-    ----------
-    label_weight : array broadcastable to `shape`, or None
-        Finite, non-negative weights.
-    shape : tuple (n, L)
-        The shape of the labels.
-    known : bool array (n, L), optional
-        False where a label is unknown.
-
-    Returns
-    -------
-    array (n, L) or None
-        None when every pair counts fully.
-
-    Examples
-    --------
-    >>> check_label_weight(None, (3, 2)) is None
-    True
-    """
-    if label_weight is None:
-        return None if known is None else known.astype(np.float64)
-    label_weight = check_array(label_weight, ensure_2d=False, dtype=np.float64, input_name="label_weight")
-    if label_weight.ndim == 1:
-        label_weight = label_weight[:, None]
-    if label_weight.shape not in {shape, (shape[0], 1)}:
-        raise ValueError(
-            f"label_weight has shape {label_weight.shape}; it must match Y, {shape}, or be one column."
-        )
-    if (label_weight < 0).any():
-        raise ValueError("label_weight must not be negative; 0 leaves a pair out.")
-    label_weight = np.array(np.broadcast_to(label_weight, shape))
-    if known is not None:
-        label_weight[~known] = 0.0
-    return label_weight
 
 
 def _is_column_of_classes(Y) -> bool:

@@ -15,10 +15,9 @@ from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import coverage_error, label_ranking_average_precision_score, label_ranking_loss
 from sklearn.metrics import hamming_loss as sklearn_hamming_loss
 
-from mlspl import metrics
+from mlspl import _validation, metrics
 from mlspl.datasets import load_dataset
 from mlspl.errors import UserError
-from mlspl.metrics import inputs
 from tests.naive import metrics as naive
 
 RANKING = ["ranking_loss", "one_error", "coverage", "average_precision"]
@@ -214,7 +213,7 @@ def test_blocks_do_not_show(monkeypatch):
     Y, F = random_table(n=101, ties=True)
     whole = metrics.score_all(Y, F, F > 0)
     for block in (3, 8 * 10):
-        monkeypatch.setattr(inputs, "BLOCK", block)
+        monkeypatch.setattr(_validation, "BLOCK", block)
         assert metrics.score_all(Y, F, F > 0) == pytest.approx(whole, rel=1e-14)
         with pytest.raises(UserError, match=r"^F\[100, 2\] is nan"):
             metrics.coverage(Y, np.where(np.arange(808).reshape(101, 8) == 802, np.nan, F))
@@ -245,10 +244,10 @@ def test_without_a_usable_row_a_criterion_is_nan_and_says_so(row):
         ([[1, np.inf]], [[1, 0]], r"Y\[0, 1\] is inf: a label is 0 or 1"),
         ([[-1, 0, 1]], [[1, 0, 2]], "Y holds both 0 and -1"),
         ([[1, 0]], [[1, 0, 2]], r"Y has shape \(1, 2\) but F has shape \(1, 3\)"),
-        ([1, 0], [[1, 0]], r"Y must be a numeric table of shape \(n, L\)"),
-        ([["a", "b"]], [[1, 0]], "Y must be a numeric table"),
+        ([1, 0], [[1, 0]], r"Y has shape \(2,\): give a table"),
+        ([["a", "b"]], [[1, 0]], "Y holds label names, and the columns of F have none"),
         (np.empty((0, 3)), np.empty((0, 3)), "0 sample"),
-        ([[1, 0]], sparse.csr_matrix([[1, 0]]), "F must be a numeric table"),
+        ([[1, 0]], sparse.csr_matrix([[1, 0]]), "Sparse data was passed for F"),
         (
             pd.DataFrame({"a": [1], "b": [0]}),
             pd.DataFrame({"b": [1], "a": [0]}),

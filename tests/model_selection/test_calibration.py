@@ -178,12 +178,12 @@ def test_names():
     [
         ([[np.nan, 1]], [[1, 0]], None, r"F\[0, 0\] is nan: scores must be finite"),
         ([[np.inf, 1]], [[1, 0]], None, r"F\[0, 0\] is inf: scores must be finite"),
-        ([[1, 1, 1]], [[1, 0]], None, "F has 3 columns, but there are 2 labels"),
-        ([[1, 1], [1, 1]], [[1, 0]], None, r"F has shape \(2, 2\) but Y has shape \(1, 2\)"),
-        ([[1, 1]], [[1, 0]], [[1]], r"label_weight has shape \(1, 1\)"),
-        ([[1, 1]], [[1, 0]], [[1, -1]], "label_weight must be finite and not negative"),
-        ([[1, 1]], [[1, 0]], [[1, np.nan]], "label_weight must be finite and not negative"),
-        ([[1, 1]], [[1, 2]], None, "Y holds 2"),
+        ([[1, 1, 1]], [[1, 0]], None, r"Y has shape \(1, 2\) but F has shape \(1, 3\)"),
+        ([[1, 1], [1, 1]], [[1, 0]], None, r"Y has shape \(1, 2\) but F has shape \(2, 2\)"),
+        ([[1, 1]], [[1, 0]], [[1, 1, 1]], r"label_weight has shape \(1, 3\)"),
+        ([[1, 1]], [[1, 0]], [[1, -1]], r"label_weight\[0, 1\] is -1: a weight must not be negative"),
+        ([[1, 1]], [[1, 0]], [[1, np.nan]], r"label_weight\[0, 1\] is nan: a weight must not"),
+        ([[1, 1]], [[1, 2]], None, r"Y\[0, 1\] is 2"),
     ],
 )
 def test_mistakes_are_answered_with_a_sentence(F, Y, weight, sentence):

@@ -182,10 +182,10 @@ def test_scikit_learn_takes_it_for_its_own():
         (np.ones((3, 2)), 5, "3 rows cannot fill 5 folds: take n_splits of at most 3"),
         (np.ones((3, 2)), 1, "n_splits is 1, but it takes at least 2 folds"),
         (None, 2, "needs the labels"),
-        (np.full((4, 2), 3), 2, "Y holds 3: a label is 0 or 1"),
+        (np.full((4, 2), 3), 2, r"Y\[0, 0\] is 3: a label is 0 or 1"),
         (np.array([[1, 0], [-1, 1], [0, 1]]), 2, "Y holds both 0 and -1"),
         (sparse.csr_matrix([[-1, 0], [1, 1], [0, 1]]), 2, "Y holds both 0 and -1"),
-        (np.ones(4), 2, r"Y must be a numeric table of shape \(n, L\)"),
+        (np.ones(4), 2, r"Y has shape \(4,\): give a table"),
     ],
 )
 def test_mistakes_are_answered_with_a_sentence(Y, n_splits, sentence):

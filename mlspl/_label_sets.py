@@ -1,0 +1,94 @@
+"""Rows of label names, as `MultiLabelBinarizer` takes them, to and from a sparse table of labels."""
+
+from collections.abc import Collection, Iterable, Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from mlspl.errors import UserError, listed
+
+__all__ = ["is_label_sets", "label_sets", "table_of_label_sets"]
+
+_SETS = (list, tuple, set, frozenset)
+
+
+def is_label_sets(Y: Any) -> bool:
+    """Whether Y holds a collection of labels per row, and not a table of 0 and 1.
+
+    In a column (Series, one-dimensional array) any list, tuple or set is one. A list of lists is a table
+    unless a row is a set, holds text, or has another length than the first.
+    """
+    if isinstance(Y, str | bytes) or hasattr(Y, "columns") or sparse.issparse(Y):
+        return False
+    if isinstance(Y, list | tuple):
+        rows = [row for row in Y if not _is_missing(row)]
+        if not rows or not all(isinstance(row, _SETS) or getattr(row, "ndim", 0) == 1 for row in rows):
+            return False
+        return len({len(row) for row in rows}) > 1 or any(
+            isinstance(row, set | frozenset) or any(isinstance(label, str) for label in row) for row in rows
+        )
+    if getattr(Y, "ndim", len(getattr(Y, "shape", ()))) != 1:
+        return False
+    if isinstance(Y, np.ndarray) and Y.dtype != object:
+        return False
+    return any(isinstance(row, _SETS) or (hasattr(row, "__len__") and np.ndim(row) == 1) for row in Y)
+
+
+def table_of_label_sets(
+    rows: Iterable[Collection | None], names: Sequence[str] | None = None, what: str = "Y"
+) -> tuple[sparse.csr_array, list[str]]:
+    """Return a CSR table (n, L) of ones, with NaN in the rows that are missing, and the names of its columns.
+
+    The columns are the labels that occur, sorted, or those of `names`.
+    """
+    rows = [None if _is_missing(row) else list(row) for row in rows]
+    for i, row in enumerate(rows):
+        for label in row or ():
+            if not np.isscalar(label) or _is_missing(label):
+                raise UserError(f"{what}[{i}] holds {label!r}: a row is a collection of label names.")
+    if names is None:
+        found = {label for row in rows for label in row or ()}
+        try:
+            ordered = sorted(found)
+        except TypeError:
+            ordered = sorted(found, key=str)
+        names = list(dict.fromkeys(map(str, ordered)))
+        if not names:
+            raise UserError(f"{what} has no label in any row: there is nothing to learn.")
+    position = {name: j for j, name in enumerate(names)}
+    unknown = sorted({str(label) for row in rows for label in row or ()} - position.keys())
+    if unknown:
+        raise UserError(
+            f"{what} holds labels that are not among the {len(names)} there are: {listed(unknown)}."
+        )
+    columns = [
+        np.arange(len(names))
+        if row is None
+        else np.unique([position[str(label)] for label in row]).astype(int)
+        for row in rows
+    ]
+    sizes = [len(row) for row in columns]
+    values = np.repeat([np.nan if row is None else 1 for row in rows], sizes)
+    indices = np.concatenate(columns) if columns else np.empty(0, int)
+    indptr = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32 if sum(sizes) < 2**31 else np.int64)
+    shape = (len(columns), len(names))
+    return sparse.csr_array((values, indices.astype(indptr.dtype), indptr), shape=shape), list(names)
+
+
+def label_sets(Y: Any, names: Sequence[str]) -> list[list[str]]:
+    """Return the names of the labels of every row; Y is a table (n, L), dense or sparse, 1 where relevant."""
+    relevant = sparse.csr_array(Y == 1)
+    relevant.sort_indices()
+    indices, indptr = relevant.indices.tolist(), relevant.indptr.tolist()
+    return [[names[j] for j in indices[start:stop]] for start, stop in pairwise(indptr)]
+
+
+def _is_missing(value: Any) -> bool:
+    """None, NaN, pandas' NA and NaT."""
+    if value is None:
+        return True
+    if isinstance(value, (str, *_SETS)) or np.ndim(value):
+        return False
+    return type(value).__name__ in ("NAType", "NaTType") or value != value

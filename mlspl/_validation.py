@@ -1,0 +1,347 @@
+"""The one place where labels, scores and weights in the user's containers become arrays that can be trusted.
+
+Labels are 0/1, ±1 or boolean, NaN where unknown: an array, a sparse matrix (which stays sparse), a masked
+array, a DataFrame of pandas or polars, or a collection of label names per row. What is wrong is said with
+its place.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+from sklearn.utils import check_array
+
+from mlspl._label_sets import is_label_sets, table_of_label_sets
+from mlspl.errors import UserError
+
+__all__ = [
+    "IRRELEVANT",
+    "RELEVANT",
+    "UNKNOWN",
+    "Labels",
+    "check_label_weight",
+    "check_labels",
+    "check_labels_beside",
+    "check_names",
+    "check_predictions",
+    "check_scores",
+    "explain",
+    "label_table",
+    "row_blocks",
+    "unmask",
+]  # fmt: skip
+
+RELEVANT, IRRELEVANT, UNKNOWN = 1, 0, -1
+
+# Pairs looked at in one go: 8 MB of float64, so that a million rows take no more memory than a thousand.
+BLOCK = 1 << 20
+
+_LABEL = "a label is 0 or 1 (or -1 and +1), or NaN where it is unknown."
+
+
+@dataclass(frozen=True)
+class Labels:
+    """Labels of n rows: which are relevant and which unknown, both boolean (n, L), both dense or both CSR.
+
+    `unknown` is None where all are known; `negative` is how absence was written, 0 or -1; `names` are the
+    columns' names, if they had any.
+    """
+
+    relevant: Any
+    unknown: Any = None
+    negative: int = 0
+    names: list[str] | None = None
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(n, L)."""
+        return self.relevant.shape
+
+    @property
+    def known(self) -> NDArray[np.bool_] | None:
+        """Dense (n, L), or None where all are known."""
+        return None if self.unknown is None else ~_dense(self.unknown)
+
+    def dense(self) -> "Labels":
+        """The same labels in arrays."""
+        if not sparse.issparse(self.relevant):
+            return self
+        unknown = None if self.unknown is None else self.unknown.toarray()
+        return replace(self, relevant=self.relevant.toarray(), unknown=unknown)
+
+    def blocks(self) -> Iterator[tuple[slice, NDArray[np.int8]]]:
+        """Yield (rows, codes): RELEVANT, IRRELEVANT or UNKNOWN for every pair, as a dense int8 array."""
+        for rows, relevant in row_blocks(self.relevant):
+            codes = relevant.astype(np.int8, order="C")
+            if self.unknown is not None:
+                codes[_dense(self.unknown[rows])] = UNKNOWN
+            yield rows, codes
+
+
+def check_labels(Y: ArrayLike, name: str = "Y", label_names: Sequence[str] | None = None) -> Labels:
+    """Return the labels of a table (n, L), of a collection of label names per row, or of `Labels`.
+
+    `label_names` says which labels collections may hold, in which order; without it, those that occur.
+    """
+    if isinstance(Y, Labels):
+        return Y
+    table, names = label_table(Y, name, label_names)
+    if table.ndim != 2 or table.shape[1] == 0:
+        raise explain(ValueError(), table, name, "labels")
+    if table.dtype.kind not in "biuf":
+        try:
+            table = table.astype(np.float64)
+        except (TypeError, ValueError) as error:
+            raise explain(error, table, name, "labels") from None
+    return replace(
+        _read_csr(table, name) if sparse.issparse(table) else _read_dense(table, name), names=names
+    )
+
+
+def check_labels_beside(Y: ArrayLike, other: Any, name: str) -> Labels:
+    """Return labels to be compared with the scores or predictions `other`, column by column."""
+    left, right = (list(getattr(container, "columns", ())) for container in (Y, other))
+    if left != right and sorted(map(str, left)) == sorted(map(str, right)):
+        raise UserError(
+            f"Y and {name} have the same columns in another order: {left[:3]} … beside {right[:3]} …. "
+            "Put them in one order first."
+        )
+    if not isinstance(Y, Labels) and Y is not None and is_label_sets(Y) and not right:
+        raise UserError(
+            f"Y holds label names, and the columns of {name} have none: give {name} as a DataFrame with the "
+            "labels' names, or Y as a table of 0 and 1."
+        )
+    return check_labels(Y, label_names=[str(column) for column in right] or None)
+
+
+def check_predictions(P: ArrayLike, shape: tuple[int, int], name: str = "P") -> Labels:
+    """Return predicted labels of that shape, none of which may be unknown."""
+    labels = check_labels(P, name)
+    _check_shape(labels.shape, shape, name)
+    if labels.unknown is not None and (place := _first(labels.unknown, np.asarray)):
+        raise UserError(f"{name}[{place[0]}, {place[1]}] is nan: predict 0 or 1 for every label.")
+    return labels
+
+
+def check_scores(F: ArrayLike, shape: tuple[int | None, int], name: str = "F", infinite: bool = False) -> Any:
+    """Return scores of shape (n, L) as a dense array of numbers; NaN and, unless `infinite`, ±∞ are refused.
+
+    n None takes any number of rows.
+    """
+    table, _ = _numeric_table(unmask(F), name, accept_sparse=False)
+    if table.ndim == 2 and shape[0] is None and table.shape[1] != shape[1]:
+        raise UserError(f"{name} has {table.shape[1]} columns, but there are {shape[1]} labels.")
+    _check_shape(table.shape, (table.shape[0] if shape[0] is None else shape[0], shape[1]), name)
+    if table.dtype.kind == "f" and (place := _first(table, np.isnan if infinite else _is_not_finite)):
+        advice = (
+            "a label without a score cannot be ranked. Give every label a score (infinities are fine)."
+            if infinite
+            else "scores must be finite here."
+        )
+        raise UserError(f"{name}[{place[0]}, {place[1]}] is {table[place]:g}: {advice}")
+    return table
+
+
+def check_label_weight(label_weight: ArrayLike | None, labels: Labels) -> NDArray[np.float64] | None:
+    """Return weights (n, L), 0 where a label is unknown; None where every pair counts fully.
+
+    They may be given per pair, or per row in one dimension or one column.
+    """
+    known = labels.known
+    if label_weight is None:
+        return None if known is None else known.astype(np.float64)
+    weight, _ = _numeric_table(unmask(label_weight), "label_weight", accept_sparse=False, ensure_2d=False)
+    weight = weight.reshape(-1, 1) if weight.ndim == 1 else weight
+    if weight.shape not in {labels.shape, (labels.shape[0], 1)}:
+        raise UserError(
+            f"label_weight has shape {weight.shape}; it must match Y, {labels.shape}, or be one column."
+        )
+    if place := _first(weight, lambda cells: ~((cells >= 0) & (cells < np.inf))):
+        raise UserError(
+            f"label_weight[{place[0]}, {place[1]}] is {weight[place]:g}: a weight must not be negative, "
+            "and must be finite; 0 leaves a pair out."
+        )
+    weight = np.array(np.broadcast_to(weight, labels.shape), dtype=np.float64)
+    if known is not None:
+        weight[~known] = 0.0
+    return weight
+
+
+def label_table(
+    Y: Any, name: str = "Y", label_names: Sequence[str] | None = None
+) -> tuple[Any, list[str] | None]:
+    """Return an array or CSR matrix that holds what the user's container does, and the names of its columns.
+
+    A one-dimensional container stays so, unless it holds a collection of label names per row.
+    """
+    if Y is not None and is_label_sets(Y):
+        return table_of_label_sets(Y, label_names, name)
+    check_names(Y, name)
+    return _numeric_table(unmask(Y), name, accept_sparse="csr", dtype=None, ensure_2d=False)
+
+
+def check_names(table: Any, name: str) -> None:
+    """Refuse a DataFrame with two columns of one name."""
+    seen = set()
+    for column in getattr(table, "columns", ()):
+        if column in seen:
+            raise UserError(f"{name} has two columns named {column!r}: give every column a name of its own.")
+        seen.add(column)
+
+
+def unmask(table: Any) -> Any:
+    """Return the table; if it is a masked array, with NaN in place of what is masked."""
+    if isinstance(table, np.ma.MaskedArray):
+        return np.where(np.ma.getmaskarray(table), np.nan, np.ma.getdata(table))
+    return table
+
+
+def row_blocks(table: Any) -> Iterator[tuple[slice, NDArray]]:
+    """Yield (rows, those rows as a dense array)."""
+    step = max(1, BLOCK // max(table.shape[1], 1))
+    for start in range(0, table.shape[0], step):
+        rows = slice(start, start + step)
+        yield rows, _dense(table[rows])
+
+
+def explain(error: Exception, table: Any, name: str, columns: str) -> Exception:
+    """Return the error scikit-learn's checks raised about a table as a sentence that says where.
+
+    `columns` says what its columns are called: "features" or "labels". Where scikit-learn said it well, its
+    own error comes back.
+    """
+    try:
+        shape = np.shape(table)
+    except ValueError:
+        return UserError(f"{name} has rows of different lengths: give a table (n_samples, n_{columns}).")
+    if table is None or len(shape) != 2:
+        return UserError(
+            f"{name} {'is None' if table is None else f'has shape {shape}'}: give a table "
+            f"(n_samples, n_{columns}). Reshape your data if need be: {name}.reshape(-1, 1) is one column, "
+            f"{name}.reshape(1, -1) one row."
+        )
+    if columns == "labels" and shape[1] == 0:
+        return UserError(f"{name} has shape {shape}: give at least one label.")
+    if not sparse.issparse(table) and np.asarray(table).dtype.kind not in "biuf":
+        cells = np.asarray(table, dtype=object)
+        headings = getattr(table, "columns", None)
+        for i, j in np.ndindex(shape):
+            value = cells[i, j]
+            where = f"{name}[{i}, {j}]" + ("" if headings is None else f" (column {headings[j]!r})")
+            if isinstance(value, complex | np.complexfloating):
+                return UserError(f"Complex data not supported: {where} is {value}; give real numbers.")
+            try:
+                float(value)
+            except ValueError:
+                advice = (
+                    "one-hot features, such as OneHotEncoder makes" if columns == "features" else "0 and 1"
+                )
+                return UserError(f"{where} is {value!r}, not a number: give numbers, for instance {advice}.")
+            except TypeError:
+                return TypeError(
+                    f"{where} is of type {type(value).__name__}: the argument must be a number, or a string "
+                    "that reads as a number."
+                )
+    return error
+
+
+def _numeric_table(values: Any, name: str, **options) -> tuple[Any, list[str] | None]:
+    """Return an array, without copying where possible, and the names of its columns."""
+    columns = getattr(values, "columns", None)
+    try:
+        table = check_array(values, ensure_all_finite=False, input_name=name, **options)
+    except (TypeError, ValueError) as error:
+        raise UserError(str(explain(error, values, name, "labels"))) from None
+    return table, None if columns is None else [str(column) for column in columns]
+
+
+def _read_dense(table: NDArray, name: str) -> Labels:
+    if table.dtype == bool:
+        return Labels(np.ascontiguousarray(table))
+    relevant = np.empty(table.shape, dtype=bool)
+    unknown = zero = minus = None
+    for rows, block in row_blocks(table):
+        np.equal(block, 1, out=relevant[rows])
+        if relevant[rows].all():
+            continue
+        missing, is_zero, is_minus = np.isnan(block), block == 0, block == -1
+        _refuse_others(~(relevant[rows] | missing | is_zero | is_minus), block, rows.start, name)
+        zero = zero or _place(is_zero, rows.start)
+        minus = minus or _place(is_minus, rows.start)
+        if zero and minus:
+            _refuse_both(name, zero, minus)
+        if missing.any():
+            unknown = np.zeros(table.shape, dtype=bool) if unknown is None else unknown
+            unknown[rows] = missing
+    return Labels(relevant, unknown, -1 if minus else 0)
+
+
+def _read_csr(table: Any, name: str) -> Labels:
+    table = sparse.csr_array(table)
+    if not table.has_canonical_format:
+        table = table.copy()
+        table.sum_duplicates()
+    one, missing, minus = table.data == 1, np.isnan(table.data), table.data == -1
+    wrong = ~(one | missing | minus | (table.data == 0))
+    places = np.repeat(np.arange(table.shape[0]), np.diff(table.indptr))
+    if wrong.any():
+        at = np.argmax(wrong)
+        raise UserError(f"{name}[{places[at]}, {table.indices[at]}] is {table.data[at]:g}: {_LABEL}")
+    if minus.any() and (one | missing | minus).sum() < table.shape[0] * table.shape[1]:
+        at = np.argmax(minus)
+        _refuse_both(name, None, (places[at], table.indices[at]))
+    unknown = _entries(table, missing) if missing.any() else None
+    return Labels(_entries(table, one), unknown, -1 if minus.any() else 0)
+
+
+def _entries(table: Any, chosen: NDArray[np.bool_]) -> Any:
+    """The stored values that were chosen, as True in a CSR array."""
+    stops = np.concatenate([[0], np.cumsum(chosen)])[table.indptr].astype(table.indptr.dtype)
+    values = np.ones(np.count_nonzero(chosen), dtype=bool)
+    return sparse.csr_array((values, table.indices[chosen], stops), shape=table.shape)
+
+
+def _refuse_others(wrong, block, start, name) -> None:
+    if place := _place(wrong, start):
+        raise UserError(f"{name}[{place[0]}, {place[1]}] is {block[place[0] - start, place[1]]:g}: {_LABEL}")
+
+
+def _refuse_both(name, zero, minus) -> None:
+    where = f"{name}[{minus[0]}, {minus[1]}] is -1"
+    if zero is not None:
+        where += f" and {name}[{zero[0]}, {zero[1]}] is 0"
+    raise UserError(
+        f"{name} holds both 0 and -1, so it is unclear which of them means 'not relevant' ({where}): use "
+        "0 and 1, or -1 and +1, not both, and NaN where a label is unknown."
+    )
+
+
+def _check_shape(given: tuple[int, ...], wanted: tuple[int, int], name: str) -> None:
+    if given != wanted:
+        raise UserError(f"Y has shape {wanted} but {name} has shape {given}: they must be the same.")
+
+
+def _first(table: Any, wrong: Callable) -> tuple[int, int] | None:
+    """Row and column of the first cell that is wrong."""
+    for rows, block in row_blocks(table):
+        if place := _place(wrong(block), rows.start):
+            return place
+    return None
+
+
+def _place(found: NDArray[np.bool_], start: int) -> tuple[int, int] | None:
+    if not found.any():
+        return None
+    i, j = np.unravel_index(np.argmax(found), found.shape)
+    return int(i) + start, int(j)
+
+
+def _is_not_finite(cells: NDArray) -> NDArray[np.bool_]:
+    return ~np.isfinite(cells)
+
+
+def _dense(table: Any) -> NDArray:
+    return table.toarray() if sparse.issparse(table) else table
