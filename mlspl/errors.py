@@ -1,12 +1,46 @@
 """Errors that are the user's to mend; the command line ends with code 2 on them and prints no traceback."""
 
 from collections.abc import Sequence
+from pathlib import Path
 
-__all__ = ["UserError", "listed"]
+__all__ = ["DataFormatError", "UserError", "listed"]
 
 
 class UserError(ValueError):
     """A sentence that says what was wrong, where, and what to do."""
+
+
+class DataFormatError(UserError):
+    """A data file is not what it says it is: where, what, and what to do.
+
+    Parameters
+    ----------
+    message : str
+        What was wrong and what to do, as a sentence.
+    file : path, optional
+        The file that was read.
+    line : int, optional
+        The line of `file`, counted from 1.
+
+    Examples
+    --------
+    >>> from mlspl.datasets import DataFormatError
+    >>> error = DataFormatError("5 values where 6 are declared.", "birds.arff", 17)
+    >>> print(error)
+    birds.arff, line 17: 5 values where 6 are declared.
+    >>> error.line
+    17
+    """
+
+    def __init__(self, message: str, file: str | Path | None = None, line: int | None = None):
+        self.message = message
+        self.file = None if file is None else Path(file)
+        self.line = line
+        place = "" if file is None else f"{file}: " if line is None else f"{file}, line {line}: "
+        super().__init__(place + message)
+
+    def __reduce__(self):
+        return type(self), (self.message, self.file, self.line)
 
 
 def listed(names: Sequence[str], most: int = 10) -> str:

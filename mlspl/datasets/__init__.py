@@ -6,11 +6,11 @@ with a file becomes a `DataFormatError` that names file and line.
 
 from mlspl.datasets.corruption import corrupt
 from mlspl.datasets.dataset import Dataset, Statistics
-from mlspl.datasets.errors import DataFormatError
 from mlspl.datasets.loading import fetch_dataset, load_dataset, locate_dataset
 from mlspl.datasets.reading import read_dataset, read_unlabelled
 from mlspl.datasets.registry import Entry, find_entry, list_datasets
 from mlspl.datasets.writing import write_dataset
+from mlspl.errors import DataFormatError
 
 __all__ = [
     "DataFormatError",

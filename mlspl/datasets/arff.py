@@ -8,9 +8,9 @@ from mlspl.datasets import lexer
 from mlspl.datasets.arff_header import read_header, unquote
 from mlspl.datasets.arff_rows import BINARY, IGNORED, NOMINAL, NUMERIC, scan_arff
 from mlspl.datasets.dataset import csr_rows
-from mlspl.datasets.errors import DataFormatError
 from mlspl.datasets.source import parse_number, read_lines, shorten
 from mlspl.datasets.table import Column, Table
+from mlspl.errors import DataFormatError
 
 __all__ = ["read_arff"]
 

@@ -4,9 +4,9 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from mlspl.datasets.errors import DataFormatError
 from mlspl.datasets.source import shorten
 from mlspl.datasets.table import Column
+from mlspl.errors import DataFormatError
 
 __all__ = ["Header", "quote", "read_header", "unquote"]
 

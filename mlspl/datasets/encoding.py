@@ -6,7 +6,7 @@ import numpy as np
 from scipy import sparse
 
 from mlspl.datasets.dataset import as_dense
-from mlspl.datasets.errors import DataFormatError
+from mlspl.errors import DataFormatError
 
 __all__ = ["one_hot"]
 

@@ -9,10 +9,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from mlspl.datasets.errors import DataFormatError
 from mlspl.datasets.source import parse_number, read_text
 from mlspl.datasets.table import Column, Table
-from mlspl.errors import UserError
+from mlspl.errors import DataFormatError, UserError
 
 __all__ = ["DELIMITERS", "read_csv", "read_parquet", "require_pyarrow"]
 

@@ -11,9 +11,8 @@ from xml.sax.saxutils import quoteattr
 import numpy as np
 from defusedxml import DefusedXmlException, sax
 
-from mlspl.datasets.errors import DataFormatError
 from mlspl.datasets.source import read_text
-from mlspl.errors import UserError
+from mlspl.errors import DataFormatError, UserError
 
 __all__ = ["Labels", "label_columns", "labels_xml", "read_labels_xml", "xml_beside"]
 

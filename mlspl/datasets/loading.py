@@ -11,9 +11,8 @@ import pooch
 from mlspl.datasets.arff import read_arff
 from mlspl.datasets.dataset import Dataset
 from mlspl.datasets.digits import load_digits_traits
-from mlspl.datasets.errors import DataFormatError
 from mlspl.datasets.registry import EMBEDDED, find_entry
-from mlspl.errors import UserError
+from mlspl.errors import DataFormatError, UserError
 
 __all__ = ["fetch_dataset", "load_dataset", "locate_dataset"]
 

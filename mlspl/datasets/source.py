@@ -7,8 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
-from mlspl.datasets.errors import DataFormatError
-from mlspl.errors import UserError
+from mlspl.errors import DataFormatError, UserError
 
 __all__ = ["parse_number", "read_lines", "read_text", "replacing", "shorten"]
 

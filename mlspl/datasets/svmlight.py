@@ -11,12 +11,11 @@ from scipy import sparse
 
 from mlspl.datasets import lexer
 from mlspl.datasets.dataset import Dataset, csr_rows
-from mlspl.datasets.errors import DataFormatError
 from mlspl.datasets.labels import Labels
 from mlspl.datasets.source import parse_number, read_lines, shorten
 from mlspl.datasets.svmlight_rows import scan_svmlight
 from mlspl.datasets.table import check_label_size
-from mlspl.errors import UserError
+from mlspl.errors import DataFormatError, UserError
 
 __all__ = ["read_svmlight", "write_svmlight"]
 

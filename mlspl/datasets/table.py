@@ -10,10 +10,9 @@ from scipy import sparse
 
 from mlspl.datasets.dataset import Dataset, as_dense
 from mlspl.datasets.encoding import one_hot
-from mlspl.datasets.errors import DataFormatError
 from mlspl.datasets.labels import Labels, label_columns
 from mlspl.datasets.source import shorten
-from mlspl.errors import listed
+from mlspl.errors import DataFormatError, listed
 
 __all__ = ["Column", "Table", "check_label_size"]
 
