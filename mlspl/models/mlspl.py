@@ -174,6 +174,8 @@ class MLSPLClassifier(LocalCorrelationClassifier):
             "codes": "in-sample",
             "C": 0.5,
             "gamma": "auto",
+            # An error of the losses moves a weight by up to its λ-th part: the pace asks for exact losses.
+            "tol": min(1e-3, max(pace / 100, 1e-6)),
         }
         return cls(pace_function, random_state=random_state, **(published | parameters))
 

@@ -155,7 +155,7 @@ def solve_svms(
     return SVMSolution(
         alpha=alpha,
         bias=summary[:, 0].copy(),
-        bounded=(alpha >= costs) & (costs > 0),
+        bounded=(alpha >= (1.0 - 1e-9) * costs) & (costs > 0),
         decision=decision,
         objective=summary[:, 1].copy(),
         gap=summary[:, 2].copy(),

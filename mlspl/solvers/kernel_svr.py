@@ -11,6 +11,9 @@ from mlspl.solvers.threads import run_threads
 __all__ = ["SVRSolution", "solve_svrs"]
 
 _FAST = {"contract", "reassoc", "nsz", "nnan"}
+# A coefficient this close to 0 or to its bound, in parts of its cost, counts as there: none may be free by
+# rounding, as it would set the intercept.
+_NEAR = 1e-9
 
 
 class SVRSolution(NamedTuple):
@@ -212,22 +215,34 @@ def _solve_svr(which, problem, answer):  # pragma: no cover - compiled
         for k in (i, j):
             up_kink[k] = _up_kink(coef[k], cost[k], epsilon)
             down_kink[k] = _down_kink(coef[k], cost[k], epsilon)
-    n_free = 0
-    total = 0.0
-    for k in range(n):
-        if 0.0 < abs(coef[k]) < cost[k]:
-            n_free += 1
-            total += gradient[k] + up_kink[k]
-    intercept = 0.0
-    if n_free > 0:
-        intercept = -total / n_free
-    elif lowest < np.inf:
-        intercept = -(lowest + highest) / 2.0
+    intercept = _intercept(gradient, coef, cost, epsilon)
     for k in range(n):
         fitted[which, k] = gradient[k] + target[k] + intercept
     bias[which] = intercept
     violation[which] = max(highest - lowest, 0.0)
     iterations[which] = iteration
+
+
+@njit(cache=True, nogil=True)
+def _intercept(gradient, coef, cost, epsilon):  # pragma: no cover - compiled
+    """Puts the free coefficients at the edge of the tube; without any, the middle of what is left."""
+    n_free, total, lowest, highest = 0, 0.0, np.inf, -np.inf
+    for k in range(len(coef)):
+        size = abs(coef[k])
+        if cost[k] == 0.0:
+            continue
+        if _NEAR * cost[k] < size < (1.0 - _NEAR) * cost[k]:
+            n_free += 1
+            total += gradient[k] + (epsilon if coef[k] > 0.0 else -epsilon)
+        if coef[k] < (1.0 - _NEAR) * cost[k]:
+            at = -epsilon if coef[k] < -_NEAR * cost[k] else epsilon
+            lowest = min(lowest, gradient[k] + at)
+        if coef[k] > -(1.0 - _NEAR) * cost[k]:
+            at = epsilon if coef[k] > _NEAR * cost[k] else -epsilon
+            highest = max(highest, gradient[k] + at)
+    if n_free > 0:
+        return -total / n_free
+    return -(lowest + highest) / 2.0 if -np.inf < highest and lowest < np.inf else 0.0
 
 
 # Finding the extreme value first and its place after it lets the compiler work on several elements at once.

@@ -36,6 +36,9 @@ _PAIR_STEPS = 100
 _PARTNER_EVERY = 3
 # In place of infinity: g ± _FAR keeps out of every maximum or minimum and never becomes NaN.
 _FAR = 1e300
+# A β this close to a bound, in parts of its cost, counts as there: none may be free by rounding, as it would
+# set the intercept.
+_NEAR = 1e-9
 # LIBSVM's τ: the curvature assumed where duplicates or an indefinite kernel leave none.
 _FLAT = 1e-12
 
@@ -112,7 +115,7 @@ def solve_label(
             break
         _subtract_rows(search, moved)
 
-    summary[label, 0] = _intercept(search, top, bottom) if bias else 0.0
+    summary[label, 0] = _intercept(search) if bias else 0.0
     summary[label, 3] = max(top - bottom, 0.0)
     summary[label, 4] = n_steps
     _evaluate(y, cost, search.beta, search.g, alpha[label], decision[label], summary[label])
@@ -347,13 +350,20 @@ def _pair_steps(kernel, g, beta, lower, upper, size, max_iter):  # pragma: no co
 
 
 @_compiled
-def _intercept(search, top, bottom):  # pragma: no cover - compiled
+def _intercept(search):  # pragma: no cover - compiled
     """The mean of g over the free variables, else the middle of its interval, else the class that is left."""
     total, n_free = 0.0, 0
+    top, bottom = -_FAR, _FAR
     for k in range(len(search.beta)):
-        if search.up[k] == search.low[k]:
+        near = _NEAR * (search.upper[k] - search.lower[k])
+        grows, falls = search.upper[k] - search.beta[k] > near, search.beta[k] - search.lower[k] > near
+        if grows and falls:
             total += search.g[k]
             n_free += 1
+        if grows:
+            top = max(top, search.g[k])
+        if falls:
+            bottom = min(bottom, search.g[k])
     if n_free:
         return total / n_free
     nothing_grows, nothing_falls = top < -_FAR / 2, bottom > _FAR / 2

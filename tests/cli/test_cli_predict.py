@@ -3,6 +3,7 @@
 import json
 import os
 import pickle
+import shlex
 import subprocess
 import sys
 import zipfile
@@ -184,7 +185,7 @@ def test_a_model_file_gives_the_terminal_no_orders(fitted, tmp_path):
 
 
 def test_a_reader_that_stops_early_is_no_error(fitted, tmp_path):
-    command = f"{sys.executable} -m mlspl predict songs.skops songs.csv --proba | head -1"
+    command = f"{shlex.quote(sys.executable)} -m mlspl predict songs.skops songs.csv --proba | head -1"
     done = subprocess.run(command, shell=True, cwd=tmp_path, capture_output=True, text=True, timeout=120)
     assert (done.stdout, done.stderr) == ("happy,calm,dance\n", "")
 

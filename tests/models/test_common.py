@@ -56,6 +56,9 @@ def test_any_container_and_coding_of_labels_gives_the_same_scores(estimator):
         model = clone(seeded).fit(X_train, labels)
         np.testing.assert_array_equal(model.decision_function(X_test), scores)
     assert set(np.unique(model.predict(X_test))) <= {-1, 1}
+    # The kernels of sparse and dense rows differ by rounding, so the solvers end at other points within their
+    # tolerance of 1e-3, which is that of a training score. Weights and codes carry it on to new rows, doubled
+    # at most: the published pace of 0.01 asks for losses that are a hundred times as exact.
     from_sparse = clone(seeded).fit(sparse.csr_matrix(X_train), Y_train)
     np.testing.assert_allclose(from_sparse.decision_function(sparse.csr_matrix(X_test)), scores, atol=2e-3)
 

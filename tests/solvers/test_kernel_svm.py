@@ -146,6 +146,16 @@ def test_a_missing_class_gives_the_other_and_no_weight_gives_zero():
             np.testing.assert_array_equal(zero, 0)
 
 
+def test_rounding_makes_no_variable_free():
+    """0.1 + 0.2 is not 0.3: the rest, 5e-17, is no free variable that would set the intercept."""
+    costs = np.array([[0.1, 0.2, 0.3]])
+    for start in (None, costs, costs * (1 - 1e-16)):
+        solution = solve_svms(np.eye(3), np.array([[1.0, 1.0, -1.0]]), costs, alpha=start)
+        assert solution.bounded.all()
+        # Scores within the margins leave the intercept between -0.7 and 0.8.
+        np.testing.assert_allclose(solution.bias, 0.05, atol=1e-12)
+
+
 def test_one_class_without_a_bias_is_a_problem_like_any_other():
     solution = solve_svms(np.array([[4.0]]), np.array([[1.0]]), 10.0, bias=False, tol=1e-9)
     np.testing.assert_allclose(solution.alpha, 0.25)

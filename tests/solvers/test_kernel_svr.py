@@ -161,6 +161,15 @@ def test_tiny_and_flat_kernels(K):
     np.testing.assert_allclose(solution.fitted[0], predicted, atol=5e-3)
 
 
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_rounding_makes_no_coefficient_free(sign):
+    """Targets that are all 0 leave the intercept anywhere in the tube; the start does not choose."""
+    start = sign * np.array([[0.1, 0.2, -0.3]])  # which do not sum to 0
+    solution = solve_svrs(np.eye(3), np.zeros((1, 3)), 1.0, 0.1, coef=start)
+    np.testing.assert_allclose(solution.coef, 0, atol=1e-12)
+    np.testing.assert_allclose(solution.bias, 0, atol=1e-12)
+
+
 def test_nothing_to_learn_from_and_nothing_to_learn():
     K, targets = problem(7, 10, 2)
     solution = solve_svrs(K, targets, C=0.0)
