@@ -17,6 +17,7 @@ from mlspl.correlation import CodeRidge, CodeSVR, cross_fit_codes, initial_codes
 from mlspl.datasets import load_dataset
 from mlspl.errors import UserError
 from mlspl.solvers import solve_svrs
+from mlspl.spaces import Gram
 
 
 def best(*functions, repeat=5):
@@ -41,10 +42,11 @@ def codes_of(name, share):
     return rbf_kernel(X, gamma=1 / X.shape[1]), codes
 
 
-def refit(regressor, K, codes, folds):
-    regressor().fit(K, codes)
+def refit(regressor, rows, codes, folds):
+    regressor().regress(rows, codes)
     for train, test in folds:
-        regressor().fit(K[np.ix_(train, train)], codes[train]).predict(K[np.ix_(test, train)])
+        inner, held_out = rows.split(train, test)
+        held_out.scores(*regressor().expand(inner, codes[train]))
 
 
 def scikit_learn(K, codes, tol):
@@ -72,10 +74,11 @@ def main():
                 f"sklearn.svm.SVR {1e3 * peer:.1f} ms: {peer / one:.1f}× ({peer / two:.1f}×)"
             )
         folds = list(KFold(5, shuffle=True, random_state=0).split(codes))
+        rows = Gram("precomputed").place(K)
         for regressor in (CodeSVR, CodeRidge):
             crossed, refitted = best(
-                partial(cross_fit_codes, regressor(), K, codes, folds),
-                partial(refit, regressor, K, codes, folds),
+                partial(cross_fit_codes, regressor(), rows, codes, folds),
+                partial(refit, regressor, rows, codes, folds),
             )
             print(
                 f"  cross-fitting {regressor.__name__}, 5 folds and all rows: {1e3 * crossed:.1f} ms, "

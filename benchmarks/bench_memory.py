@@ -24,7 +24,7 @@ from mlspl import (
     SelfPacedClassifier,
     TunedDecisionClassifier,
 )
-from mlspl.models._limits import FitSize
+from mlspl._limits import FitSize
 
 FEW = {"C": (1.0,), "gamma_factors": (1.0,), "class_weights": (0.0,), "quantiles": (0.7,), "per": ("label",)}
 ESTIMATORS = {

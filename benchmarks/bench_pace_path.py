@@ -14,13 +14,14 @@ from sklearn.preprocessing import StandardScaler
 from mlspl import MLSPLClassifier, MLSPLClassifierCV
 from mlspl.datasets import load_dataset
 from mlspl.model_selection import IterativeStratification, protocol_split
-from mlspl.models.kernels import kernel_matrix
-from mlspl.models.pace_path import Setting, pace_path, walk_paths
+from mlspl.models._alternation import Alternation, Coding
+from mlspl.models._pace_path import Setting, list_points, walk_paths
+from mlspl.spaces import Gram
 
 REPEATS = 7
 CV = MLSPLClassifierCV()
-ONE_PATH = pace_path(["gaussian"], ["class"], np.linspace(0.5, 1.0, 20)[:-1])
-SIX_PATHS = pace_path(CV.pace_functions, CV.per, CV.quantiles)
+ONE_PATH = list_points(["gaussian"], ["class"], np.linspace(0.5, 1.0, 20)[:-1])
+SIX_PATHS = list_points(CV.pace_functions, CV.per, CV.quantiles)
 HEADS = ("unpaced", "one path", "ratio", "six paths", "ratio", "in-sample", "cross-fit", "ratio")
 
 
@@ -35,21 +36,11 @@ def best_of(function, *arguments, **named):
 
 
 def walk(X, Y, C, points):
-    stops = walk_paths(
-        kernel_matrix(X, X, "rbf", gamma=0.5 / X.shape[1]),
-        Y,
-        None,
-        {Setting(C, 0.5): points},
-        beta=100.0,
-        n_codes=15,
-        regressor="ridge",
-        folds=list(IterativeStratification(3, random_state=0).split(Y, Y)),
-        solver="auto",
-        tol=1e-3,
-        n_threads=1,
-        random_state=0,
-    )
-    assert sum(1 for _ in stops) == len(points)
+    folds = list(IterativeStratification(3, random_state=0).split(Y, Y))
+    rows = Gram(gamma=0.5 / X.shape[1]).place(X)
+    learner = Alternation(rows, Y, Coding(regressor="ridge", random_state=0), folds)
+    steps = walk_paths(learner, Y, None, {Setting(C, 0.5): points})
+    assert sum(1 for _ in steps) == len(points)
 
 
 def fit(X, Y, C, function=None, codes="cross-fit"):

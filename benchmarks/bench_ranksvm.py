@@ -18,8 +18,8 @@ from mlspl.datasets import load_dataset
 from mlspl.metrics import score_all
 from mlspl.model_selection import protocol_split
 from mlspl.models import RankSVMClassifier
-from mlspl.models.kernels import kernel_matrix
 from mlspl.solvers import solve_rank_svm
+from mlspl.spaces._kernels import kernel_matrix
 from tests.naive import solvers as naive
 
 

@@ -3,108 +3,66 @@
 from abc import ABC, abstractmethod
 
 import numpy as np
-from scipy import linalg
 from sklearn.base import BaseEstimator, clone
-from sklearn.utils.validation import check_is_fitted
 
 from mlspl.errors import UserError
-from mlspl.solvers import solve_svrs
+from mlspl.spaces import Regression, Rows
 
-__all__ = ["CodeRegressor", "CodeRidge", "CodeSVR", "get_regressor"]
+__all__ = ["CodeRegressor", "CodeRidge", "CodeSVR", "cross_fit_codes", "get_regressor"]
 
 
 class CodeRegressor(ABC, BaseEstimator):
-    """A regression per code, each a kernel expansion q̂_j(x) = Σ_i c_ji k(x, x_i) + d_j on one shared kernel.
+    """A regression per code in a space; holds its parameters only.
 
-    A subclass implements ``_expand(K, codes, n_threads)``, which returns the coefficients c (m, n) and the
-    intercepts d (m,). It may also replace `cross_fit`, where it knows a shorter way than a fit per fold.
-
-    Attributes
-    ----------
-    dual_coef_ : array (m, n)
-        The coefficients c.
-    intercept_ : array (m,)
-        The intercepts d.
+    A subclass implements `expand`. It may also replace `regress`, where it knows a shorter way than a fit per
+    fold.
 
     Examples
     --------
     >>> import numpy as np
     >>> from mlspl.correlation import CodeRegressor
+    >>> from mlspl.spaces import Gram
     >>> class MeanCode(CodeRegressor):
-    ...     def _expand(self, K, codes, n_threads):
+    ...     def expand(self, rows, codes):
     ...         return np.zeros(codes.T.shape), codes.mean(axis=0)
-    >>> MeanCode().fit(np.eye(2), np.array([[1.0, 0.0], [0.0, 1.0]])).predict(np.ones((1, 2)))
-    array([[0.5, 0.5]])
+    >>> rows, codes = Gram("precomputed").place(np.eye(3)), np.array([[1.0, 0.0], [0.0, 1.0], [0.0, 1.0]])
+    >>> MeanCode().regress(rows, codes, [([0, 1], [2]), ([1, 2], [0]), ([0, 2], [1])]).out_of_fold
+    array([[0. , 1. ],
+           [0.5, 0.5],
+           [0.5, 0.5]])
     """
 
-    def fit(self, K, codes, n_threads=1):
-        """Learn to predict the codes from the kernel.
+    @abstractmethod
+    def expand(self, rows: Rows, codes) -> tuple[np.ndarray, np.ndarray]:
+        """Coefficients (m, p) in the coordinates of the space and intercepts (m,) for codes (n, m).
+
+        In a Gram space p = n, and code j of an instance x is Σ_i c_ji k(x, x_i) + d_j.
+        """
+
+    def regress(self, rows: Rows, codes, folds=None) -> Regression:
+        """Fit on all rows and, given folds, predict every row's code by a fit on its fold's training rows.
 
         Parameters
         ----------
-        K : array (n, n)
-            Kernel of the features among the training rows.
+        rows : Rows
+            The training rows in a space.
         codes : array (n, m)
             Their codes.
-        n_threads : int
-            Codes learned at the same time.
-
-        Returns
-        -------
-        self
-        """
-        K, codes = _check(K, codes)
-        self.dual_coef_, self.intercept_ = self._expand(K, codes, n_threads)
-        return self
-
-    def predict(self, K_new) -> np.ndarray:
-        """Predicted codes (n_new, m); they need not lie in the simplex.
-
-        Parameters
-        ----------
-        K_new : array (n_new, n)
-            Kernel between the new rows and the training rows.
-        """
-        check_is_fitted(self)
-        return K_new @ self.dual_coef_.T + self.intercept_
-
-    def cross_fit(self, K, codes, folds, n_threads=1) -> np.ndarray:
-        """Fit on all rows, and predict every row's code by a fit on the training rows of its fold.
-
-        Parameters
-        ----------
-        K : array (n, n)
-            Kernel of the features among the training rows.
-        codes : array (n, m)
-            Their codes.
-        folds : sequence of (train, test)
+        folds : sequence of (train, test), optional
             Index arrays; every row is in exactly one test part.
-        n_threads : int
-            Codes learned at the same time.
-
-        Returns
-        -------
-        array (n, m)
-            The out-of-fold predictions.
         """
-        self.fit(K, codes, n_threads)
-        K, codes = _check(K, codes)
+        coef, intercept = self.expand(rows, codes)
+        if folds is None:
+            return Regression(coef, intercept, None)
         predicted = np.empty_like(codes)
         for train, test in folds:
-            model = clone(self).fit(K[np.ix_(train, train)], codes[train], n_threads)
-            predicted[test] = model.predict(K[np.ix_(test, train)])
-        return predicted
-
-    @abstractmethod
-    def _expand(self, K, codes, n_threads) -> tuple[np.ndarray, np.ndarray]:
-        """The coefficients (m, n) and intercepts (m,) for a kernel (n, n) and codes (n, m)."""
+            inner, held_out = rows.split(train, test)
+            predicted[test] = held_out.scores(*self.expand(inner, codes[train]))
+        return Regression(coef, intercept, predicted)
 
 
 class CodeSVR(CodeRegressor):
     """An ε-support vector regression per code.
-
-    Cross-fitting solves all folds on the one kernel matrix, the rows left out at cost 0, and starts from
-    the fit on all rows.
 
     Parameters
     ----------
@@ -119,8 +77,10 @@ class CodeSVR(CodeRegressor):
     --------
     >>> import numpy as np
     >>> from mlspl.correlation import CodeSVR
+    >>> from mlspl.spaces import Gram
     >>> codes = np.repeat(np.eye(2), 3, axis=0)
-    >>> CodeSVR().fit(codes @ codes.T, codes).predict(codes @ codes.T)[0].round(2)
+    >>> rows = Gram("linear").place(codes)
+    >>> rows.keep(*CodeSVR().expand(rows, codes)).scores(codes)[0].round(2)
     array([0.9, 0.1])
     """
 
@@ -129,37 +89,19 @@ class CodeSVR(CodeRegressor):
         self.epsilon = epsilon
         self.tol = tol
 
-    def _expand(self, K, codes, n_threads):
-        solution = self._solve(K, codes.T, self.C, None, n_threads)
-        return solution.coef, solution.bias
+    def expand(self, rows, codes):
+        """The support vector regressions on these rows."""
+        return self.regress(rows, codes)[:2]
 
-    def cross_fit(self, K, codes, folds, n_threads=1) -> np.ndarray:
-        self.fit(K, codes, n_threads)
-        K, codes = _check(K, codes)
-        n, m = codes.shape
-        costs = np.zeros((len(folds), n))
-        for number, (train, _) in enumerate(folds):
-            costs[number, train] = self.C
-        fitted = self._solve(
-            K,
-            np.tile(codes.T, (len(folds), 1)),
-            np.repeat(costs, m, axis=0),
-            np.tile(self.dual_coef_, (len(folds), 1)),
-            n_threads,
-        ).fitted
-        predicted = np.empty_like(codes)
-        for number, (_, test) in enumerate(folds):
-            predicted[test] = fitted[number * m : (number + 1) * m, test].T
-        return predicted
-
-    def _solve(self, K, targets, C, coef, n_threads):
-        return solve_svrs(K, targets, C, self.epsilon, coef=coef, tol=self.tol, n_threads=n_threads)
+    def regress(self, rows, codes, folds=None) -> Regression:
+        """As in the base, all folds from the fit on all rows."""
+        return rows.svr(codes, self.C, self.epsilon, self.tol, folds)
 
 
 class CodeRidge(CodeRegressor):
-    """A kernel ridge regression with intercept per code: min ‖q_j − Kc − d‖² + α cᵀKc.
+    """A ridge regression with intercept per code: min ‖q_j − f_j‖² + α‖w_j‖².
 
-    As codes sum to 1, so do its predictions. Cross-fitting inverts one matrix for all folds.
+    As codes sum to 1, so do its predictions. In a Gram space, cross-fitting inverts one matrix for all folds.
 
     Parameters
     ----------
@@ -170,62 +112,32 @@ class CodeRidge(CodeRegressor):
     --------
     >>> import numpy as np
     >>> from mlspl.correlation import CodeRidge
+    >>> from mlspl.spaces import Gram
     >>> codes = np.repeat(np.eye(2), 3, axis=0)
-    >>> CodeRidge().fit(codes @ codes.T, codes).predict(codes @ codes.T)[0]
+    >>> rows = Gram("linear").place(codes)
+    >>> rows.keep(*CodeRidge().expand(rows, codes)).scores(codes)[0]
     array([0.875, 0.125])
     """
 
     def __init__(self, alpha=1.0):
         self.alpha = alpha
 
-    def _expand(self, K, codes, n_threads):
-        coef, intercept, _, _ = self._factor(K, codes)
-        return coef, intercept
+    def expand(self, rows, codes):
+        """The ridge regressions on these rows."""
+        return self.regress(rows, codes)[:2]
 
-    def cross_fit(self, K, codes, folds, n_threads=1) -> np.ndarray:
-        K, codes = _check(K, codes)
-        everyone = np.arange(len(codes))
-        if not all(np.array_equal(np.sort(np.concatenate(fold)), everyone) for fold in folds):
-            return super().cross_fit(K, codes, folds, n_threads)
-        self.dual_coef_, self.intercept_, cholesky, ones = self._factor(K, codes)
-        inverse, _ = linalg.lapack.dpotri(cholesky, lower=True, overwrite_c=True)
-        predicted = np.empty_like(codes)
-        for _, test in folds:
-            # With B the block of the rows left out in the inverse of the whole system, their residuals are
-            # B⁻¹c. Only its lower triangle is there; in ascending order, so is the block's.
-            rows = np.sort(test)
-            block = inverse[np.ix_(rows, rows)] - np.outer(ones[rows], ones[rows]) / ones.sum()
-            residuals = linalg.solve(block, self.dual_coef_[:, rows].T, lower=True, assume_a="pos")
-            predicted[rows] = codes[rows] - residuals
-        return predicted
-
-    def _factor(self, K, codes):
-        """Solve [K + αI, 1; 1ᵀ, 0] [c; d] = [q; 0]: c, d, the Cholesky factor of K + αI and (K + αI)⁻¹1."""
-        if not self.alpha > 0:
-            raise UserError(f"alpha is {self.alpha}; CodeRidge needs a positive penalty.")
-        system = K.copy()
-        system.flat[:: len(K) + 1] += self.alpha
-        try:
-            factor = linalg.cho_factor(system.T, lower=True, overwrite_a=True)
-        except linalg.LinAlgError:
-            raise UserError(
-                f"The kernel is not positive semi-definite, even with alpha = {self.alpha} on its diagonal. "
-                "Use regressor='svr', a larger alpha or another kernel."
-            ) from None
-        solved = linalg.cho_solve(factor, np.column_stack([codes, np.ones(len(codes))]))
-        ones = solved[:, -1]
-        intercept = solved[:, :-1].sum(axis=0) / ones.sum()
-        coef = np.ascontiguousarray(solved[:, :-1].T) - intercept[:, None] * ones
-        return coef, intercept, factor[0], ones
+    def regress(self, rows, codes, folds=None) -> Regression:
+        """As in the base, by the space's own way."""
+        return rows.ridge(codes, self.alpha, folds)
 
 
 def get_regressor(regressor) -> CodeRegressor:
-    """A fresh code regressor from its name or from one that serves as model.
+    """A code regressor from its name, or a copy of one.
 
     Parameters
     ----------
     regressor : {"svr", "ridge"} or CodeRegressor
-        An instance is cloned, so that fitting does not change it.
+        What the estimators' parameter of this name takes.
 
     Examples
     --------
@@ -244,8 +156,38 @@ def get_regressor(regressor) -> CodeRegressor:
     raise UserError(f"regressor is {regressor!r}; give 'svr', 'ridge' or a CodeRegressor.")
 
 
-def _check(K, codes) -> tuple[np.ndarray, np.ndarray]:
-    K, codes = np.asarray(K, dtype=np.float64), np.asarray(codes, dtype=np.float64)
-    if codes.ndim != 2 or K.shape != (len(codes), len(codes)):
-        raise ValueError(f"K has shape {K.shape} and codes {codes.shape}; they must be (n, n) and (n, m).")
-    return K, codes
+def cross_fit_codes(regressor, rows: Rows, codes, folds) -> Regression:
+    """Predict the codes of the training rows out of fold.
+
+    Codes are made from the labels. A classifier that is trained on them sees its own answer; trained
+    on these predictions, it sees what it will see at test time.
+
+    Parameters
+    ----------
+    regressor : {"svr", "ridge"} or CodeRegressor
+        What predicts codes.
+    rows : Rows
+        The training rows in a space.
+    codes : array (n, m)
+        The codes.
+    folds : sequence of (train, test)
+        Index arrays; every row must be in exactly one test part, and not in the training part beside it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.model_selection import KFold
+    >>> from mlspl.spaces import Gram
+    >>> codes = np.tile(np.eye(2), (3, 1))
+    >>> folds = list(KFold(3).split(codes))
+    >>> cross_fit_codes("ridge", Gram("linear").place(codes), codes, folds).out_of_fold[0].round(3)
+    array([0.833, 0.167])
+    """
+    folds = [(np.asarray(train), np.asarray(test)) for train, test in folds]
+    n = len(codes)
+    tested = np.concatenate([test for _, test in folds]) if folds else np.empty(0)
+    if not np.array_equal(np.sort(tested), np.arange(n)):
+        raise UserError(f"The folds must test each of the {n} rows exactly once.")
+    if any(len(train) == 0 or np.intersect1d(train, test).size for train, test in folds):
+        raise UserError("A fold trains on no row at all, or on rows that it tests.")
+    return get_regressor(regressor).regress(rows, codes, folds)

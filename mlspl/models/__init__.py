@@ -4,7 +4,7 @@ MLSPL (self-paced), ML-LOC (local label correlation), BSVM (a machine per label)
 and RankSVM.
 """
 
-from mlspl.models._limits import LargeFitWarning
+from mlspl._limits import LargeFitWarning
 from mlspl.models.bsvm import BSVMClassifier
 from mlspl.models.mlknn import MLkNNClassifier
 from mlspl.models.mlloc import MLLOCClassifier

@@ -7,6 +7,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d, validate_data
 
+from mlspl._limits import FLOAT, Cost, FitSize, check_limits
 from mlspl._validation import (
     Labels,
     check_label_weight,
@@ -17,7 +18,6 @@ from mlspl._validation import (
     unmask,
 )
 from mlspl.models._inputs import check_values, short_indices
-from mlspl.models._limits import FLOAT, Cost, FitSize, check_limits
 
 __all__ = ["MultiLabelClassifier"]
 

@@ -1,16 +1,13 @@
 """BSVM: one support vector machine per label, all on one kernel matrix (Boutell et al. 2004)."""
 
 import numpy as np
-from joblib import effective_n_jobs
 
-from mlspl.models._class_weight import class_costs
-from mlspl.models.kernel_machine import KernelMachine
-from mlspl.solvers import get_svm_solver
+from mlspl.models._machine import Machine
 
 __all__ = ["BSVMClassifier"]
 
 
-class BSVMClassifier(KernelMachine):
+class BSVMClassifier(Machine):
     """One C-SVM per label; labels do not know of each other.
 
     The kernel matrix is computed once and shared by all labels, so memory grows as n² and time as
@@ -87,13 +84,9 @@ class BSVMClassifier(KernelMachine):
     def _fit(self, X, Y, label_weight):
         if self.criterion not in ("P", "T"):
             raise ValueError(f"criterion is {self.criterion!r}; give 'P' or 'T'.")
-        K = self._training_kernel(X)
-        signs = np.where(Y.T, 1.0, -1.0)
-        classes = (0, 1) if self._multilabel else self.classes_
-        costs = self.C * class_costs(Y, self.class_weight, label_weight, classes)
-        solve = get_svm_solver(self.solver)
-        solution = solve(K, signs, costs.T, tol=self.tol, n_threads=effective_n_jobs(self.n_jobs))
-        self._keep_expansion(X, solution.alpha * signs, solution.bias)
+        rows = self._space().place(X)
+        machines = rows.solve(np.where(Y.T, 1.0, -1.0), (self.C * self._class_costs(Y, label_weight)).T)
+        self.model_ = rows.keep(machines.coef, machines.intercept)
         self._prepare_calibration(X, Y, label_weight)
 
     def _labels(self, X, scores):

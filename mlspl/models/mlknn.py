@@ -6,9 +6,9 @@ import numpy as np
 from scipy import sparse
 from scipy.special import expit
 
+from mlspl._limits import FLOAT, Cost
 from mlspl.errors import UserError
 from mlspl.models._base import MultiLabelClassifier
-from mlspl.models._limits import FLOAT, Cost
 from mlspl.models._neighbours import StableNeighbours
 
 __all__ = ["MLkNNClassifier"]

@@ -1,6 +1,6 @@
 """ML-LOC: label correlations exploited locally (Huang & Zhou 2012), the model under MLSPL."""
 
-from mlspl.models.local_correlation import LocalCorrelationClassifier
+from mlspl.models._local_correlation import LocalCorrelationClassifier
 
 __all__ = ["MLLOCClassifier"]
 

@@ -2,7 +2,7 @@
 
 from mlspl import pacing
 from mlspl.model_selection import IterativeStratification
-from mlspl.models.local_correlation import LocalCorrelationClassifier
+from mlspl.models._local_correlation import LocalCorrelationClassifier
 
 __all__ = ["MLSPLClassifier"]
 
@@ -51,7 +51,7 @@ class MLSPLClassifier(LocalCorrelationClassifier):
     degree, coef0 : float, default=3, 0.0
         Of the polynomial kernel.
     class_weight : None, "balanced", float or dict, default=None
-        See :func:`mlspl.models._class_weight.class_costs`.
+        See the user guide.
     target_weight : float, default=1.0
         Stop as soon as every pair weighs at least this much.
     solver : {"auto", "libsvm"}, default="auto"
@@ -74,11 +74,13 @@ class MLSPLClassifier(LocalCorrelationClassifier):
     prototypes_ : array (n_codes, n_labels)
         The prototypes, in the ±1 label space.
     history_ : list of dict
-        For every step: the schedule's target (λ, or a quantile), the objective and its parts, the mean weight
-        of the known pairs, the share of those of each label with a weight of at least one half, and the
-        seconds it took.
+        For every step: the schedule's target (λ, or a quantile), the mean loss and the mean weight of the
+        known pairs, the share of those of each label with a weight of at least one half, the objective and
+        its parts, and the seconds it took.
+    trace_ : Trace
+        Of every pair the step at which it entered, and its losses on the way.
     stop_reason_ : str
-        "max_steps", "target_weight", "settled" or "callback".
+        "max_steps", "infinite_pace", "target_weight", "settled" or "callback".
 
     Notes
     -----

@@ -1,25 +1,26 @@
 """MLSPL with everything it needs to be told chosen by cross-validation: the pace above all."""
 
 from collections.abc import Iterator
-from functools import partial
 from itertools import product
 from typing import Any
 
 import numpy as np
 from joblib import effective_n_jobs
 
+from mlspl._limits import FLOAT, Cost
 from mlspl.metrics import get_criterion
 from mlspl.model_selection import IterativeStratification
+from mlspl.models._alternation import Alternation, Coding
 from mlspl.models._base import MultiLabelClassifier
-from mlspl.models._limits import FLOAT, Cost
+from mlspl.models._pace_path import PathPoint, PathStep, Setting, list_points, walk_paths
 from mlspl.models._progress import CallbackSupportMixin, fit_progress, with_callbacks
-from mlspl.models.kernel_machine import expansion_scores
-from mlspl.models.kernels import kernel_matrix, resolve_gamma
-from mlspl.models.mlspl import MLSPLClassifier
-from mlspl.models.pace_path import PathPoint, Setting, Stop, pace_path, walk_paths
 from mlspl.models.tuned_decision import DecisionMixin, judge, judge_of, known_labels
+from mlspl.pacing import Trace
+from mlspl.spaces import Gram, resolve_gamma
 
 __all__ = ["MLSPLClassifierCV"]
+
+_CODE_FOLDS = 3  # of the cross-fitted codes and losses, as in MLSPLClassifier
 
 
 class MLSPLClassifierCV(CallbackSupportMixin, DecisionMixin, MultiLabelClassifier):
@@ -93,6 +94,13 @@ class MLSPLClassifierCV(CallbackSupportMixin, DecisionMixin, MultiLabelClassifie
         The calibrations and threshold rules tried, best first.
     label_weights_ : array (n_samples, n_labels)
         Weights of the pairs, the mean over the members.
+    trace_ : Trace
+        Of every pair at which of the members, from the smallest quantile to the largest, it entered, and its
+        out-of-fold losses in their settings: see :class:`mlspl.pacing.Trace`.
+    history_ : list of dict
+        Of every member, in the same order, setting and pace, the mean loss and the mean weight.
+    stop_reason_ : str
+        "max_steps", or "callback" where one asked to try no further γ.
 
     Notes
     -----
@@ -223,24 +231,27 @@ class MLSPLClassifierCV(CallbackSupportMixin, DecisionMixin, MultiLabelClassifie
         gammas = [float(factor) * scale for factor in self.gamma_factors]
         folds = self._split(Y, self.cv)
         self.cv_results_ = []
+        self.stop_reason_ = "max_steps"
         with fit_progress(self, len(gammas) * len(folds), X, Y) as report:
             for gamma in gammas:
-                K = kernel_matrix(X, X, "rbf", gamma=gamma)
-                self.cv_results_ += self._judge_all(K, gamma, Y, label_weight, folds, criterion, report)
-                del K
+                found, asked = self._judge_all(X, gamma, Y, label_weight, folds, criterion, report)
+                self.cv_results_ += found
+                if asked:
+                    self.stop_reason_ = "callback"
+                    break
         self.members_ = self._choose(-1.0 if criterion.greater_is_better else 1.0)
-        self.X_fit_ = X
         self.machines_ = []
-        self.label_weights_ = np.zeros(Y.shape)
         scores = np.zeros(Y.shape)
+        learned: list[PathStep] = []
         for gamma in dict.fromkeys(member["gamma"] for member in self.members_):
-            K = kernel_matrix(X, X, "rbf", gamma=gamma)
+            rows = self._space(gamma).place(X)
             itinerary = _itinerary(member for member in self.members_ if member["gamma"] == gamma)
             for train, test in folds:
-                for _, held_out in self._held_out(K, Y, label_weight, train, test, itinerary):
+                for _, held_out in self._held_out(rows, Y, label_weight, train, test, itinerary):
                     scores[test] += held_out / len(self.members_)
-            self._learn(K, gamma, Y, label_weight, itinerary)
-            del K
+            learned += self._learn(rows, Y, label_weight, itinerary)
+            del rows
+        self._remember(learned, Y.shape, label_weight)
         self._decide(scores, Y, label_weight, folds, criterion)
         names = ("C", "gamma", "class_weight", "pace_function", "per", "target")
         self.best_params_ = {name: self.members_[0][name] for name in names} | {
@@ -248,34 +259,43 @@ class MLSPLClassifierCV(CallbackSupportMixin, DecisionMixin, MultiLabelClassifie
         }
         self.best_score_ = self.members_[0]["mean"]
 
-    def _judge_all(self, K, gamma, Y, label_weight, folds, criterion, report) -> list[dict[str, Any]]:
-        """The criterion of every setting and point, on the rows that each fold holds out.
+    def _judge_all(self, X, gamma, Y, label_weight, folds, criterion, report):
+        """The criterion of every setting and point on the rows that each fold holds out, and whether to stop.
 
-        It is NaN for a fold without a row to rank, and the mean is that of the others.
+        It is NaN for a fold without a row to rank, and the mean is that of the others. Asked to stop, a γ is
+        given up, unless it is the first.
         """
         truth = known_labels(Y, label_weight)
         found: dict[tuple[Setting, PathPoint], list[float]] = {}
+        asked = False
+        rows = self._space(gamma).place(X)
         for train, test in folds:
-            for stop, scores in self._held_out(K, Y, label_weight, train, test, self._grid()):
+            for step, scores in self._held_out(rows, Y, label_weight, train, test, self._grid()):
                 value = judge(criterion, truth[test], scores, scores > 0)
-                found.setdefault((stop.setting, stop.point), []).append(float(value))
-            report(f"gamma {gamma:.2g}")
-        return [
+                found.setdefault((step.setting, step.point), []).append(float(value))
+            asked |= report(f"gamma {gamma:.2g}")
+            if asked and self.cv_results_:
+                return [], asked
+        results = [
             {"gamma": gamma, **setting._asdict(), **point._asdict(), "mean": float(np.nanmean(v)), "folds": v}
             for (setting, point), v in found.items()
         ]
+        return results, asked
+
+    def _space(self, gamma) -> Gram:
+        return Gram("rbf", gamma, tol=self.tol, n_threads=effective_n_jobs(self.n_jobs))
 
     def _grid(self) -> dict[Setting, list[PathPoint]]:
         """All points in every setting of C and class balance."""
-        points = pace_path(self.pace_functions, self.per, self.quantiles)
+        points = list_points(self.pace_functions, self.per, self.quantiles)
         return {Setting(*setting): points for setting in product(self.C, self.class_weights)}
 
-    def _held_out(self, K, Y, label_weight, train, test, itinerary) -> Iterator[tuple[Stop, np.ndarray]]:
-        """Yield every stop of the way over the training rows, and its scores of the test rows."""
+    def _held_out(self, rows, Y, label_weight, train, test, itinerary) -> Iterator[tuple[PathStep, Any]]:
+        """Yield every step of the way over the training rows, and its scores of the test rows."""
         weight = None if label_weight is None else label_weight[train]
-        K_train, K_test = np.ascontiguousarray(K[np.ix_(train, train)]), K[np.ix_(test, train)]
-        for stop in self._walk(K_train, Y[train], weight, itinerary):
-            yield stop, K_test @ stop.coef.T + stop.intercept
+        inner, held_out = rows.split(train, test)
+        for step in self._walk(inner, Y[train], weight, itinerary):
+            yield step, held_out.scores(step.coef, step.intercept)
 
     def _choose(self, sign: float) -> list[dict[str, Any]]:
         """The best points of the best settings, best first; the sign makes less better."""
@@ -291,41 +311,47 @@ class MLSPLClassifierCV(CallbackSupportMixin, DecisionMixin, MultiLabelClassifie
         best = sorted(settings.values(), key=lambda rows: np.mean([badness(row) for row in rows]))
         return sorted((row for rows in best[: self.n_settings] for row in rows), key=badness)
 
-    def _learn(self, K, gamma, Y, label_weight, itinerary) -> None:
-        """Fit the members of one γ on all rows; their mean is one expansion."""
-        coef, intercept = np.zeros(Y.shape[::-1]), np.zeros(Y.shape[1])
-        for stop in self._walk(K, Y, label_weight, itinerary):
-            coef += stop.coef / len(self.members_)
-            intercept += stop.intercept / len(self.members_)
-            self.label_weights_ += stop.label_weights / len(self.members_)
-        self.machines_.append({"gamma": gamma, "coef": coef, "intercept": intercept})
+    def _learn(self, rows, Y, label_weight, itinerary) -> list[PathStep]:
+        """Fit the members of one γ on all rows; their mean is one model."""
+        coef: Any = 0.0
+        intercept = np.zeros(Y.shape[1])
+        steps = []
+        for step in self._walk(rows, Y, label_weight, itinerary, with_losses=True):
+            coef = coef + step.coef / len(self.members_)
+            intercept += step.intercept / len(self.members_)
+            steps.append(step._replace(coef=None, intercept=None))
+        self.machines_.append(rows.keep(coef, intercept))
+        return steps
 
-    def _walk(self, K, Y, label_weight, itinerary) -> Iterator[Stop]:
-        return walk_paths(
-            K,
-            Y,
-            label_weight,
-            itinerary,
-            beta=MLSPLClassifier().beta,
-            n_codes=self.n_codes,
-            regressor=self.regressor,
-            folds=self._split(Y, MLSPLClassifier().n_folds),
-            solver="auto",
-            tol=self.tol,
-            n_threads=effective_n_jobs(self.n_jobs),
-            random_state=self.random_state,
-        )
+    def _remember(self, steps, shape, label_weight) -> None:
+        """Weights, trace and history of the members, in the order of their pace."""
+        known = np.ones(shape, dtype=bool) if label_weight is None else label_weight > 0
+        self.label_weights_ = sum(step.label_weights for step in steps) / len(steps)
+        self.trace_ = Trace(shape)
+        self.history_ = []
+        for number, step in enumerate(sorted(steps, key=lambda step: step.point.target), start=1):
+            self.trace_.add(step.losses, step.label_weights)
+            self.history_.append(
+                {
+                    "step": number,
+                    "pace": step.point.target,
+                    "mean_loss": float(step.losses.mean(where=known)),
+                    "mean_weight": float(step.label_weights.mean(where=known)),
+                    **step.setting._asdict(),
+                }
+            )
+
+    def _walk(self, rows, Y, label_weight, itinerary, *, with_losses=False) -> Iterator[PathStep]:
+        coding = Coding(self.n_codes, regressor=self.regressor, random_state=self.random_state)
+        learner = Alternation(rows, Y, coding, self._split(Y, _CODE_FOLDS))
+        return walk_paths(learner, Y, label_weight, itinerary, with_losses=with_losses)
 
     def _split(self, Y, n_folds):
         n_folds = min(n_folds, len(Y))
         return list(IterativeStratification(n_folds, random_state=self.random_state).split(Y, Y))
 
     def _raw_scores(self, X):
-        scores = np.zeros((X.shape[0], self.label_weights_.shape[1]))
-        for machine in self.machines_:
-            kernel = partial(kernel_matrix, B=self.X_fit_, kernel="rbf", gamma=machine["gamma"])
-            scores += expansion_scores(X, kernel, machine["coef"], machine["intercept"])
-        return scores
+        return sum(machine.scores(X) for machine in self.machines_)
 
 
 def _itinerary(members) -> dict[Setting, list[PathPoint]]:

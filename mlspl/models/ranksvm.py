@@ -6,16 +6,15 @@ import numpy as np
 from scipy.special import expit
 from sklearn.exceptions import ConvergenceWarning
 
+from mlspl._limits import FLOAT, Cost
 from mlspl.model_selection import PlattCalibration
 from mlspl.models._calibrated import held_out_scores, quiet
-from mlspl.models._limits import FLOAT, Cost
-from mlspl.models.kernel_machine import KernelMachine
-from mlspl.solvers import solve_rank_svm
+from mlspl.models._machine import Machine
 
 __all__ = ["LazySlope", "RankSVMClassifier"]
 
 
-class RankSVMClassifier(KernelMachine):
+class RankSVMClassifier(Machine):
     """Rank each row's relevant labels above its irrelevant ones by a margin, then cut the ranking.
 
     Minimises ½ Σ_l ‖w_l‖² + C Σ_i 1/(#Y_i·#Ȳ_i) Σ_(p,q) [1 − (f_p(x_i) − f_q(x_i))]₊ over the pairs of a
@@ -106,34 +105,27 @@ class RankSVMClassifier(KernelMachine):
             signed = np.column_stack([signed, -np.sign(signed)])
         n_pairs = np.sum(signed > 0, axis=1) * np.sum(signed < 0, axis=1)
         rows = np.flatnonzero(n_pairs)
-        coef = np.zeros((Y.shape[1], len(Y)))
+        placed = self._space().place(X, rows if len(rows) else [0])
         if len(rows):
-            K, signed, scale = self._kernel_among(X, rows), signed[rows], np.sqrt(1.0 / n_pairs[rows, None])
-            solution = solve_rank_svm(
-                K, np.sqrt(self.C) * scale * signed, tol=self.tol, max_iter=self.max_iter
-            )
+            signed, scale = signed[rows], np.sqrt(1.0 / n_pairs[rows, None])
+            solution = placed.rank(np.sqrt(self.C) * scale * signed, tol=self.tol, max_iter=self.max_iter)
             mixing, constant = _cut(solution.scores, signed, scale) if Y.shape[1] > 1 else _AGAINST_VIRTUAL
-            coef[:, rows] = mixing @ solution.coef.T
+            coef = mixing @ solution.coef.T
             intercept = mixing @ solution.bias + constant
             self.objective_, self.dual_gap_, self.n_iter_ = solution[-3:]
-            self._warn(K, solution)
+            self._warn(placed.diagonal, solution)
         else:
             present, absent = np.maximum(signed, 0.0).sum(axis=0), np.maximum(-signed, 0.0).sum(axis=0)
+            coef = np.zeros((Y.shape[1], 1))
             intercept = np.log((present + 1.0) / (absent + 1.0))[: Y.shape[1]]
-            self.gamma_ = None
             self.objective_, self.dual_gap_, self.n_iter_ = 0.0, 0.0, 0
-        self._keep_expansion(X, coef, intercept)
+        self.model_ = placed.keep(coef, intercept)
         self._slope = LazySlope(self, X, Y, label_weight)
 
     def _probabilities(self, X, scores):
         return expit(self._slope.get() * scores)
 
-    def _kernel_among(self, X, rows):
-        if self.kernel == "precomputed":
-            return self._training_kernel(X)[np.ix_(rows, rows)]
-        return self._training_kernel(X[rows])
-
-    def _warn(self, K, solution):
+    def _warn(self, diagonal, solution):
         if solution.dual_gap > self.tol * solution.objective:
             warnings.warn(
                 f"RankSVM stopped after max_iter={self.max_iter} sweeps with a duality gap of "
@@ -142,7 +134,7 @@ class RankSVMClassifier(KernelMachine):
                 ConvergenceWarning,
                 stacklevel=4,
             )
-        if len(self.label_names_) > 1 and _is_blind(K, solution):
+        if len(self.label_names_) > 1 and _is_blind(diagonal, solution):
             warnings.warn(
                 f"RankSVM gives most rows almost the same ranking: with kernel={self.kernel!r} and "
                 f"C={self.C:g} rows learn next to nothing from one another. Scale the features, and use "
@@ -213,10 +205,10 @@ def _best_cuts(scores, signed):
     return np.take_along_axis(middle, chosen, axis=1)[:, 0]
 
 
-def _is_blind(K, solution) -> bool:
+def _is_blind(diagonal, solution) -> bool:
     """Whether the scores of most rows, their own share put aside, are the biases to 1 % of the margin.
 
     Without any α there was no contradiction among the rows, and one ranking for all is the right one.
     """
-    from_others = solution.scores - np.diagonal(K)[:, None] * solution.coef - solution.bias
+    from_others = solution.scores - diagonal[:, None] * solution.coef - solution.bias
     return bool(solution.alpha.any() and np.median(np.abs(from_others).max(axis=1)) < 0.01)

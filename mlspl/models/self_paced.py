@@ -50,7 +50,11 @@ class SelfPacedClassifier(CallbackSupportMixin, MultiLabelClassifier):
     label_weights_ : array (n_samples, n_labels)
         Weights of the last step.
     history_ : list of dict
-        For every step the pace, the mean loss and the mean weight.
+        For every step the pace, the mean loss, the mean weight, and the share of each label's pairs in play.
+    trace_ : Trace
+        Of every pair the step at which it entered, and its losses on the way.
+    stop_reason_ : str
+        "max_steps", "infinite_pace", "target_weight", "settled" or "callback".
 
     Examples
     --------
@@ -95,40 +99,19 @@ class SelfPacedClassifier(CallbackSupportMixin, MultiLabelClassifier):
             )
         seeds = check_random_state(self.random_state).randint(2**31 - 1, size=Y.shape[1])
         prior = np.ones(Y.shape) if label_weight is None else label_weight
-        known = prior > 0
-        weights = np.ones(Y.shape)
+        function = None if self.pace_function is None or len(Y) < 2 else pacing.get(self.pace_function)
         schedule = self.schedule or pacing.QuantilePace(0.9, 0.9, 1, per="class")
-        self.history_: list[dict] = []
-        if self.pace_function is not None and len(Y) > 1:
-            function = pacing.get(self.pace_function)
-            folds = list(
-                IterativeStratification(min(self.n_folds, len(Y)), random_state=self.random_state).split(X, Y)
-            )
-            with fit_progress(self, len(schedule), X, Y) as report:
-                for target in schedule:
-                    losses = self._losses(X, Y, prior * weights, folds, seeds)
-                    weights = function.weight(losses, schedule.pace(target, losses, Y, known))
-                    self.history_.append(
-                        {
-                            "step": len(self.history_) + 1,
-                            "pace": float(target),
-                            "mean_loss": float(losses.mean(where=known)),
-                            "mean_weight": float(weights.mean(where=known)),
-                        }
-                    )
-                    if report(f"mean weight {self.history_[-1]['mean_weight']:.3f}"):
-                        break
-        self.label_weights_ = weights
-        self.estimators_ = self._fit_labels(X, Y, prior * weights, seeds)
-
-    def _losses(self, X, Y, weights, folds, seeds) -> np.ndarray:
-        """Logistic loss of every pair under copies fitted without its row."""
-        losses = np.empty(Y.shape)
-        for train, test in folds:
-            models = self._fit_labels(X[train], Y[train], weights[train], seeds)
-            margins = np.where(Y[test], 1, -1) * _log_odds(models, X[test])
-            losses[test] = np.logaddexp(0.0, -margins)
-        return losses
+        learner = _OutOfFold(self, X, Y, prior, seeds)
+        walk = pacing.paced(learner, function, schedule if function else (), Y, prior > 0)
+        with fit_progress(self, len(schedule), X, Y) as report:
+            for step in walk:
+                if report(f"mean weight {step.record['mean_weight']:.3f}"):
+                    walk.stop()
+        self.label_weights_ = walk.weights
+        self.history_ = walk.history
+        self.trace_ = walk.trace
+        self.stop_reason_ = walk.stop_reason
+        self.estimators_ = self._fit_labels(X, Y, prior * walk.weights, seeds)
 
     def _fit_labels(self, X, Y, weights, seeds) -> list:
         return Parallel(n_jobs=self.n_jobs)(
@@ -147,6 +130,31 @@ class SelfPacedClassifier(CallbackSupportMixin, MultiLabelClassifier):
         inner = get_tags(self.estimator).input_tags
         tags.input_tags.sparse, tags.input_tags.allow_nan = inner.sparse, inner.allow_nan
         return tags
+
+
+class _OutOfFold:
+    """The learner that is paced: its losses come from copies that did not see the row.
+
+    Nothing is fitted on all rows on the way, for only the last weights need that.
+    """
+
+    def __init__(self, owner, X, Y, prior, seeds):
+        self._owner, self._X, self._Y, self._prior, self._seeds = owner, X, Y, prior, seeds
+        self._weights = np.ones(Y.shape)
+        splitter = IterativeStratification(min(owner.n_folds, len(Y)), random_state=owner.random_state)
+        self._folds = list(splitter.split(X, Y)) if len(Y) > 1 else []
+
+    def fit(self, weights) -> None:
+        self._weights = weights
+
+    def losses(self) -> np.ndarray:
+        """Logistic loss of every pair."""
+        losses, weights = np.empty(self._Y.shape), self._prior * self._weights
+        for train, test in self._folds:
+            models = self._owner._fit_labels(self._X[train], self._Y[train], weights[train], self._seeds)
+            margins = np.where(self._Y[test], 1, -1) * _log_odds(models, self._X[test])
+            losses[test] = np.logaddexp(0.0, -margins)
+        return losses
 
 
 def _seeded(estimator, seed):

@@ -10,9 +10,9 @@ from scipy.special import expit
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.extmath import row_norms
 
+from mlspl._limits import FLOAT, Cost
 from mlspl.errors import UserError
 from mlspl.models._base import MultiLabelClassifier
-from mlspl.models._limits import FLOAT, Cost
 from mlspl.models._neighbours import StableNeighbours
 
 __all__ = ["TRAMClassifier"]

@@ -36,6 +36,7 @@ from mlspl.models.self_paced import SelfPacedClassifier
 from mlspl.models.tram import TRAMClassifier
 from mlspl.models.tuned_decision import TunedDecisionClassifier
 from mlspl.pacing.derived import DerivedScale, DerivedShift
+from mlspl.spaces import KernelExpansion
 
 __all__ = ["ALLOWED", "OBJECTS", "TRUSTED_TYPES", "full_name"]
 
@@ -76,8 +77,10 @@ _OBJECTS = (
     *(type(pacing.get(name)) for name in pacing.names()),
     DerivedScale,
     DerivedShift,
+    KernelExpansion,
     pacing.GeometricPace,
     pacing.QuantilePace,
+    pacing.Trace,
     pacing.UntilInPlay,
     BernoulliNB,
     ColumnTransformer,

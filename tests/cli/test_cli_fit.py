@@ -8,10 +8,10 @@ import pandas as pd
 import pytest
 
 from mlspl import BSVMClassifier, load_model
+from mlspl._limits import FitSize
 from mlspl.datasets import Dataset, load_dataset, read_dataset, write_dataset
 from mlspl.experiments import METHODS
 from mlspl.model_selection import protocol_split
-from mlspl.models._limits import FitSize
 from mlspl.persistence import read_model_info
 from tests.songs import songs, table
 
@@ -96,7 +96,7 @@ def test_sparse_files_stay_sparse_and_dense_rows_fit_them(mlspl, tmp_path):
     assert mlspl("fit", sparse_path, "--method", "bsvm", "-o", "d.skops")[0] == 0
     model = load_model(tmp_path / "d.skops")
     assert not model.named_steps["scale"].with_mean
-    assert "csr" in type(model[-1].X_fit_).__name__
+    assert "csr" in type(model[-1].model_.X).__name__
     assert mlspl("predict", "d.skops", dense_path)[1] == mlspl("predict", "d.skops", sparse_path)[1]
 
 

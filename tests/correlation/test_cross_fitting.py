@@ -3,16 +3,17 @@ import pytest
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import KFold, LeaveOneOut
 
-from mlspl.correlation import CodeRegressor, CodeRidge, CodeSVR, cross_fit_codes, get_regressor
+from mlspl.correlation import CodeRegressor, CodeRidge, CodeSVR, cross_fit_codes
 from mlspl.errors import UserError
+from mlspl.spaces import Gram
 from tests.naive import correlation as naive
 
 
 class SmoothedCode(CodeRegressor):
     """A user's regressor, which knows no shorter way than a fit per fold."""
 
-    def _expand(self, K, codes, n_threads):
-        return codes.T / K.sum(axis=0), np.zeros(codes.shape[1])
+    def expand(self, rows, codes):
+        return codes.T / rows.diagonal, np.ones(codes.shape[1])
 
 
 def rows(seed, n=70, m=4):
@@ -20,6 +21,10 @@ def rows(seed, n=70, m=4):
     group = rng.integers(0, m, size=n)
     X = rng.normal(size=(n, 5)) + 2 * rng.normal(size=(m, 5))[group]
     return rbf_kernel(X, gamma=0.2), np.eye(m)[group]
+
+
+def placed(K, n_threads=1):
+    return Gram("precomputed", n_threads=n_threads).place(K)
 
 
 @pytest.mark.parametrize(
@@ -31,12 +36,14 @@ def rows(seed, n=70, m=4):
 def test_equals_a_fit_per_fold(regressor, atol, splitter):
     K, codes = rows(0, n=40)
     folds = list(splitter.split(codes))
-    crossed = cross_fit_codes(regressor, K, codes, folds, n_threads=2)
-    expected = naive.cross_fit_codes(lambda: get_regressor(regressor), K, codes, folds)
-    np.testing.assert_allclose(crossed.codes, expected, atol=atol)
-    whole = get_regressor(regressor).fit(K, codes)
-    np.testing.assert_allclose(crossed.regressor.predict(K), whole.predict(K), atol=atol)
-    assert not hasattr(regressor, "dual_coef_")
+    crossed = cross_fit_codes(regressor, placed(K, n_threads=2), codes, folds)
+    np.testing.assert_allclose(
+        crossed.out_of_fold, naive.cross_fit_codes(regressor, K, codes, folds), atol=atol
+    )
+    whole = regressor.regress(placed(K), codes)
+    assert whole.out_of_fold is None
+    np.testing.assert_allclose(K @ crossed.coef.T, K @ whole.coef.T, atol=atol)
+    np.testing.assert_allclose(crossed.intercept, whole.intercept, atol=atol)
 
 
 @pytest.mark.parametrize(("regressor", "atol"), [(CodeRidge(), 1e-9), (CodeSVR(tol=1e-7), 1e-5)])
@@ -44,8 +51,10 @@ def test_folds_may_train_on_less_than_the_rest_and_be_in_any_order(regressor, at
     K, codes = rows(1, n=30)
     order = np.random.default_rng(1).permutation(30)
     folds = [(order[20:], order[:10]), (order[:10], order[10:20]), (order[5:20][::-1], order[20:])]
-    expected = naive.cross_fit_codes(lambda: get_regressor(regressor), K, codes, folds)
-    np.testing.assert_allclose(cross_fit_codes(regressor, K, codes, folds).codes, expected, atol=atol)
+    expected = naive.cross_fit_codes(regressor, K, codes, folds)
+    np.testing.assert_allclose(
+        cross_fit_codes(regressor, placed(K), codes, folds).out_of_fold, expected, atol=atol
+    )
 
 
 @pytest.mark.parametrize("name", ["svr", "ridge"])
@@ -55,8 +64,8 @@ def test_out_of_fold_codes_do_not_leak(name):
     folds = list(KFold(5).split(codes))
     changed = codes.copy()
     changed[folds[2][1]] = 1 - changed[folds[2][1]]
-    before = cross_fit_codes(name, K, codes, folds).codes[folds[2][1]]
-    after = cross_fit_codes(name, K, changed, folds).codes[folds[2][1]]
+    before = cross_fit_codes(name, placed(K), codes, folds).out_of_fold[folds[2][1]]
+    after = cross_fit_codes(name, placed(K), changed, folds).out_of_fold[folds[2][1]]
     np.testing.assert_allclose(after, before, atol=1e-9 if name == "ridge" else 5e-3)
 
 
@@ -66,7 +75,7 @@ def test_starting_from_the_whole_fit_saves_work():
     K, codes = rows(3, n=150)
     costs = np.ones(150)
     costs[:30] = 0
-    start = CodeSVR().fit(K, codes).dual_coef_
+    start = CodeSVR().regress(placed(K), codes).coef
     warm = solve_svrs(K, codes.T, costs, coef=start).iterations.sum()
     assert warm < solve_svrs(K, codes.T, costs).iterations.sum()
 
@@ -75,14 +84,14 @@ def test_starting_from_the_whole_fit_saves_work():
 def test_two_rows_and_one_code(name):
     codes = np.ones((2, 1))
     folds = [([0], [1]), ([1], [0])]
-    np.testing.assert_allclose(cross_fit_codes(name, np.eye(2), codes, folds).codes, 1.0)
+    np.testing.assert_allclose(cross_fit_codes(name, placed(np.eye(2)), codes, folds).out_of_fold, 1.0)
 
 
 @pytest.mark.parametrize("name", ["svr", "ridge"])
 def test_the_number_of_threads_does_not_matter(name):
     K, codes = rows(4)
     folds = list(KFold(3).split(codes))
-    one, three = (cross_fit_codes(name, K, codes, folds, n_threads=t).codes for t in (1, 3))
+    one, three = (cross_fit_codes(name, placed(K, t), codes, folds).out_of_fold for t in (1, 3))
     np.testing.assert_array_equal(one, three)
 
 
@@ -98,4 +107,4 @@ def test_the_number_of_threads_does_not_matter(name):
 )
 def test_folds_that_are_none_are_refused(folds, message):
     with pytest.raises(UserError, match=message):
-        cross_fit_codes("svr", np.eye(3), np.eye(3), folds)
+        cross_fit_codes("svr", placed(np.eye(3)), np.eye(3), folds)

@@ -109,6 +109,6 @@ def test_a_linear_kernel_takes_sparse_data_as_it_is():
     sparse_train, sparse_test = sparse.csr_matrix(DIGITS.X[TRAIN]), sparse.csr_matrix(DIGITS.X[TEST])
     model = BSVMClassifier(kernel="linear", C=0.01, tol=1e-6)
     from_sparse = model.fit(sparse_train, Y_TRAIN).decision_function(sparse_test)
-    assert sparse.issparse(model.X_fit_)
+    assert sparse.issparse(model.model_.X)
     from_dense = model.fit(DIGITS.X[TRAIN], Y_TRAIN).decision_function(DIGITS.X[TEST])
     np.testing.assert_allclose(from_sparse, from_dense, atol=1e-4)

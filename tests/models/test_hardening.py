@@ -28,8 +28,8 @@ from mlspl import (
     TunedDecisionClassifier,
     metrics,
 )
-from mlspl.models.kernels import kernel_matrix
 from mlspl.pacing import QuantilePace
+from mlspl.spaces._kernels import kernel_matrix
 
 TINY_GRID = {
     "C": (1.0,), "gamma_factors": (1.0,), "class_weights": (0.0,), "pace_functions": ("gaussian",),

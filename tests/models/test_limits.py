@@ -24,9 +24,9 @@ from mlspl import (
     TRAMClassifier,
     TunedDecisionClassifier,
 )
+from mlspl import _limits as limits
+from mlspl._limits import FitSize, LargeFitWarning, machine_memory
 from mlspl.errors import UserError
-from mlspl.models import _limits as limits
-from mlspl.models._limits import FitSize, LargeFitWarning, machine_memory
 
 KERNEL_METHODS = [
     BSVMClassifier(),
@@ -137,7 +137,7 @@ def test_a_container_and_those_around_it_have_limits(tmp_path):
 def test_the_limit_of_the_shell_counts():
     pytest.importorskip("resource")
     script = "import resource as r; r.setrlimit(r.RLIMIT_AS, (10**10, 10**10)); "
-    script += "from mlspl.models._limits import machine_memory; print(machine_memory())"
+    script += "from mlspl._limits import machine_memory; print(machine_memory())"
     environment = os.environ | {"OPENBLAS_NUM_THREADS": "1"}
     environment.pop("MLSPL_MEMORY", None)
     out = subprocess.run(

@@ -10,11 +10,12 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from mlspl import MLLOCClassifier, MLSPLClassifier, pacing
-from mlspl.correlation import CodeSVR, initial_codes
+from mlspl.correlation import CodeSVR, cross_fit_codes, initial_codes
 from mlspl.datasets import load_dataset
 from mlspl.metrics import score_all
 from mlspl.model_selection import protocol_split
-from mlspl.models.alternation import Alternation
+from mlspl.models._alternation import Alternation, Coding
+from mlspl.spaces import Gram
 from tests.naive import models as naive
 
 DIGITS = load_dataset("digits-traits")
@@ -120,23 +121,13 @@ def test_out_of_fold_losses_are_those_of_classifiers_refitted_without_the_fold()
     K = rbf_kernel(X_TRAIN, gamma=1 / 64)
     Y = Y_TRAIN.astype(bool)
     folds = MLSPLClassifier(random_state=0)._folds(Y)
-    state = Alternation(
-        K,
-        Y,
-        np.ones(Y.shape),
-        C=1.0,
-        beta=100.0,
-        n_codes=15,
-        regressor="ridge",
-        folds=folds,
-        solver="auto",
-        tol=1e-7,
-        n_threads=1,
-        random_state=0,
-    )
+    rows = Gram(gamma=1 / 64, tol=1e-7).place(X_TRAIN)
+    learner = Alternation(rows, Y, Coding(regressor="ridge", random_state=0), folds)
     weights = np.random.RandomState(0).uniform(0.2, 1.0, Y.shape)
-    losses = state.losses(weights)
-    joint = K + state.seen_codes @ state.seen_codes.T
+    learner.fit_machines(weights)
+    losses = learner.losses()
+    seen = cross_fit_codes("ridge", rows, learner.codes, folds).out_of_fold
+    joint = K + seen @ seen.T
     for train, test in folds:
         for label in (0, 4):
             svm = SVC(kernel="precomputed", tol=1e-7)

@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from mlspl.spaces import Gram
+
 
 def kernel_ridge(K, codes, alpha):
     """Kernel ridge regression with an intercept, from its bordered normal equations."""
@@ -11,12 +13,12 @@ def kernel_ridge(K, codes, alpha):
     return solution[:n].T, solution[n]
 
 
-def cross_fit_codes(make_regressor, K, codes, folds):
-    """Out-of-fold codes by a fresh regressor on every fold's own part of the kernel."""
+def cross_fit_codes(regressor, K, codes, folds):
+    """Out-of-fold codes by a fit on every fold's own part of the kernel."""
     predicted = np.full(codes.shape, np.nan)
     for train, test in folds:
-        model = make_regressor().fit(K[train][:, train], codes[train])
-        predicted[test] = model.predict(K[test][:, train])
+        coef, intercept = regressor.expand(Gram("precomputed").place(K[train][:, train]), codes[train])
+        predicted[test] = K[test][:, train] @ coef.T + intercept
     return predicted
 
 

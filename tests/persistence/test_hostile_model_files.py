@@ -402,7 +402,7 @@ def test_a_pipeline_with_a_cache_on_disk_is_refused(tmp_path):
 def test_a_sparse_matrix_with_wild_indices_is_refused(tmp_path):
     """Compiled code would follow them out of the array."""
     model = mlspl.BSVMClassifier().fit(sparse.csr_array(X), Y)
-    model.X_fit_.indices[0] = 2**30
+    model.model_.X.indices[0] = 2**30
     with pytest.raises(UserError, match="damaged"):
         load_model(unchecked(model, tmp_path))
 

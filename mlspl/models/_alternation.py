@@ -1,0 +1,149 @@
+"""The steps of Algorithm 1 on arrays: machines, losses, codes and prototypes in one space."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from mlspl.correlation import (
+    cross_fit_codes,
+    get_regressor,
+    initial_codes,
+    prototype_distances,
+    prototype_means,
+    update_codes,
+)
+from mlspl.spaces import Machines, Rows
+
+__all__ = ["Alternation", "Coding"]
+
+
+@dataclass(frozen=True)
+class Coding:
+    """How codes are made: their number, the weight β of their distance to the prototypes, their regressor."""
+
+    n_codes: int = 15
+    beta: float = 100.0
+    regressor: Any = "svr"
+    random_state: Any = None
+
+
+class Alternation:
+    """The learner that Algorithm 1 paces: a machine per label that sees features and codes.
+
+    In the paper the machines see the codes themselves, which were made from the labels: the training fit is
+    then near perfect and there is nothing left to pace. Given folds, they see out-of-fold predictions of the
+    codes by the regressor that also serves at test time, and the losses come from machines that did not see
+    the row; the prototypes, means over all rows, did.
+    """
+
+    def __init__(self, rows: Rows, Y, coding: Coding, folds=None):
+        self.rows = rows
+        self.coding = coding
+        self.folds = folds
+        self.signs = np.where(Y, 1.0, -1.0)
+        self._label_signs = np.ascontiguousarray(self.signs.T)
+        self._weights = np.ones(Y.shape)
+        self._starts: dict = {}
+        self._machines: Machines | None = None
+        self.set_costs(1.0, np.ones(Y.shape))
+        self.codes, self.prototypes = initial_codes(self.signs, coding.n_codes, coding.random_state)
+        self._see_codes()
+
+    def set_costs(self, C: float, prior) -> None:
+        """Go on at other costs: C = 1/(2α) of objective (3), times the prior weight of every pair."""
+        self.C = C
+        self.prior = prior
+        self._weights = np.ones(self.signs.shape)
+
+    def fit(self, weights) -> int:
+        """W, Q and A step; returns how many rows changed their code."""
+        self.fit_machines(weights)
+        codes = update_codes(
+            self._feature_scores + self._machines.intercept,
+            self.signs,
+            self._machines.code_weights.T,
+            self.prototypes,
+            weights * self.prior,
+            self.coding.beta,
+            n_threads=self.rows.n_threads,
+        )
+        moved = int(np.any(np.abs(codes - self.codes) > 1e-9, axis=1).sum())
+        if moved:
+            self.codes = codes
+            self._see_codes()
+        self.prototypes = prototype_means(self.signs, self.codes, self.prototypes)
+        return moved
+
+    def fit_machines(self, weights) -> None:
+        """W step: one weighted machine per label on features and codes."""
+        self._weights = weights
+        self._machines = self._solve(weights, "all")
+        without_bias = self._machines.scores - self._machines.intercept
+        self._feature_scores = without_bias - self._seen_codes @ self._machines.code_weights
+
+    def losses(self) -> np.ndarray:
+        """Hinge loss of every pair: in sample, or of machines fitted without the row's fold."""
+        if self.folds is None:
+            if self._machines is None:
+                self.fit_machines(self._weights)
+            scores = self._scores()
+        else:
+            scores = np.empty_like(self.signs)
+            for number, (_, test) in enumerate(self.folds):
+                held_in = self._weights.copy()
+                held_in[test] = 0.0
+                scores[test] = self._solve(held_in, number).scores[test]
+        return self._loss(scores)
+
+    def objective(self, weights, penalty) -> dict[str, float]:
+        """Every part of objective (3), the penalty f(V, λ) per pair being given."""
+        machines = self._machines
+        squared_norm = self.rows.squared_norm(machines.coef, self._feature_scores)
+        squared_norm += np.sum(machines.code_weights**2)
+        distances = prototype_distances(self.signs, self.prototypes)
+        parts = {
+            "loss": np.sum(self.prior * weights * self._loss(self._scores())),
+            "regularization": squared_norm / (2.0 * self.C),
+            "correlation": self.coding.beta * np.sum(self.codes * distances),
+            "penalty": np.sum(self.prior * penalty),
+        }
+        parts = {name: float(value) for name, value in parts.items()}
+        return {"objective": sum(parts.values()), **parts}
+
+    def expansion(self) -> tuple[np.ndarray, np.ndarray]:
+        """The whole model, predicted codes included, as coordinates (L, p) and biases (L,).
+
+        At test time a code is itself a function in the space, q̂_j = ⟨c_j, φ⟩ + d_j, so
+        f_l(x, q̂) = ⟨coef_l + Σ_j w_lj c_j, φ(x)⟩ + b_l + Σ_j w_lj d_j.
+        """
+        if self._regression is None:
+            self._regression = get_regressor(self.coding.regressor).regress(self.rows, self.codes)
+        code_weights = self._machines.code_weights.T
+        coef = self._machines.coef + code_weights @ self._regression.coef
+        return coef, self._machines.intercept + code_weights @ self._regression.intercept
+
+    def _see_codes(self) -> None:
+        """Let the machines see the present codes, or what is predicted of them."""
+        self._joint = None  # its memory is needed for the next one
+        if self.folds is None:
+            self._seen_codes, self._regression = self.codes, None
+        else:
+            self._regression = cross_fit_codes(self.coding.regressor, self.rows, self.codes, self.folds)
+            self._seen_codes = self._regression.out_of_fold
+        self._joint = self.rows.join(self._seen_codes)
+
+    def _solve(self, weights, part) -> Machines:
+        """Solve all labels, from where the last solution of the same part (a fold, or all rows) left off."""
+        costs = (self.C * self.prior * weights).T
+        machines = self._joint.solve(self._label_signs, costs, self._starts.get(part))
+        self._starts[part] = machines.start
+        return machines
+
+    def _scores(self) -> np.ndarray:
+        """Scores (n, L) of the training rows under their present codes."""
+        machines = self._machines
+        return self._feature_scores + self._seen_codes @ machines.code_weights + machines.intercept
+
+    def _loss(self, scores) -> np.ndarray:
+        return np.maximum(0.0, 1.0 - self.signs * scores)

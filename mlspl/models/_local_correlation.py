@@ -1,0 +1,61 @@
+"""What ML-LOC and MLSPL share: Algorithm 1 of the paper around :class:`Alternation`."""
+
+import numpy as np
+
+from mlspl._limits import FLOAT, Cost
+from mlspl.correlation import CodeRidge, get_regressor
+from mlspl.models._alternation import Alternation, Coding
+from mlspl.models._machine import Machine
+from mlspl.models._progress import CallbackSupportMixin, fit_progress, with_callbacks
+from mlspl.pacing import paced
+
+__all__ = ["LocalCorrelationClassifier"]
+
+
+class LocalCorrelationClassifier(CallbackSupportMixin, Machine):
+    """Base of the estimators with prototypes and codes; a subclass says how it is paced.
+
+    It implements ``_pacing()``, which gives a self-paced function (or None) and a schedule, and
+    ``_folds(Y)``, which gives the folds of cross-fitted codes (or None).
+    """
+
+    fit = with_callbacks(Machine.fit)
+    target_weight = 1.0
+
+    def _cost(self, size):
+        """Beside the machines' own, what codes take: in a Gram space, a second and a third kernel matrix."""
+        machines = super()._cost(size)
+        tables = 18 * size.rows * size.labels
+        matrices = 1.7 if isinstance(get_regressor(self.regressor), CodeRidge) else 1.0
+        return Cost(machines.bytes + FLOAT * (matrices * size.rows**2 + tables), 4.0 * machines.seconds)
+
+    def _fit(self, X, Y, label_weight):
+        function, schedule = self._pacing()
+        rows = self._space().place(X)
+        coding = Coding(self.n_codes, self.beta, self.regressor, self.random_state)
+        learner = Alternation(rows, Y, coding, self._folds(Y))
+        learner.set_costs(self.C, self._class_costs(Y, label_weight))
+        known = learner.prior > 0
+        walk = paced(learner, function, schedule, Y, known, target_weight=self.target_weight)
+        with fit_progress(self, len(schedule), X, Y) as report:
+            for step in walk:
+                step.record |= learner.objective(step.weights, _penalty(function, step))
+                step.record["codes_moved"] = step.moved
+                if report(f"mean weight {step.record['mean_weight']:.3f}"):
+                    walk.stop()
+        self.label_weights_ = walk.weights
+        self.history_ = walk.history
+        self.trace_ = walk.trace
+        self.stop_reason_ = walk.stop_reason
+        self.n_iter_ = len(walk.history)
+        self.codes_ = learner.codes
+        self.prototypes_ = learner.prototypes
+        self.model_ = rows.keep(*learner.expansion())
+        self._prepare_calibration(X, Y, label_weight)
+
+
+def _penalty(function, step) -> np.ndarray:
+    """f(V, λ) per pair; nothing is paced at an infinite pace, where some functions have no finite limit."""
+    if function is None:
+        return np.zeros(step.weights.shape)
+    return np.where(np.isposinf(step.pace), 0.0, function.penalty(step.weights, step.pace))
