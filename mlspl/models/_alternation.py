@@ -45,7 +45,8 @@ class Alternation:
         self._label_signs = np.ascontiguousarray(self.signs.T)
         self._weights = np.ones(Y.shape)
         self._starts: dict = {}
-        self._machines: Machines | None = None
+        self._machines: Any = None
+        self._regression: Any = None
         self.set_costs(1.0, np.ones(Y.shape))
         self.codes, self.prototypes = initial_codes(self.signs, coding.n_codes, coding.random_state)
         self._see_codes()
@@ -125,7 +126,7 @@ class Alternation:
 
     def _see_codes(self) -> None:
         """Let the machines see the present codes, or what is predicted of them."""
-        self._joint = None  # its memory is needed for the next one
+        self._joint: Any = None  # its memory is needed for the next one
         if self.folds is None:
             self._seen_codes, self._regression = self.codes, None
         else:

@@ -19,6 +19,9 @@ class Machine(OutOfFoldProbabilitiesMixin, MultiLabelClassifier):
 
     def _space(self) -> Space:
         """Where the machines are fitted, from the estimator's parameters."""
+        return self._gram()
+
+    def _gram(self) -> Gram:
         return Gram(
             self.kernel,
             self.gamma,

@@ -319,7 +319,7 @@ class MLSPLClassifierCV(CallbackSupportMixin, DecisionMixin, MultiLabelClassifie
         for step in self._walk(rows, Y, label_weight, itinerary, with_losses=True):
             coef = coef + step.coef / len(self.members_)
             intercept += step.intercept / len(self.members_)
-            steps.append(step._replace(coef=None, intercept=None))
+            steps.append(step._replace(coef=np.empty(0), intercept=np.empty(0)))
         self.machines_.append(rows.keep(coef, intercept))
         return steps
 

@@ -105,7 +105,7 @@ class RankSVMClassifier(Machine):
             signed = np.column_stack([signed, -np.sign(signed)])
         n_pairs = np.sum(signed > 0, axis=1) * np.sum(signed < 0, axis=1)
         rows = np.flatnonzero(n_pairs)
-        placed = self._space().place(X, rows if len(rows) else [0])
+        placed = self._gram().place(X, rows if len(rows) else [0])
         if len(rows):
             signed, scale = signed[rows], np.sqrt(1.0 / n_pairs[rows, None])
             solution = placed.rank(np.sqrt(self.C) * scale * signed, tol=self.tol, max_iter=self.max_iter)

@@ -198,7 +198,7 @@ def test_mlloc_reaches_the_acceptance_figures(data_home, name, train, encode, ex
 @pytest.mark.parametrize("function", ["exponential", "hard", "linear"])
 def test_a_path_to_infinity_ends_unpaced_with_a_finite_history(function):
     model = MLSPLClassifier(function, pacing.UntilInPlay(0.5, 4.0), random_state=0).fit(X_TRAIN, Y_TRAIN)
-    assert model.stop_reason_ == "target_weight"
+    assert model.stop_reason_ == "infinite_pace"
     assert (model.label_weights_ == 1).all()
     json.loads(json.dumps(model.history_, allow_nan=False))
 

@@ -3,7 +3,6 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -12,6 +11,7 @@ from mlspl.datasets import corrupt, load_dataset
 from mlspl.metrics import CRITERIA, average_precision
 from mlspl.model_selection import get_calibration, protocol_split
 from mlspl.models.tuned_decision import choose_decision, judge
+from mlspl.spaces import Gram
 
 DIGITS = load_dataset("digits-traits")
 TRAIN, TEST = protocol_split(len(DIGITS.Y), 0, 0.1)
@@ -132,10 +132,10 @@ def test_unknown_labels_are_left_out_of_the_judgement():
     model = clone(SMALL).set_params(quantiles=(), C=(1.0,)).fit(X_TRAIN, Y)
     (row,) = model.cv_results_
     known = ~np.isnan(Y)
-    K = rbf_kernel(X_TRAIN, gamma=row["gamma"])
+    rows = Gram(gamma=row["gamma"]).place(X_TRAIN)
     present = known & (Y == 1)
     for (train, test), value in zip(model._split(present, 3), row["folds"], strict=True):
-        ((_, scores),) = model._held_out(K, present, known.astype(float), train, test, model._grid())
+        ((_, scores),) = model._held_out(rows, present, known.astype(float), train, test, model._grid())
         kept = [
             i
             for i, (labels, told) in enumerate(zip(present[test], known[test], strict=True))
@@ -148,14 +148,14 @@ def test_unknown_labels_are_left_out_of_the_judgement():
 def test_held_out_scores_are_those_of_models_that_saw_other_rows_only():
     """Turning the labels of a fold upside down must not change its held-out scores."""
     model = clone(SMALL).set_params(quantiles=(0.7,))
-    K = X_TRAIN @ X_TRAIN.T / 64
+    rows = Gram("precomputed").place(X_TRAIN @ X_TRAIN.T / 64)
     Y = Y_TRAIN.astype(bool)
     (train, test), *_ = model._split(Y, 3)
     turned = Y.copy()
     turned[test] = ~Y[test]
     for (_, first), (_, second) in zip(
-        model._held_out(K, Y, None, train, test, model._grid()),
-        model._held_out(K, turned, None, train, test, model._grid()),
+        model._held_out(rows, Y, None, train, test, model._grid()),
+        model._held_out(rows, turned, None, train, test, model._grid()),
         strict=True,
     ):
         np.testing.assert_array_equal(first, second)
