@@ -3,10 +3,14 @@
 import numpy as np
 from scipy import sparse
 from sklearn.metrics.pairwise import pairwise_kernels
+from sklearn.utils import gen_batches
 
 __all__ = ["kernel_matrix", "resolve_gamma"]
 
 _PARAMETERS = {"rbf": ("gamma",), "linear": (), "poly": ("gamma", "degree", "coef0")}
+# OpenBLAS's product of an array with its own transpose (syrk) kills the process from some 16,000 rows on;
+# tiles of 32 MiB stay far from there, and need no second matrix of that size.
+_TILE_ROWS = 2048
 # Up to here the error of a distance is below 1e-9 of the usual distance.
 _FAR_OUT = 1e6
 
@@ -66,15 +70,34 @@ def kernel_matrix(A, B, kernel, *, gamma=1.0, degree=3, coef0=0.0) -> np.ndarray
                 f"The kernel function returned shape {np.shape(K)}; expected {(A.shape[0], B.shape[0])}."
             )
     elif kernel in _PARAMETERS:
-        if kernel == "rbf":
-            A, B = _near_origin(A, B)
         given = {"gamma": gamma, "degree": degree, "coef0": coef0}
-        K = pairwise_kernels(A, B, metric=kernel, **{name: given[name] for name in _PARAMETERS[kernel]})
+        K = _tiled(A, B, metric=kernel, **{name: given[name] for name in _PARAMETERS[kernel]})
     else:
         raise ValueError(
             f"kernel is {kernel!r}; give 'rbf', 'linear', 'poly', 'precomputed' or a function of two arrays."
         )
     return np.ascontiguousarray(K.toarray() if sparse.issparse(K) else K, dtype=np.float64)
+
+
+def _tiled(A, B, **kernel) -> np.ndarray:
+    """A kernel of scikit-learn, a tile at a time; among the same rows one triangle mirrors the other."""
+    mirrored = A is B
+    if kernel["metric"] == "rbf":
+        A, B = _near_origin(A, B)
+    K = np.empty((A.shape[0], B.shape[0]))
+    columns = [(place, B[place]) for place in gen_batches(B.shape[0], _TILE_ROWS)]
+    for across in gen_batches(A.shape[0], _TILE_ROWS):
+        rows = A[across]
+        for down, others in columns:
+            if mirrored and down.start > across.start:
+                break
+            # The very same array twice tells scikit-learn that the distances of a row to itself are 0.
+            same = mirrored and down.start == across.start
+            tile = pairwise_kernels(rows, rows if same else others, **kernel)
+            K[across, down] = tile.toarray() if sparse.issparse(tile) else tile
+            if mirrored and not same:
+                K[down, across] = K[across, down].T
+    return K
 
 
 def _near_origin(A, B):
