@@ -1,0 +1,139 @@
+"""The parts of an object against what its class declares of them.
+
+A class lists in ``_contents`` what a fit leaves in it, name by name:
+
+- ``"float (labels, rows)"``: an array of that kind, with a name or number for the length of each axis; a name
+  stands for one length throughout the object, and ``features`` for its ``n_features_in_``. Kinds are float, int,
+  bool, number, text and values (any of them); ``rows`` is a float64 array or CSR matrix;
+- ``"float"``: one of that kind; ``"any"``: whatever a file may hold;
+- a class, or a tuple of classes: an object of one of them;
+- ``[part]``: a list of such parts; ``{"name": part}``: a dict of them; ``{str: part}``: one of any names;
+- with ``?`` at the end, or None in the tuple: it may be missing or None.
+
+The parameters of its constructor need no declaration. What shapes alone cannot say is checked by a method
+``_check_contents``, which raises ValueError.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from inspect import signature
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+__all__ = ["check_contents", "declared_contents", "declared_types", "parameters_of"]
+
+_KINDS = {"float": "f", "int": "iu", "bool": "b", "number": "biuf", "text": "U", "values": "biufU"}
+_SPECIFICATION = re.compile(r"(\w+)(?: \(([\w, ]+)\))?(\??)")
+
+
+def declared_contents(cls: type) -> dict[str, Any]:
+    """What a class and those it is made from declare of their fitted parts."""
+    return {
+        name: part
+        for base in reversed(cls.__mro__)
+        for name, part in vars(base).get("_contents", {}).items()
+    }
+
+
+def declared_types(specification: Any) -> Iterator[type]:
+    """Yield the classes that a declaration names."""
+    if isinstance(specification, type):
+        if specification is not str:
+            yield specification
+    elif isinstance(specification, Mapping):
+        for part in specification.values():
+            yield from declared_types(part)
+    elif isinstance(specification, list | tuple):
+        for part in specification:
+            yield from declared_types(part)
+
+
+def parameters_of(cls: type) -> dict[str, Any]:
+    """The names of a constructor's parameters, and their defaults."""
+    if cls.__init__ is object.__init__:
+        return {}
+    return {
+        name: parameter.default
+        for name, parameter in signature(cls).parameters.items()
+        if parameter.kind in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY)
+    }
+
+
+def check_contents(where: str, value: Any, declared: Mapping[str, Any]) -> None:
+    """Refuse an object with a part that does not look as declared.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> two = SimpleNamespace(coef_=np.zeros((3, 4)), intercept_=np.zeros(2))
+    >>> check_contents("two", two, {"coef_": "float (labels, features)", "intercept_": "float (labels)"})
+    Traceback (most recent call last):
+    ValueError: two.intercept_ has 2 labels, and elsewhere there are 3
+    """
+    state = vars(value)
+    lengths: dict[str, int] = {}
+    if isinstance(features := state.get("n_features_in_"), int):
+        lengths["features"] = features
+    for name, specification in declared.items():
+        _check(f"{where}.{name}", state.get(name), specification, lengths)
+
+
+def _check(where: str, value: Any, specification: Any, lengths: dict[str, int]) -> None:
+    if isinstance(specification, str):
+        _check_kind(where, value, specification, lengths)
+    elif isinstance(specification, list):
+        if type(value) is not list:
+            raise ValueError(f"{where} is no list")
+        for number, part in enumerate(value):
+            _check(f"{where}[{number}]", part, specification[0], lengths)
+    elif isinstance(specification, Mapping):
+        names = value.keys() if type(value) is dict else ()
+        anything = specification.keys() == {str}
+        if type(value) is not dict or not (anything or names == specification.keys()):
+            raise ValueError(f"{where} is no dict of {', '.join(map(str, specification))}")
+        for name, part in value.items():
+            _check(f"{where}[{name!r}]", part, specification[str if anything else name], lengths)
+    else:
+        classes = specification if isinstance(specification, tuple) else (specification,)
+        if type(value) not in classes and not (value is None and None in classes):
+            raise ValueError(f"{where} is of type {type(value).__name__}")
+
+
+def _check_kind(where: str, value: Any, specification: str, lengths: dict[str, int]) -> None:
+    kind, axes, optional = _SPECIFICATION.fullmatch(specification).groups()  # type: ignore[union-attr]
+    if kind == "any" or (value is None and optional):
+        return
+    if axes is None:
+        if not _is_scalar(value, kind):
+            raise ValueError(f"{where} is no {kind}")
+        return
+    if kind == "rows":
+        fits = sparse.issparse(value) or isinstance(value, np.ndarray)
+        fits = fits and value.dtype == np.float64
+    else:
+        fits = isinstance(value, np.ndarray) and _is_of(value, kind)
+    names = axes.split(", ")
+    if not fits or value.ndim != len(names):
+        raise ValueError(f"{where} is no array of {specification}")
+    for name, length in zip(names, value.shape, strict=True):
+        expected = int(name) if name.isdecimal() else lengths.setdefault(name, length)
+        if length != expected:
+            raise ValueError(f"{where} has {length} {name}, and elsewhere there are {expected}")
+
+
+def _is_of(array: np.ndarray, kind: str) -> bool:
+    if array.dtype == object and kind in ("text", "values"):
+        return kind == "values" or all(isinstance(part, str) for part in array.ravel())
+    return array.dtype.kind in _KINDS[kind]
+
+
+def _is_scalar(value: Any, kind: str) -> bool:
+    if isinstance(value, bool | np.bool_):
+        return kind in ("bool", "values")
+    if kind == "text":
+        return isinstance(value, str)
+    if kind == "int":
+        return isinstance(value, int | np.integer)
+    return kind in ("float", "number", "values") and isinstance(value, int | float | np.number)
