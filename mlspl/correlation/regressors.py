@@ -32,6 +32,8 @@ class CodeRegressor(ABC, BaseEstimator):
            [0.5, 0.5]])
     """
 
+    _contents = {}
+
     @abstractmethod
     def expand(self, rows: Rows, codes) -> tuple[np.ndarray, np.ndarray]:
         """Coefficients (m, p) in the coordinates of the space and intercepts (m,) for codes (n, m).

@@ -41,6 +41,8 @@ class AnchoredCalibration(Calibration):
     array([3., 1.])
     """
 
+    _contents = {"slopes_": "float (2, labels)"}
+
     def fit(self, F: ArrayLike, Y: ArrayLike, label_weight: ArrayLike | None = None) -> Self:
         """Fit the slopes.
 

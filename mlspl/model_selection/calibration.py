@@ -53,6 +53,8 @@ class IdentityCalibration(Calibration):
     array([[ 0., -1.]])
     """
 
+    _contents = {"n_labels_": "int"}
+
     def fit(self, F: ArrayLike, Y: ArrayLike, label_weight: ArrayLike | None = None) -> Self:
         """Check the arguments, and learn nothing but the number of labels."""
         scores, _, _ = check_training(F, Y, label_weight)
@@ -96,6 +98,8 @@ class PlattCalibration(Calibration):
     >>> print(calibration.slope_.round(1), calibration.offset_.round(1))
     [3. 3.] [ 0. -1.]
     """
+
+    _contents = {"slope_": "float (labels)", "offset_": "float (labels)"}
 
     def fit(self, F: ArrayLike, Y: ArrayLike, label_weight: ArrayLike | None = None) -> Self:
         """Fit the sigmoids.

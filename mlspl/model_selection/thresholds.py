@@ -39,6 +39,8 @@ class ZeroThreshold(Threshold):
            [False,  True]])
     """
 
+    _contents = {"n_labels_": "int"}
+
     def fit(self, F: ArrayLike, Y: ArrayLike, label_weight: ArrayLike | None = None) -> Self:
         """Check the arguments, and learn nothing but the number of labels."""
         scores, _, _ = check_training(F, Y, label_weight)
@@ -77,6 +79,8 @@ class LabelThreshold(Threshold):
     >>> threshold.apply([[-1.2]])
     array([[ True]])
     """
+
+    _contents = {"cut_": "float (labels)"}
 
     def __init__(self, criterion: str = "f1"):
         self.criterion = criterion
@@ -170,6 +174,8 @@ class CountThreshold(Threshold):
     array([[False,  True,  True],
            [False,  True, False]])
     """
+
+    _contents = {"coef_": "float (labels)", "intercept_": "float", "least_": "int", "most_": "int"}
 
     def fit(self, F: ArrayLike, Y: ArrayLike, label_weight: ArrayLike | None = None) -> Self:
         """Regress the number of labels on the sorted scores.

@@ -39,6 +39,16 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):
     as scikit-learn's binary classifiers give them.
     """
 
+    _contents = {
+        "n_features_in_": "int",
+        "feature_names_in_": "text (features)?",
+        "label_names_": "text (labels)",
+        "classes_": "values (_)",
+        "_multilabel": "bool",
+        "_target_dtype": "dtype?",
+        "_negative": "int?",
+    }
+
     def fit(self, X, Y, label_weight=None):
         """Learn all labels.
 

@@ -65,6 +65,8 @@ class LazyCalibration:
         The training data.
     """
 
+    _contents = {"training": "any", "calibration": (AnchoredCalibration, None)}
+
     def __init__(self, estimator, X, Y, label_weight):
         self.training: Any = (quiet(estimator), X.copy(), Y, label_weight)
         self.calibration: Any = None
@@ -78,12 +80,21 @@ class LazyCalibration:
             self.training = None
         return self.calibration
 
+    _prepare_file = get
+
+    def _check_contents(self):
+        """A file holds training data of too few rows to fit anything to, or none."""
+        if self.training is not None and len(self.training[2]) > 2:
+            raise ValueError("a model file holds no training data")
+
 
 class OutOfFoldProbabilitiesMixin:
     """Adds ``predict_proba`` to an estimator of margins; nothing is computed until it is called.
 
     The fit calls ``_prepare_calibration(X, Y, label_weight)``.
     """
+
+    _contents = {"_calibration": (LazyCalibration, None)}
 
     def _prepare_calibration(self, X, Y, label_weight) -> None:
         self._calibration = LazyCalibration(self, X, Y, label_weight)

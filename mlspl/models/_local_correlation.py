@@ -7,7 +7,7 @@ from mlspl.correlation import CodeRidge, get_regressor
 from mlspl.models._alternation import Alternation, Coding
 from mlspl.models._machine import Machine
 from mlspl.models._progress import CallbackSupportMixin, fit_progress, with_callbacks
-from mlspl.pacing import paced
+from mlspl.pacing import Trace, paced
 
 __all__ = ["LocalCorrelationClassifier"]
 
@@ -18,6 +18,16 @@ class LocalCorrelationClassifier(CallbackSupportMixin, Machine):
     It implements ``_pacing()``, which gives a self-paced function (or None) and a schedule, and
     ``_folds(Y)``, which gives the folds of cross-fitted codes (or None).
     """
+
+    _contents = {
+        "label_weights_": "float (rows, labels)",
+        "history_": "any",
+        "trace_": (Trace, None),
+        "stop_reason_": "text",
+        "n_iter_": "int",
+        "codes_": "float (rows, codes)",
+        "prototypes_": "float (codes, labels)",
+    }
 
     fit = with_callbacks(Machine.fit)
     target_weight = 1.0

@@ -6,7 +6,7 @@ from mlspl._limits import Cost
 from mlspl.models._base import MultiLabelClassifier
 from mlspl.models._calibrated import OutOfFoldProbabilitiesMixin
 from mlspl.models._class_weight import class_costs
-from mlspl.spaces import Gram, Space
+from mlspl.spaces import Gram, Model, Space
 
 __all__ = ["Machine"]
 
@@ -16,6 +16,8 @@ class Machine(OutOfFoldProbabilitiesMixin, MultiLabelClassifier):
 
     A subclass's ``_fit`` places X in ``_space()`` and leaves in ``model_`` what scores new rows.
     """
+
+    _contents = {"model_": Model}
 
     def _space(self) -> Space:
         """Where the machines are fitted, from the estimator's parameters."""

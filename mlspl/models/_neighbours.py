@@ -1,5 +1,7 @@
 """Nearest neighbours that leave nothing to chance: of two equally far, the lower index is nearer."""
 
+from functools import cached_property
+
 import numpy as np
 from scipy import sparse
 from sklearn.neighbors import NearestNeighbors
@@ -42,6 +44,13 @@ class StableNeighbours:
     array([1, 2, 1, 1])
     """
 
+    _contents = {
+        "_settings": {"p": "number", "metric": "text", "metric_params": "any"},
+        "_origin": "float (columns)?",
+        "_X": "rows (rows, columns)",
+        "_metric": "text",
+    }
+
     def __init__(self, X, metric="euclidean", metric_params=None, n_jobs=None):
         if metric == "precomputed" and sparse.issparse(X):
             raise UserError("Precomputed distances must be a dense array: a sparse one leaves pairs out.")
@@ -50,26 +59,21 @@ class StableNeighbours:
             "p": parameters.pop("p", 2),
             "metric": metric,
             "metric_params": parameters or None,
-            "n_jobs": n_jobs,
         }
+        self.n_jobs = n_jobs
         # Far from the origin the engine's dot products cancel; moving the origin changes no distance.
         centred = metric in _EUCLIDEAN | {"minkowski"} and not sparse.issparse(X)
         self._origin = X.mean(axis=0) if centred else None
         self._X = X if self._origin is None else X - self._origin
-        self._build()
-
-    def _build(self):
-        self._engine = NearestNeighbors(**self._settings).fit(self._X)
         self._metric = self._engine.effective_metric_
+
+    @cached_property
+    def _engine(self):
+        return NearestNeighbors(**self._settings, n_jobs=self.n_jobs).fit(self._X)
 
     def __getstate__(self):
         """Leave out the engine: its trees are private to scikit-learn; no file should need to trust them."""
         return {name: value for name, value in self.__dict__.items() if name != "_engine"}
-
-    def __setstate__(self, state):
-        """Build the engine anew."""
-        self.__dict__.update(state)
-        self._build()
 
     def of_each_other(self, k):
         """The k nearest other rows of each row; a row is never its own neighbour, its duplicates may be.

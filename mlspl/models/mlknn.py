@@ -73,6 +73,14 @@ class MLkNNClassifier(MultiLabelClassifier):
            [1, 0, 0, 0]])
     """
 
+    _contents = {
+        "_carried": "float (rows, labels)",
+        "_weight": "float (rows, labels)?",
+        "_neighbours": StableNeighbours,
+        "label_counts_": "float (2, labels)",
+        "neighbour_counts_": "float (2, labels, counts)",
+    }
+
     def __init__(self, k=10, s=1.0, *, metric="euclidean", metric_params=None, n_jobs=None):
         self.k = k
         self.s = s
@@ -139,6 +147,13 @@ class MLkNNClassifier(MultiLabelClassifier):
             carriers = np.divide(self.k * carriers, weight, out=np.zeros_like(weight), where=informed)
         below = np.clip(carriers.astype(np.intp), 0, self.k - 1)
         return below, np.minimum(carriers - below, 1.0), informed
+
+    def _check_contents(self):
+        """The search must find rows that are there: a product of sparse matrices does not ask."""
+        n_samples, counts = self._carried.shape[0], self.neighbour_counts_.shape[2]
+        self._check_parameters(n_samples)
+        if self._neighbours._X.shape[0] != n_samples or counts != self.k + 1:
+            raise ValueError(f"{n_samples} rows and {counts} counts do not fit the search or k = {self.k}")
 
     def _check_parameters(self, n_samples):
         if isinstance(self.k, bool) or not isinstance(self.k, Integral) or self.k < 1:

@@ -16,7 +16,7 @@ from mlspl.models._pace_path import PathPoint, PathStep, Setting, list_points, w
 from mlspl.models._progress import CallbackSupportMixin, fit_progress, with_callbacks
 from mlspl.models.tuned_decision import DecisionMixin, judge, judge_of, known_labels
 from mlspl.pacing import Trace
-from mlspl.spaces import Gram, resolve_gamma
+from mlspl.spaces import Gram, Model, resolve_gamma
 
 __all__ = ["MLSPLClassifierCV"]
 
@@ -119,6 +119,19 @@ class MLSPLClassifierCV(CallbackSupportMixin, DecisionMixin, MultiLabelClassifie
     >>> model.fit(digits.X[:150], digits.Y[:150]).best_params_["C"]
     1.0
     """
+
+    _contents = {
+        "machines_": [Model],
+        "label_weights_": "float (rows, labels)",
+        "trace_": Trace,
+        "history_": "any",
+        "stop_reason_": "text",
+        "criterion_": "text",
+        "cv_results_": "any",
+        "members_": "any",
+        "best_params_": "any",
+        "best_score_": "float",
+    }
 
     def __init__(
         self,

@@ -14,6 +14,39 @@ from mlspl.models._machine import Machine
 __all__ = ["LazySlope", "RankSVMClassifier"]
 
 
+class LazySlope:
+    """The training data until probabilities are asked for, the slope of their sigmoid afterwards.
+
+    One slope serves all labels, which leaves the ranking as it is. It is that of Platt's sigmoid of
+    out-of-fold scores, held to ½ at score 0 by counting every score with both signs.
+    """
+
+    _contents = {"training": "any", "slope": "float?"}
+
+    def __init__(self, estimator, X, Y, label_weight):
+        self.training = (quiet(estimator), X.copy(), Y, label_weight)
+
+    def get(self) -> float:
+        if hasattr(self, "training"):
+            estimator, X, Y, label_weight = self.training
+            scores = held_out_scores(estimator, X, Y, label_weight).reshape(-1, 1)
+            weight = None if label_weight is None else np.tile(label_weight.reshape(-1, 1), (2, 1))
+            relevant = Y.reshape(-1, 1)
+            platt = PlattCalibration().fit(
+                np.vstack([scores, -scores]), np.vstack([relevant, ~relevant]), weight
+            )
+            self.slope = float(platt.slope_[0])
+            del self.training
+        return self.slope
+
+    _prepare_file = get
+
+    def _check_contents(self):
+        """A file holds training data of too few rows to fit anything to, or none."""
+        if hasattr(self, "training") and len(self.training[2]) > 2:
+            raise ValueError("a model file holds no training data")
+
+
 class RankSVMClassifier(Machine):
     """Rank each row's relevant labels above its irrelevant ones by a margin, then cut the ranking.
 
@@ -82,6 +115,13 @@ class RankSVMClassifier(Machine):
     True
     """
 
+    _contents = {
+        "_slope": LazySlope,
+        "objective_": "float",
+        "dual_gap_": "float",
+        "n_iter_": "int",
+    }
+
     def __init__(self, C=1.0, kernel="rbf", gamma="auto", degree=3, coef0=0.0, tol=1e-4, max_iter=10_000):
         self.C = C
         self.kernel = kernel
@@ -142,30 +182,6 @@ class RankSVMClassifier(Machine):
                 UserWarning,
                 stacklevel=4,
             )
-
-
-class LazySlope:
-    """The training data until probabilities are asked for, the slope of their sigmoid afterwards.
-
-    One slope serves all labels, which leaves the ranking as it is. It is that of Platt's sigmoid of
-    out-of-fold scores, held to ½ at score 0 by counting every score with both signs.
-    """
-
-    def __init__(self, estimator, X, Y, label_weight):
-        self.training = (quiet(estimator), X.copy(), Y, label_weight)
-
-    def get(self) -> float:
-        if hasattr(self, "training"):
-            estimator, X, Y, label_weight = self.training
-            scores = held_out_scores(estimator, X, Y, label_weight).reshape(-1, 1)
-            weight = None if label_weight is None else np.tile(label_weight.reshape(-1, 1), (2, 1))
-            relevant = Y.reshape(-1, 1)
-            platt = PlattCalibration().fit(
-                np.vstack([scores, -scores]), np.vstack([relevant, ~relevant]), weight
-            )
-            self.slope = float(platt.slope_[0])
-            del self.training
-        return self.slope
 
 
 # The score of a single label is what it has over the virtual label of its absence.

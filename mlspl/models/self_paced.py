@@ -66,6 +66,14 @@ class SelfPacedClassifier(CallbackSupportMixin, MultiLabelClassifier):
     True
     """
 
+    _contents = {
+        "label_weights_": "float (rows, labels)",
+        "history_": "any",
+        "trace_": (pacing.Trace, None),
+        "stop_reason_": "text",
+        "estimators_": ["any"],
+    }
+
     def __init__(
         self,
         estimator,

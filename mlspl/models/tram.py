@@ -77,6 +77,14 @@ class TRAMClassifier(MultiLabelClassifier):
            [1, 1, 0, 0]])
     """
 
+    _contents = {
+        "counts_": "float (rows)",
+        "shares_": "float (rows, labels)",
+        "projection_": "float (features, directions)?",
+        "_labelled": "rows (rows, features)",
+        "_unlabelled": ["rows (_, features)"],
+    }
+
     def __init__(self, k=10, mddm=False, *, n_jobs=None):
         self.k = k
         self.mddm = mddm

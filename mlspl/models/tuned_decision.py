@@ -10,7 +10,9 @@ from sklearn.utils import check_random_state, get_tags
 from mlspl.metrics import Criterion, get_criterion
 from mlspl.model_selection import (
     AnchoredCalibration,
+    Calibration,
     IterativeStratification,
+    Threshold,
     get_calibration,
     get_threshold,
     out_of_fold_scores,
@@ -165,6 +167,13 @@ def choose_decision(
 class DecisionMixin:
     """For estimators with ``calibrations`` and ``thresholds`` to choose from, and ``_raw_scores(X)``."""
 
+    _contents = {
+        "decisions_": "any",
+        "calibration_": Calibration,
+        "threshold_": Threshold,
+        "_probability": AnchoredCalibration,
+    }
+
     calibrations: Sequence[str]
     thresholds: Sequence[str]
 
@@ -235,6 +244,8 @@ class TunedDecisionClassifier(DecisionMixin, MultiLabelClassifier):
     >>> model.decisions_[0]["threshold"] in ("zero", "label", "count")
     True
     """
+
+    _contents = {"estimator_": "any"}
 
     def __init__(
         self,

@@ -8,7 +8,7 @@ schedule grow the pace.
 
 from mlspl.pacing.base import SelfPacedFunction
 from mlspl.pacing.cutoff import Hard, Linear, Logarithmic, Mixture, MixtureZhao, Polynomial
-from mlspl.pacing.derived import DerivedFunction, derive
+from mlspl.pacing.derived import DerivedFunction, DerivedScale, DerivedShift, derive
 from mlspl.pacing.diversity import Diversity
 from mlspl.pacing.families import ScaleFamily, ShiftFamily
 from mlspl.pacing.loop import Learner, Paced, Step, paced
@@ -27,6 +27,8 @@ __all__ = [
     "Cauchy",
     "Check",
     "DerivedFunction",
+    "DerivedScale",
+    "DerivedShift",
     "Diversity",
     "Exponential",
     "Gaussian",

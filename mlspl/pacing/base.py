@@ -22,6 +22,8 @@ class SelfPacedFunction(ABC):
     functions are equal when their class and attributes are.
     """
 
+    _contents = {}
+
     name: ClassVar[str] = ""
     """What `pacing.get`, the command line and the legends call the function."""
     tex: ClassVar[str] = ""

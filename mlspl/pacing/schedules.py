@@ -30,6 +30,8 @@ class PaceSchedule(ABC):
     An infinite pace puts every pair in play: no later step differs from it.
     """
 
+    _contents = {}
+
     @property
     @abstractmethod
     def targets(self) -> tuple[float, ...]:

@@ -41,6 +41,14 @@ class Trace:
     (array([[1, 0]], dtype=int16), array([[0.3, 3. ]], dtype=float32), array([[0.2, 1. ]], dtype=float32))
     """
 
+    _contents = {
+        "n_steps": "int",
+        "entered": "int (rows, labels)",
+        "last_loss": "float (rows, labels)",
+        "mean_loss": "float (rows, labels)",
+        "_squares": "float (rows, labels)",
+    }
+
     def __init__(self, shape: tuple[int, int]) -> None:
         self.n_steps = 0
         self.entered = np.zeros(shape, dtype=np.int16)

@@ -154,6 +154,8 @@ def _check_states(schema: Any) -> None:
     for node in _nodes(schema):
         if node.get("__loader__") != "ObjectNode" or (state := node.get("content")) is None:
             continue
+        if state.get("__loader__") == "JsonNode" and state.get("content") == "null":
+            continue  # an object without parts
         if state.get("__loader__") != "DictNode" or not isinstance(parts := state.get("content"), dict):
             raise UserError("it has an object whose parts have no names, so mlspl did not write it.")
         if any(kind.get("__class__") != "str" for kind in state["key_types"]["content"]):

@@ -1,23 +1,25 @@
 """What a model is made of, part by part: made ready for a file, and looked at once more when it comes out."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import fields, is_dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.pipeline import Pipeline
-from sklearn.preprocessing import OneHotEncoder
 
 from mlspl.errors import UserError
-from mlspl.models._calibrated import LazyCalibration
-from mlspl.models.ranksvm import LazySlope
-from mlspl.pacing.derived import DerivedFunction
-from mlspl.persistence.encoders import settle_encoder
-from mlspl.persistence.trusted import OBJECTS, TRUSTED_TYPES, full_name
+from mlspl.pacing import DerivedFunction
+from mlspl.persistence.foreign import FOREIGN_CHECKS
+from mlspl.persistence.shapes import check_contents, parameters_of
+from mlspl.persistence.trusted import OBJECTS, PLAIN, TRUSTED_TYPES, full_name
 
 __all__ = ["check_values", "refuse_functions", "settle_probabilities"]
 
 _MT19937_WORDS = 624
+_KINDS = "biufUO"
+_LONGEST_TEXT = 2**16  # bytes of a text in an array, which NumPy allocates for each
+# How to run is for the user to say: a file could ask for a thousand processes.
+_EXECUTION = ("n_jobs", "verbose", "memory")
 
 
 def refuse_functions(model: Any, trusted: frozenset[str]) -> None:
@@ -59,19 +61,17 @@ def settle_probabilities(model: Any) -> None:
     True
     """
     for _, value in list(_parts(model, _written)):
-        if not isinstance(value, LazyCalibration | LazySlope):
-            continue
-        try:
-            value.get()
-        except ValueError:
-            # Too few rows for folds: probabilities cannot be had from the model either, in file or not.
-            continue
+        prepare = getattr(type(value), "_prepare_file", None)
+        if prepare is not None:
+            # Of too few rows for folds probabilities cannot be had from the model either, in file or not.
+            with suppress(ValueError):
+                prepare(value)
 
 
 def check_values(model: Any, trusted: frozenset[str]) -> None:
     """Refuse values that compiled code, SymPy or a later fit would trust: no type alone makes them harmless.
 
-    What scikit-learn derives from its public attributes is derived anew, not believed.
+    What says how to run and not what to compute (``n_jobs`` and the like) is set back to its default.
 
     Examples
     --------
@@ -83,28 +83,49 @@ def check_values(model: Any, trusted: frozenset[str]) -> None:
     ValueError: MLkNNClassifier has a part 'predict', which no MLkNNClassifier has
     """
     for where, value in _parts(model):
-        if full_name(type(value)) in trusted:
+        cls = type(value)
+        if full_name(cls) in trusted:
             continue
-        if full_name(type(value)) in OBJECTS:
-            _check_names(where, value)
-        if isinstance(value, DerivedFunction) and not isinstance(value.source, str):
-            raise TypeError(f"{where} has a curve that is no text")
-        if is_dataclass(value) and not isinstance(value, type):
-            _check_parameters(where, value)
+        if cls in OBJECTS:
+            _check_object(where, value)
         elif isinstance(value, np.random.RandomState):
             if not 0 <= value.get_state(legacy=False)["state"]["pos"] <= _MT19937_WORDS:
                 raise ValueError(f"{where} is outside its range")
-        elif isinstance(value, Pipeline) and vars(value).get("memory") is not None:
-            raise ValueError(f"{where} keeps a cache on disk: set memory=None")
-        elif isinstance(value, OneHotEncoder):
-            settle_encoder(where, value)
+        elif isinstance(value, np.dtype):
+            if value.kind not in _KINDS or value.itemsize > _LONGEST_TEXT:
+                raise TypeError(f"{where} is the type {str(value)[:40]} of arrays")
+        elif cls is np.ndarray:
+            if value.dtype.kind not in _KINDS:
+                raise TypeError(f"{where} is an array of type {str(value.dtype)[:40]}")
+        elif cls not in PLAIN and not isinstance(value, type):
+            raise TypeError(f"{where} is of type {cls.__name__}")
 
 
-def _check_names(where: str, value: Any) -> None:
-    """Refuse an attribute that would stand in for a method or a property of the class."""
+def _check_object(where: str, value: Any) -> None:
+    cls, declared = type(value), OBJECTS[type(value)]
+    parameters = parameters_of(cls)
+    _check_names(where, value, parameters.keys() | declared.keys())
+    vars(value).update({name: parameters[name] for name in _EXECUTION if name in parameters})
+    if is_dataclass(value):
+        _check_parameters(where, value)
+    if isinstance(value, DerivedFunction) and not isinstance(value.source, str):
+        raise TypeError(f"{where} has a curve that is no text")
+    if declared.keys() & vars(value).keys():
+        check_contents(where, value, declared)
+        check = getattr(cls, "_check_contents", None)
+        if check is not None:
+            check(value)
+    if cls in FOREIGN_CHECKS:
+        FOREIGN_CHECKS[cls](where, value)
+
+
+def _check_names(where: str, value: Any, known: Collection[str]) -> None:
+    """Refuse an attribute that stands in for a method or property of the class, or that ours do not have."""
+    strict = hasattr(type(value), "_contents") and not is_dataclass(value)
     for name in vars(value):
         method = getattr(type(value), name, None)
-        if not isinstance(name, str) or name.startswith("__") or hasattr(type(method), "__get__"):
+        odd = not isinstance(name, str) or name.startswith("__") or hasattr(type(method), "__get__")
+        if odd or (strict and name not in known):
             raise ValueError(f"{where} has a part {str(name)[:80]!r}, which no {type(value).__name__} has")
 
 

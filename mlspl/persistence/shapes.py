@@ -3,10 +3,10 @@
 A class lists in ``_contents`` what a fit leaves in it, name by name:
 
 - ``"float (labels, rows)"``: an array of that kind, with a name or number for the length of each axis; a name
-  stands for one length throughout the object, and ``features`` for its ``n_features_in_``. Kinds are float, int,
-  bool, number, text and values (any of them); ``rows`` is a float64 array or CSR matrix;
-- ``"float"``: one of that kind; ``"any"``: whatever a file may hold;
-- a class, or a tuple of classes: an object of one of them;
+  stands for one length throughout the object, ``features`` for its ``n_features_in_``, and _ for any length.
+  Kinds are float, int, bool, number, text, values (any of these) and rows (a float64 array or CSR matrix);
+- ``"float"``: one of that kind; ``"dtype"``: NumPy's type of numbers; ``"any"``: whatever a file may hold;
+- a class, or a tuple of classes: an object of one of them or made from it;
 - ``[part]``: a list of such parts; ``{"name": part}``: a dict of them; ``{str: part}``: one of any names;
 - with ``?`` at the end, or None in the tuple: it may be missing or None.
 
@@ -31,9 +31,7 @@ _SPECIFICATION = re.compile(r"(\w+)(?: \(([\w, ]+)\))?(\??)")
 def declared_contents(cls: type) -> dict[str, Any]:
     """What a class and those it is made from declare of their fitted parts."""
     return {
-        name: part
-        for base in reversed(cls.__mro__)
-        for name, part in vars(base).get("_contents", {}).items()
+        name: part for base in reversed(cls.__mro__) for name, part in vars(base).get("_contents", {}).items()
     }
 
 
@@ -97,7 +95,9 @@ def _check(where: str, value: Any, specification: Any, lengths: dict[str, int]) 
             _check(f"{where}[{name!r}]", part, specification[str if anything else name], lengths)
     else:
         classes = specification if isinstance(specification, tuple) else (specification,)
-        if type(value) not in classes and not (value is None and None in classes):
+        if not (value is None and None in classes) and not isinstance(
+            value, tuple(part for part in classes if part is not None)
+        ):
             raise ValueError(f"{where} is of type {type(value).__name__}")
 
 
@@ -118,6 +118,8 @@ def _check_kind(where: str, value: Any, specification: str, lengths: dict[str, i
     if not fits or value.ndim != len(names):
         raise ValueError(f"{where} is no array of {specification}")
     for name, length in zip(names, value.shape, strict=True):
+        if name == "_":
+            continue
         expected = int(name) if name.isdecimal() else lengths.setdefault(name, length)
         if length != expected:
             raise ValueError(f"{where} has {length} {name}, and elsewhere there are {expected}")
@@ -132,6 +134,8 @@ def _is_of(array: np.ndarray, kind: str) -> bool:
 def _is_scalar(value: Any, kind: str) -> bool:
     if isinstance(value, bool | np.bool_):
         return kind in ("bool", "values")
+    if kind == "dtype":
+        return isinstance(value, np.dtype) and value.kind in _KINDS["number"]
     if kind == "text":
         return isinstance(value, str)
     if kind == "int":

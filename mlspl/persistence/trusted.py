@@ -1,44 +1,24 @@
-"""The types a model file may name: a few kinds of nodes, each with what it may build."""
+"""The types a model file may name: a few kinds of nodes, each with what it may build.
 
+Our own classes declare themselves: each says in ``_contents`` what its file may hold (see `shapes`).
+"""
+
+from collections.abc import Iterable
+from inspect import isabstract
 from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.compose import ColumnTransformer
-from sklearn.decomposition import PCA, TruncatedSVD
-from sklearn.impute import SimpleImputer
-from sklearn.linear_model import LogisticRegression, RidgeClassifier
-from sklearn.naive_bayes import BernoulliNB, GaussianNB
-from sklearn.pipeline import Pipeline
-from sklearn.preprocessing import (
-    LabelBinarizer,
-    MaxAbsScaler,
-    MinMaxScaler,
-    Normalizer,
-    OneHotEncoder,
-    OrdinalEncoder,
-    RobustScaler,
-    StandardScaler,
-)
-from sklearn.svm import LinearSVC
 
-from mlspl import model_selection, pacing
-from mlspl.correlation import CodeRidge, CodeSVR
-from mlspl.models._calibrated import LazyCalibration
-from mlspl.models._neighbours import StableNeighbours
-from mlspl.models.bsvm import BSVMClassifier
-from mlspl.models.mlknn import MLkNNClassifier
-from mlspl.models.mlloc import MLLOCClassifier
-from mlspl.models.mlspl import MLSPLClassifier
-from mlspl.models.mlspl_cv import MLSPLClassifierCV
-from mlspl.models.ranksvm import LazySlope, RankSVMClassifier
-from mlspl.models.self_paced import SelfPacedClassifier
-from mlspl.models.tram import TRAMClassifier
-from mlspl.models.tuned_decision import TunedDecisionClassifier
-from mlspl.pacing.derived import DerivedScale, DerivedShift
-from mlspl.spaces import KernelExpansion
+from mlspl import correlation, model_selection, models, pacing, spaces
+from mlspl.persistence.foreign import FOREIGN_CONTENTS
+from mlspl.persistence.shapes import declared_contents, declared_types
 
-__all__ = ["ALLOWED", "OBJECTS", "TRUSTED_TYPES", "full_name"]
+__all__ = ["ALLOWED", "OBJECTS", "PLAIN", "TRUSTED_TYPES", "full_name"]
+
+_ROOMS = (pacing, model_selection, spaces, correlation, models)
+_SCALARS = (np.bool_, np.int8, np.int16, np.int32, np.int64, np.uint8, np.float32, np.float64)
+_MATRICES = (sparse.csr_array, sparse.csr_matrix)
 
 
 def full_name(thing: Any) -> str:
@@ -53,57 +33,26 @@ def full_name(thing: Any) -> str:
     return f"{thing.__module__}.{thing.__name__}"
 
 
-_OBJECTS = (
-    BSVMClassifier,
-    MLkNNClassifier,
-    MLLOCClassifier,
-    MLSPLClassifier,
-    MLSPLClassifierCV,
-    RankSVMClassifier,
-    SelfPacedClassifier,
-    TRAMClassifier,
-    TunedDecisionClassifier,
-    CodeRidge,
-    CodeSVR,
-    LazyCalibration,
-    LazySlope,
-    StableNeighbours,
-    model_selection.AnchoredCalibration,
-    model_selection.IdentityCalibration,
-    model_selection.PlattCalibration,
-    model_selection.CountThreshold,
-    model_selection.LabelThreshold,
-    model_selection.ZeroThreshold,
-    *(type(pacing.get(name)) for name in pacing.names()),
-    DerivedScale,
-    DerivedShift,
-    KernelExpansion,
-    pacing.GeometricPace,
-    pacing.QuantilePace,
-    pacing.Trace,
-    pacing.UntilInPlay,
-    BernoulliNB,
-    ColumnTransformer,
-    GaussianNB,
-    LabelBinarizer,
-    LinearSVC,
-    LogisticRegression,
-    MaxAbsScaler,
-    MinMaxScaler,
-    Normalizer,
-    OneHotEncoder,
-    OrdinalEncoder,
-    PCA,
-    Pipeline,
-    RidgeClassifier,
-    RobustScaler,
-    SimpleImputer,
-    StandardScaler,
-    TruncatedSVD,
-)
-_SCALARS = (np.bool_, np.int8, np.int16, np.int32, np.int64, np.uint8, np.float32, np.float64)
-_TRUSTED: dict[str, tuple] = {
-    "ObjectNode": _OBJECTS,
+def _collect(rooms: Iterable) -> dict[type, dict[str, Any]]:
+    """The classes behind the doors of the rooms, and in one another, that say what files hold of them."""
+    waiting = [thing for room in rooms for thing in vars(room).values() if isinstance(thing, type)]
+    found: dict[type, dict[str, Any]] = {}
+    while waiting:
+        cls = waiting.pop()
+        if cls not in found and hasattr(cls, "_contents") and not isabstract(cls):
+            found[cls] = declared_contents(cls)
+            waiting += declared_types(found[cls])
+    return found
+
+
+OBJECTS: dict[type, dict[str, Any]] = _collect(_ROOMS) | FOREIGN_CONTENTS
+"""The types that are built part by part, and what is declared of their parts."""
+
+PLAIN = (type(None), bool, int, float, str, list, tuple, dict, slice, np.ndarray, *_SCALARS, *_MATRICES)
+"""The types of data."""
+
+_TRUSTED: dict[str, Iterable[type]] = {
+    "ObjectNode": OBJECTS,
     "DictNode": (dict,),
     "ListNode": (list,),
     "TupleNode": (tuple,),
@@ -113,12 +62,10 @@ _TRUSTED: dict[str, tuple] = {
     "NdArrayNode": (np.ndarray, *_SCALARS),
     "DTypeNode": (np.dtype,),
     "RandomStateNode": (np.random.RandomState,),
-    "SparseMatrixNode": (sparse.csr_array, sparse.csr_matrix),
+    "SparseMatrixNode": _MATRICES,
 }
 ALLOWED = {loader: frozenset(map(full_name, things)) for loader, things in _TRUSTED.items()}
 """The types that each kind of node may be of."""
-OBJECTS = ALLOWED["ObjectNode"]
-"""The types that are built part by part."""
 
 TRUSTED_TYPES: tuple[str, ...] = tuple(sorted(frozenset().union(*ALLOWED.values())))
 """Every type a model file may name, in alphabetical order."""

@@ -205,6 +205,16 @@ class KernelExpansion(Model):
         The kernel, γ being a number.
     """
 
+    _contents = {
+        "support": "int (support)",
+        "X": "rows (support, columns)?",
+        "coef": "float (labels, support)",
+        "intercept": "float (labels)",
+        "gamma": "float?",
+        "degree": "number",
+        "coef0": "number",
+    }
+
     def __init__(self, support, X, coef, intercept, kernel, gamma, degree, coef0):
         self.support = support
         self.X = X

@@ -15,6 +15,8 @@ import pytest
 import skops.io
 from scipy import sparse
 from sklearn.compose import make_column_transformer
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
@@ -389,13 +391,69 @@ def test_objects_made_of_each_other_do_not_unfold(saved, tmp_path):
             load_model(path)
 
 
-def test_a_pipeline_with_a_cache_on_disk_is_refused(tmp_path):
-    """Fitted again, it would write where the file says, and unpickle what lies there."""
-    model = make_pipeline(StandardScaler(), mlspl.MLkNNClassifier(k=3)).fit(X, Y)
-    model.memory = str(tmp_path / "cache")
-    with pytest.raises(UserError, match="cannot be saved: Pipeline keeps a cache on disk: set memory=None"):
-        save_model(model, tmp_path / "model.skops")
-    with pytest.raises(UserError, match="keeps a cache on disk"):
+def test_how_to_run_is_for_the_user_to_say(tmp_path):
+    """A file with n_jobs=40 started 40 processes on predict; one with a cache wrote and unpickled there."""
+    learner = mlspl.SelfPacedClassifier(LogisticRegression(), random_state=0, verbose=0)
+    model = make_pipeline(StandardScaler(), learner).fit(X[:, :5], np.nan_to_num(Y))
+    model.set_params(memory=str(tmp_path / "cache"), verbose=True, selfpacedclassifier__n_jobs=40)
+    model.set_params(selfpacedclassifier__estimator__n_jobs=40)
+    again = load_model(save_model(model, tmp_path / "model.skops"))
+    asked = {name: value for name, value in again.get_params().items() if "n_jobs" in name}
+    assert set(asked.values()) == {None}
+    assert (again.memory, again.verbose, again[-1].verbose) == (None, False, 0)
+    neighbours = mlspl.MLkNNClassifier(k=3, n_jobs=40).fit(X, Y)
+    again = load_model(save_model(neighbours, tmp_path / "model.skops"))
+    assert (again.n_jobs, again._neighbours.n_jobs) == (None, None)
+    assert_same_answers(neighbours, again, X)
+
+
+@pytest.mark.parametrize("rows", [0, 1, 59])
+def test_neighbours_that_are_not_there_are_refused(tmp_path, rows):
+    """A sparse product would read the labels of rows beyond the table."""
+    model = mlspl.MLkNNClassifier(k=3).fit(X, np.nan_to_num(Y))
+    model._carried = model._carried[:rows]
+    with pytest.raises(UserError, match="was refused"):
+        load_model(unchecked(model, tmp_path))
+
+
+WRONG_PARTS = [
+    ("_carried", np.zeros((60, 3)), "labels"),
+    ("_carried", np.zeros((60, 4), dtype=np.float32).astype(str), "float"),
+    ("neighbour_counts_", np.zeros((2, 4, 9)), "counts do not fit"),
+    ("label_counts_", np.zeros(2), "no array"),
+    ("label_names_", np.array([1, 2, 3, 4]), "text"),
+    ("n_features_in_", "64", "no int"),
+    ("_neighbours", [1], "of type list"),
+    ("extra", 3, "part 'extra'"),
+    ("_target_dtype", np.dtype("U9"), "no dtype"),
+]
+
+
+@pytest.mark.parametrize(("name", "part", "message"), WRONG_PARTS)
+def test_parts_that_are_not_as_declared_are_refused(tmp_path, name, part, message):
+    model = mlspl.MLkNNClassifier(k=3).fit(X, np.nan_to_num(Y))
+    setattr(model, name, part)
+    with pytest.raises(UserError, match=message):
+        load_model(unchecked(model, tmp_path))
+
+
+VECTORIZERS = [
+    ({"vocabulary_": {"cat": 0, "dog": 10**6}}, "not numbered from 0 on"),
+    ({"vocabulary_": {"cat": 0, "dog": 0}}, "not numbered from 0 on"),
+    ({"input": "filename"}, "another input"),
+    ({"token_pattern": "(a+)+$"}, "another token_pattern"),
+    ({"analyzer": "eval"}, "an analyzer"),
+]
+
+
+@pytest.mark.parametrize(("change", "message"), VECTORIZERS)
+def test_a_vocabulary_outside_its_columns_is_refused(tmp_path, change, message):
+    """Compiled code would write there; and rows that are file names would be opened."""
+    words = pd.Series(["cat and dog", "dog", "__init__ cat"] * 20)
+    model = make_pipeline(TfidfVectorizer(), mlspl.MLkNNClassifier(k=3)).fit(words, Y)
+    assert_same_answers(model, load_model(save_model(model, tmp_path / "model.skops")), words)
+    vars(model[0]).update(change)
+    with pytest.raises(UserError, match=message):
         load_model(unchecked(model, tmp_path))
 
 
