@@ -25,7 +25,6 @@ __all__ = ["ALL_DATASETS", "Comparison", "Ranking", "compare", "known_directions
 ALL_DATASETS = "over data sets"
 # The smallest number of pairs with which a signed-rank test can reach p < 0.05: 2/2^6 = 0.031.
 _FEWEST_PAIRS = 6
-_OTHERS = ("micro_f1", "macro_f1", "subset_accuracy", "jaccard", "ndcg")
 
 
 @dataclass(frozen=True)
@@ -156,7 +155,6 @@ def known_directions(scores: pd.DataFrame) -> dict[str, bool]:
     {'one_error': False, 'average_precision': True}
     """
     directions = {name: criterion.greater_is_better for name, criterion in CRITERIA.items()}
-    directions |= dict.fromkeys(_OTHERS, True)
     return {name: greater for name, greater in directions.items() if name in scores}
 
 

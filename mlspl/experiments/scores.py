@@ -6,7 +6,7 @@ import pandas as pd
 from mlspl.experiments.methods import is_standard
 from mlspl.experiments.paper import paper_mean
 from mlspl.experiments.trial import canonical_json
-from mlspl.metrics import CRITERIA
+from mlspl.metrics import CRITERIA, FIVE
 
 __all__ = ["criteria_in", "score_table", "standard_trials", "summarise"]
 
@@ -66,7 +66,7 @@ def criteria_in(scores: pd.DataFrame) -> list[str]:
     scores : DataFrame
         A table of scores.
     """
-    return [name for name in CRITERIA if name in scores]
+    return [name for name in FIVE if name in scores]
 
 
 def summarise(scores: pd.DataFrame) -> pd.DataFrame:

@@ -1,89 +1,149 @@
-"""The five criteria as data: what tables, tuning and the command line need to know of each."""
+"""Every criterion as data: what tables, tuning and the command line need to know of each."""
 
+import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from types import MappingProxyType
 from typing import Any, Literal
 
+import numpy as np
+from scipy.special import expit
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import make_scorer
 
+from mlspl._validation import check_labels
 from mlspl.errors import UserError
-from mlspl.metrics.criteria import average_precision, coverage, hamming_loss, one_error, ranking_loss
+from mlspl.metrics.criteria import average_precision, coverage, one_error, ranking_loss
+from mlspl.metrics.decisions import hamming_loss, jaccard, macro_f1, micro_f1, sample_f1, subset_accuracy
+from mlspl.metrics.top import ndcg_at_k, precision_at_k, propensity_scored_precision_at_k
 
-__all__ = ["CRITERIA", "Criterion", "get_criterion", "get_scorer"]
+__all__ = ["CRITERIA", "FIVE", "Criterion", "get_criterion", "get_scorer"]
+
+_AT = re.compile(r"(\w+)_at_(\d+)")
 
 
 @dataclass(frozen=True)
 class Criterion:
-    """One criterion and how to read it.
+    """One criterion and how to read it; called with truth, scores and labels it takes what it needs.
 
     Parameters
     ----------
     name : str
-        Its key in `CRITERIA` and in the dict of `score_all`.
-    abbreviation : str
-        For column heads: HL, RL, OE, Cov, AP.
+        Its key in `CRITERIA` and in the dicts of `score_all` and `score_others`.
     function : callable
-        `(Y, F)` or `(Y, P)` to a float.
-    uses : {"labels", "scores"}
-        Whether the function takes predicted labels P or real scores F.
+        `(Y, F)`, `(Y, P)` or, of a scikit-learn scorer, `(Y, F, P)` to a float.
+    uses : {"labels", "scores", "both"}
+        Whether the function takes predicted labels P, real scores F, or both.
     greater_is_better : bool
         The direction.
+    minimum, maximum : float
+        What it can be; ±∞ where that depends on the data.
 
     Examples
     --------
     >>> from mlspl.metrics import CRITERIA
-    >>> CRITERIA["coverage"].abbreviation, CRITERIA["coverage"].greater_is_better
-    ('Cov', False)
+    >>> coverage = CRITERIA["coverage"]
+    >>> coverage.uses, coverage.greater_is_better, coverage.maximum
+    ('scores', False, inf)
+    >>> coverage([[1, 0, 1]], [[2.0, 0.5, -1.0]], [[1, 1, 0]])
+    2.0
     """
 
     name: str
-    abbreviation: str
-    function: Callable[[Any, Any], float]
-    uses: Literal["labels", "scores"]
-    greater_is_better: bool
+    function: Callable[..., float]
+    uses: Literal["labels", "scores", "both"]
+    greater_is_better: bool = True
+    minimum: float = 0.0
+    maximum: float = 1.0
 
+    def __call__(self, Y: Any, F: Any, P: Any) -> float:
+        """Return the criterion of scores F and predicted labels P."""
+        return self.function(Y, *{"labels": (P,), "scores": (F,), "both": (F, P)}[self.uses])
+
+
+FIVE = ("hamming_loss", "ranking_loss", "one_error", "coverage", "average_precision")
+"""The criteria of the literature's tables, in their order."""
 
 CRITERIA: Mapping[str, Criterion] = MappingProxyType(
     {
         criterion.name: criterion
         for criterion in (
-            Criterion("hamming_loss", "HL", hamming_loss, "labels", False),
-            Criterion("ranking_loss", "RL", ranking_loss, "scores", False),
-            Criterion("one_error", "OE", one_error, "scores", False),
-            Criterion("coverage", "Cov", coverage, "scores", False),
-            Criterion("average_precision", "AP", average_precision, "scores", True),
+            Criterion("hamming_loss", hamming_loss, "labels", greater_is_better=False),
+            Criterion("ranking_loss", ranking_loss, "scores", greater_is_better=False),
+            Criterion("one_error", one_error, "scores", greater_is_better=False),
+            Criterion("coverage", coverage, "scores", greater_is_better=False, maximum=np.inf),
+            Criterion("average_precision", average_precision, "scores"),
+            Criterion("micro_f1", micro_f1, "labels"),
+            Criterion("macro_f1", macro_f1, "labels"),
+            Criterion("sample_f1", sample_f1, "labels"),
+            Criterion("subset_accuracy", subset_accuracy, "labels"),
+            Criterion("jaccard", jaccard, "labels"),
+            Criterion("ndcg", partial(ndcg_at_k, k=None), "scores"),
+            Criterion("precision_at_k", precision_at_k, "scores"),
+            Criterion("ndcg_at_k", ndcg_at_k, "scores"),
+            Criterion("propensity_scored_precision_at_k", propensity_scored_precision_at_k, "scores"),
         )
     }
 )
-"""The five criteria by name, in the order of the tables."""
+"""Every criterion by name, the five first. For those "at k", k is 5; `get_criterion` takes another."""
 
 
-def get_criterion(name: str) -> Criterion:
+def get_criterion(criterion: "str | Criterion | Callable[..., float]") -> Criterion:
     """Return the criterion of that name, or say which names there are.
+
+    Parameters
+    ----------
+    criterion : str, Criterion or scikit-learn scorer
+        A key of `CRITERIA`; one with a number for its k, such as ``"precision_at_3"``; or a scorer such as
+        `sklearn.metrics.get_scorer` and `make_scorer` give. A scorer is greater for better, and sees the rows
+        all of whose labels are known.
+
+    Returns
+    -------
+    Criterion
+        A criterion itself comes back as it is.
 
     Examples
     --------
     >>> from mlspl.metrics import get_criterion
     >>> get_criterion("one_error").uses
     'scores'
+    >>> get_criterion("precision_at_1").function([[1, 0]], [[0.3, 0.7]])
+    0.0
+    >>> from sklearn.metrics import fbeta_score, make_scorer
+    >>> scorer = make_scorer(fbeta_score, beta=2, average="micro")
+    >>> get_criterion(scorer)([[1, 1], [1, 0]], [[1.0, -1.0], [2.0, -1.0]], [[1, 0], [1, 0]])
+    0.7142857142857143
     """
-    if name not in CRITERIA:
-        raise UserError(f"There is no criterion {name!r}: choose one of {', '.join(CRITERIA)}.")
-    return CRITERIA[name]
+    if isinstance(criterion, Criterion):
+        return criterion
+    if isinstance(criterion, str):
+        at = _AT.fullmatch(criterion)
+        named = CRITERIA.get(f"{at[1]}_at_k" if at else criterion)
+        if named is None:
+            raise UserError(f"There is no criterion {criterion!r}: choose one of {', '.join(CRITERIA)}.")
+        if not at:
+            return named
+        if int(at[2]) < 1:
+            raise UserError(f"{criterion!r} looks at no label: give a number of 1 or more.")
+        return replace(named, name=criterion, function=partial(named.function, k=int(at[2])))
+    if callable(criterion):
+        return Criterion("scorer", _Scored(criterion), "both", minimum=-np.inf, maximum=np.inf)
+    raise UserError(f"criterion is {criterion!r}: give the name of one, or a scikit-learn scorer.")
 
 
-def get_scorer(name: str) -> Callable[..., float]:
+def get_scorer(name: "str | Criterion | Callable[..., float]") -> Callable[..., float]:
     """Return a scikit-learn scorer, for `GridSearchCV(scoring=…)` and `cross_val_score(scoring=…)`.
 
     As everywhere in scikit-learn a scorer is greater for better, so losses come out negative. Ranking
-    criteria take the estimator's `decision_function`, or `predict_proba` where there is none; Hamming loss
-    takes `predict`.
+    criteria take the estimator's `decision_function`, or `predict_proba` where there is none; the others
+    take `predict`.
 
     Parameters
     ----------
     name : str
-        A key of `CRITERIA`.
+        What `get_criterion` takes; a scorer comes back as it is.
 
     Returns
     -------
@@ -101,7 +161,48 @@ def get_scorer(name: str) -> Callable[..., float]:
     True
     """
     criterion = get_criterion(name)
+    if isinstance(criterion.function, _Scored):
+        return criterion.function.scorer
     methods = ("decision_function", "predict_proba") if criterion.uses == "scores" else "predict"
     return make_scorer(
         criterion.function, response_method=methods, greater_is_better=criterion.greater_is_better
     )
+
+
+class _Scored:
+    """A scikit-learn scorer as a function of truth, scores and labels."""
+
+    def __init__(self, scorer: Callable[..., float]):
+        self.scorer = scorer
+
+    def __call__(self, Y: Any, F: Any, P: Any) -> float:
+        labels = check_labels(Y).dense()
+        rows = np.ones(labels.shape[0], bool) if labels.known is None else labels.known.all(axis=1)
+        if not rows.any():
+            raise UserError(
+                "a scikit-learn scorer takes rows all of whose labels are known, and there is none: "
+                f"choose one of {', '.join(CRITERIA)}."
+            )
+        truth = labels.relevant[rows].astype(np.int64)
+        predicted = check_labels(P, "P").dense().relevant[rows].astype(np.int64)
+        return float(self.scorer(_Answers(np.asarray(F)[rows], predicted), np.zeros((len(truth), 1)), truth))
+
+
+class _Answers(ClassifierMixin, BaseEstimator):
+    """An estimator whose answers are known already, whatever rows it is asked about."""
+
+    def __init__(self, scores, labels):
+        self.scores = scores
+        self.labels = labels
+        self.classes_ = np.arange(labels.shape[1])
+
+    def decision_function(self, X):
+        return self.scores
+
+    def predict(self, X):
+        return self.labels
+
+    def predict_proba(self, X):
+        """Scores between 0 and 1 are probabilities, others log-odds."""
+        inside = self.scores.min() >= 0 and self.scores.max() <= 1
+        return self.scores if inside else expit(self.scores)

@@ -1,4 +1,4 @@
-"""The five criteria of multi-label learning, in the definitions the literature's tables use.
+"""The four criteria of rankings, and with Hamming loss the five of the literature's tables.
 
 Y is 0/1, ±1, boolean, CSR or a DataFrame, shape (n, L). A NaN in Y is an unknown pair: it is treated as if
 that label did not exist for that row. A row without labels or with all labels (among the known) says nothing
@@ -7,51 +7,17 @@ is NaN, with scikit-learn's `UndefinedMetricWarning`: an odd fold should not end
 splits shows the NaN rather than hiding it.
 """
 
-import warnings
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.exceptions import UndefinedMetricWarning
 
-from mlspl._validation import UNKNOWN, check_labels_beside, check_predictions, check_scores
+from mlspl._validation import check_labels_beside, check_scores
+from mlspl.metrics._means import NEEDS_BOTH, NEEDS_ONE, mean, spoken
+from mlspl.metrics.decisions import hamming_loss
 from mlspl.metrics.kernels import rank_rows
 
-__all__ = ["average_precision", "coverage", "hamming_loss", "one_error", "ranking_loss", "score_all"]
+__all__ = ["average_precision", "coverage", "one_error", "rank", "ranking_loss", "score_all"]
 
 LOSS, TOP, DEPTH, PRECISION = range(4)
-
-NEEDS_BOTH = "no row has both a relevant and an irrelevant label"
-NEEDS_ONE = "Y holds no known label"
-
-
-def hamming_loss(Y: ArrayLike, P: ArrayLike) -> float:
-    """Share of the known pairs whose predicted label is wrong.
-
-    Parameters
-    ----------
-    Y : array-like or sparse matrix of shape (n, L)
-        True labels; NaN where unknown.
-    P : array-like or sparse matrix of shape (n, L)
-        Predicted labels.
-
-    Returns
-    -------
-    float
-        In [0, 1]; smaller is better.
-
-    Examples
-    --------
-    >>> from mlspl.metrics import hamming_loss
-    >>> hamming_loss([[1, 0, 0, 1]], [[1, 1, 0, 1]])
-    0.25
-    """
-    labels = check_labels_beside(Y, P, "P")
-    predictions = check_predictions(P, labels.shape)
-    wrong = known = 0
-    for (_, truth), (_, predicted) in zip(labels.blocks(), predictions.blocks(), strict=True):
-        wrong += int(np.count_nonzero((truth != predicted) & (truth != UNKNOWN)))
-        known += int(np.count_nonzero(truth != UNKNOWN))
-    return mean(wrong, known, "hamming loss", NEEDS_ONE)
 
 
 def ranking_loss(Y: ArrayLike, F: ArrayLike) -> float:
@@ -206,19 +172,3 @@ def rank(Y: ArrayLike, F: ArrayLike) -> NDArray[np.float64]:
         rank_rows(truth, np.ascontiguousarray(scores[rows], np.float64)) for rows, truth in labels.blocks()
     ]
     return np.concatenate(blocks, axis=1)
-
-
-def spoken(values: NDArray[np.float64]) -> tuple[float, int]:
-    """Return the sum of the rows that are not left out, and their number."""
-    values = values[~np.isnan(values)]
-    return float(values.sum()), len(values)
-
-
-def mean(total: float, count: int, criterion: str, need: str) -> float:
-    return total / count if count else undefined(criterion, need, stacklevel=4)
-
-
-def undefined(criterion: str, need: str, stacklevel: int = 3) -> float:
-    message = f"The {criterion} is undefined and NaN, because {need}."
-    warnings.warn(message, UndefinedMetricWarning, stacklevel=stacklevel)
-    return float("nan")

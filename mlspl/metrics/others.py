@@ -1,30 +1,23 @@
-"""The usual criteria beside the five, and criteria label by label, all through scikit-learn.
+"""The usual criteria beside the five, and criteria label by label.
 
-An unknown pair (NaN in Y) is made a true negative first. True negatives enter neither F1 nor Jaccard, agree
-in subset accuracy and, ranked last, leave nDCG as it is: the pair counts as if that label did not exist for
-that row.
+An unknown pair (NaN in Y) counts as if that label did not exist for that row.
 """
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.stats import rankdata
-from sklearn.metrics import (
-    accuracy_score,
-    f1_score,
-    jaccard_score,
-    ndcg_score,
-    precision_recall_fscore_support,
-    roc_auc_score,
-)
+from sklearn.metrics import roc_auc_score
 
-from mlspl._validation import check_labels_beside, check_predictions, check_scores
-from mlspl.metrics.criteria import NEEDS_ONE, undefined
+from mlspl._validation import check_labels_beside, check_scores
+from mlspl.metrics._means import NEEDS_ONE, undefined
+from mlspl.metrics.decisions import Decisions
+from mlspl.metrics.top import ndcg_at_k
 
-__all__ = ["score_labels", "score_others"]
+__all__ = ["f1_by_label", "score_labels", "score_others"]
 
 
 def score_others(Y: ArrayLike, F: ArrayLike, P: ArrayLike, k: int | None = None) -> dict[str, float]:
-    """Return micro and macro F1, subset accuracy, Jaccard index and nDCG@k, greater being better.
+    """Return micro, macro and sample F1, subset accuracy, Jaccard index and nDCG@k, greater being better.
 
     Parameters
     ----------
@@ -41,8 +34,8 @@ def score_others(Y: ArrayLike, F: ArrayLike, P: ArrayLike, k: int | None = None)
     Returns
     -------
     dict
-        With the keys micro_f1, macro_f1 (a label neither there nor predicted counts 0), subset_accuracy,
-        jaccard (mean over rows; a row without labels, predicted so, counts 1) and ndcg.
+        With the keys micro_f1, macro_f1 (a label neither there nor predicted counts 0), sample_f1,
+        subset_accuracy, jaccard (in both a row without labels, predicted so, counts 1) and ndcg.
 
     Examples
     --------
@@ -51,32 +44,18 @@ def score_others(Y: ArrayLike, F: ArrayLike, P: ArrayLike, k: int | None = None)
     ...     print(f"{name} {value:.3f}")
     micro_f1 0.500
     macro_f1 0.333
+    sample_f1 0.500
     subset_accuracy 0.000
     jaccard 0.333
     ndcg 0.920
     """
-    truth, known, scores, predicted = known_tables(Y, F, P)
-    labels = np.arange(known.shape[1])
-    rows = known.any(axis=1)
-    if not rows.any():
-        nan = undefined("micro and macro F1, subset accuracy, Jaccard index and nDCG", NEEDS_ONE)
-        return dict.fromkeys(("micro_f1", "macro_f1", "subset_accuracy", "jaccard", "ndcg"), nan)
-    some = truth.any(axis=1)
-    if some.any():
-        # Ranks instead of scores: they are finite where scores may not be, and 0 is below all of them.
-        ranks = np.zeros(truth.shape)
-        ranks[:, labels] = np.where(known, rankdata(scores, axis=1), 0.0)
-        ndcg = ndcg_score(truth[some], ranks[some], k=k)
-    else:
-        ndcg = undefined("nDCG", "no row has a relevant label")
-    truth, predicted = truth[rows], predicted[rows]
-    return {
-        "micro_f1": float(f1_score(truth, predicted, average="micro", zero_division=0)),
-        "macro_f1": float(f1_score(truth, predicted, labels=labels, average="macro", zero_division=0)),
-        "subset_accuracy": float(accuracy_score(truth, predicted)),
-        "jaccard": float(jaccard_score(truth, predicted, average="samples", zero_division=1)),
-        "ndcg": float(ndcg),
-    }
+    labels = check_labels_beside(Y, F, "F")
+    decisions = Decisions.of(Y, P)
+    if not decisions.rows:
+        nan = undefined("micro, macro and sample F1, subset accuracy, Jaccard index and nDCG", NEEDS_ONE)
+        return dict.fromkeys(("micro_f1", "macro_f1", "sample_f1", "subset_accuracy", "jaccard", "ndcg"), nan)
+    scores = check_scores(F, labels.shape, infinite=True)
+    return {**decisions.values(), "ndcg": ndcg_at_k(labels, scores.astype(np.float64, copy=False), k)}
 
 
 def score_labels(Y: ArrayLike, F: ArrayLike, P: ArrayLike) -> dict[str, NDArray]:
@@ -105,29 +84,31 @@ def score_labels(Y: ArrayLike, F: ArrayLike, P: ArrayLike) -> dict[str, NDArray]
     >>> print(scores["recall"], scores["auc"], scores["support"])
     [0.5 1. ] [1. 1.] [2 2]
     """
-    truth, known, scores, predicted = known_tables(Y, F, P)
-    labels = np.arange(known.shape[1])
-    precision, recall, f1, support = precision_recall_fscore_support(
-        truth, predicted, labels=labels, zero_division=np.nan
-    )
-    auc = np.full(len(labels), np.nan)
-    for label, rows in enumerate(known.T):
-        relevant = truth[rows, label]
-        if relevant.any() and not relevant.all():
-            auc[label] = roc_auc_score(relevant, rankdata(scores[rows, label]))
-    return {"precision": precision, "recall": recall, "f1": f1, "auc": auc, "support": support}
-
-
-def known_tables(Y: ArrayLike, F: ArrayLike, P: ArrayLike) -> tuple[NDArray, NDArray, NDArray, NDArray]:
-    """Return truth (n, L + 1), known (n, L), scores (n, L) and predictions (n, L + 1).
-
-    The last column is empty: scikit-learn would take a single label for a binary problem with two classes.
-    """
+    decisions = Decisions.of(Y, P)
     labels = check_labels_beside(Y, F, "F").dense()
-    scores = check_scores(F, labels.shape, infinite=True).astype(np.float64)
-    check_labels_beside(Y, P, "P")
-    predictions = check_predictions(P, labels.shape).dense()
-    known = np.ones(labels.shape, dtype=bool) if labels.known is None else labels.known
-    empty = np.zeros((len(known), 1), dtype=bool)
-    predicted = predictions.relevant & known
-    return np.hstack([labels.relevant, empty]), known, scores, np.hstack([predicted, empty])
+    scores = check_scores(F, labels.shape, infinite=True)
+    auc = np.full(labels.shape[1], np.nan)
+    for label in range(labels.shape[1]):
+        rows = slice(None) if labels.known is None else labels.known[:, label]
+        relevant = labels.relevant[rows, label]
+        if relevant.any() and not relevant.all():
+            # Ranks instead of scores: they are finite where scores may not be.
+            auc[label] = roc_auc_score(relevant, rankdata(scores[rows, label]))
+    values = f1_by_label(decisions)
+    return {name: values[name] for name in ("precision", "recall", "f1")} | {
+        "auc": auc, "support": decisions.relevant
+    }  # fmt: skip
+
+
+def f1_by_label(decisions: Decisions) -> dict[str, NDArray[np.float64]]:
+    """Return precision, recall and F1 of every label, NaN where they are not defined."""
+    both, predicted, relevant = decisions.both, decisions.predicted, decisions.relevant
+    parts = {
+        "precision": (both, predicted),
+        "recall": (both, relevant),
+        "f1": (2 * both, predicted + relevant),
+    }
+    return {
+        name: np.divide(top, bottom, out=np.full(len(both), np.nan), where=bottom > 0)
+        for name, (top, bottom) in parts.items()
+    }

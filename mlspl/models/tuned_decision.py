@@ -41,13 +41,13 @@ def known_labels(Y, label_weight) -> np.ndarray:
     return Y if label_weight is None else np.where(label_weight > 0, Y, np.nan)
 
 
-def judge_of(criterion: str, truth) -> Criterion:
+def judge_of(criterion, truth) -> Criterion:
     """The criterion of that name, or Hamming loss if there is nothing to rank.
 
     Parameters
     ----------
-    criterion : str
-        Name of one of the five.
+    criterion : str or scorer
+        What :func:`mlspl.metrics.get_criterion` takes.
     truth : array (n, L)
         Labels, NaN where unknown.
 
@@ -58,7 +58,7 @@ def judge_of(criterion: str, truth) -> Criterion:
     'hamming_loss'
     """
     named = get_criterion(criterion)
-    can_judge = named.uses == "labels" or _mixed(truth).any()
+    can_judge = named.uses != "scores" or _mixed(truth).any()
     return named if can_judge else get_criterion("hamming_loss")
 
 
@@ -92,8 +92,8 @@ def judge(criterion, Y, scores, labels) -> float:
     >>> judge(CRITERIA["ranking_loss"], Y, np.array([[0.1, 0.2]]), Y)
     1.0
     """
-    if criterion.uses == "labels":
-        return criterion.function(Y, labels)
+    if criterion.uses != "scores":
+        return criterion(Y, scores, labels)
     mixed = _mixed(Y)
     return criterion.function(Y[mixed], scores[mixed]) if mixed.any() else np.nan
 
@@ -213,9 +213,9 @@ class TunedDecisionClassifier(DecisionMixin, MultiLabelClassifier):
     ----------
     estimator : estimator
         With ``fit(X, Y)`` and ``decision_function(X)`` of shape (n, L).
-    criterion : str, default="hamming_loss"
-        Which of the five criteria decides; ties go to Hamming loss, which also decides where no row has both
-        present and absent labels to rank.
+    criterion : str or scikit-learn scorer, default="hamming_loss"
+        What decides, as :func:`mlspl.metrics.get_criterion` takes it; ties go to Hamming loss, which also
+        decides where no row has both present and absent labels to rank.
     calibrations : sequence of str, default=("none", "platt")
         Calibrations to try; several make scores of different labels comparable.
     thresholds : sequence of str, default=("zero", "label", "count")

@@ -2,13 +2,15 @@
 
 import numpy as np
 import pytest
+import sklearn.metrics
 from sklearn.datasets import make_multilabel_classification
 from sklearn.ensemble import RandomForestClassifier
-from sklearn.linear_model import RidgeClassifier
+from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.model_selection import GridSearchCV, KFold
+from sklearn.multiclass import OneVsRestClassifier
 
 from mlspl.errors import UserError
-from mlspl.metrics import CRITERIA, get_criterion, get_scorer
+from mlspl.metrics import CRITERIA, get_criterion, get_scorer, precision_at_k
 from mlspl.model_selection import IterativeStratification
 from mlspl.models import BSVMClassifier
 
@@ -35,8 +37,14 @@ def test_the_direction_is_true(name):
     Y = rng.random((50, 5)) < 0.4
     criterion = CRITERIA[name]
     right, wrong = (Y, ~Y) if criterion.uses == "labels" else (Y * 1.0, -1.0 * Y)
-    gain = criterion.function(Y, right) - criterion.function(Y, wrong)
+    # Of the few best labels, lest all five of them are counted either way.
+    function = get_criterion(name.replace("at_k", "at_2")).function
+    gain = function(Y, right) - function(Y, wrong)
     assert (gain > 0) == criterion.greater_is_better
+    best = criterion.maximum if criterion.greater_is_better else criterion.minimum
+    if name not in ("coverage", "precision_at_k", "propensity_scored_precision_at_k"):  # depend on Y, on ties
+        assert function(Y, right) == pytest.approx(best)
+    assert criterion.minimum <= function(Y, wrong) <= criterion.maximum
 
 
 def test_grid_search_picks_the_best_by_the_criterion(data):
@@ -82,6 +90,50 @@ def test_an_unknown_name_is_answered_with_the_known_ones():
             UserError, match="no criterion 'accuracy': choose one of hamming_loss, ranking_loss"
         ):
             look_up("accuracy")
+
+
+def test_k_may_stand_in_the_name(data):
+    X, Y = data
+    F = RidgeClassifier().fit(X, Y).decision_function(X)
+    named = get_criterion("precision_at_2")
+    assert named.name == "precision_at_2"
+    assert named.function(Y, F) == precision_at_k(Y, F, k=2) != precision_at_k(Y, F, k=1)
+    assert get_criterion(named) is named
+    for name in ("precision_at_0", "recall_at_3", "coverage_at_3"):
+        with pytest.raises(UserError):
+            get_criterion(name)
+
+
+def squared_error(truth, probabilities):
+    return ((truth - probabilities) ** 2).mean()
+
+
+@pytest.mark.parametrize(
+    "scorer",
+    [
+        *map(sklearn.metrics.get_scorer, ("f1_macro", "roc_auc", "accuracy", "average_precision")),
+        sklearn.metrics.make_scorer(squared_error, response_method="predict_proba", greater_is_better=False),
+    ],
+)
+def test_a_scikit_learn_scorer_is_a_criterion(scorer, data):
+    """Of known scores and labels it gives what scikit-learn gives of the estimator they came from."""
+    X, Y = data
+    model = OneVsRestClassifier(LogisticRegression(max_iter=500)).fit(X, Y)
+    criterion = get_criterion(scorer)
+    assert get_scorer(scorer) is scorer
+    value = criterion(Y, model.decision_function(X), model.predict(X))
+    assert value == pytest.approx(scorer(model, X, Y), rel=1e-9)
+    gaps = Y.astype(float)
+    gaps[::2, 1] = np.nan
+    value = criterion(gaps, model.decision_function(X), model.predict(X))
+    assert value == pytest.approx(scorer(model, X[1::2], Y[1::2]), rel=1e-9)
+    with pytest.raises(UserError, match="all of whose labels are known, and there is none"):
+        criterion(np.full(Y.shape, np.nan), model.decision_function(X), model.predict(X))
+
+
+def test_what_is_no_criterion_is_refused():
+    with pytest.raises(UserError, match="criterion is 3: give the name of one, or a scikit-learn scorer"):
+        get_criterion(3)
 
 
 def test_the_catalogue_cannot_be_changed():

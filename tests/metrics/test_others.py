@@ -37,6 +37,7 @@ def test_complete_labels_give_scikit_learns_figures(table):
         {
             "micro_f1": f1_score(Y, P, average="micro"),
             "macro_f1": f1_score(Y, P, average="macro"),
+            "sample_f1": f1_score(Y, P, average="samples", zero_division=1),
             "subset_accuracy": accuracy_score(Y, P),
             "jaccard": jaccard_score(Y, P, average="samples", zero_division=1),
             "ndcg": ndcg_score(Y, F, k=3),

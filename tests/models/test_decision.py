@@ -1,7 +1,10 @@
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.datasets import make_multilabel_classification
 from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import RidgeClassifier
+from sklearn.metrics import f1_score, make_scorer
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from mlspl import BSVMClassifier, MLkNNClassifier, RankSVMClassifier, TRAMClassifier, TunedDecisionClassifier
@@ -166,3 +169,18 @@ def test_probabilities_are_those_of_the_fit_whatever_is_set_later(estimator):
     asked, later = (clone(estimator).fit(X_TRAIN, Y_TRAIN) for _ in range(2))
     expected = asked.predict_proba(X_TEST)
     np.testing.assert_array_equal(later.set_params(C=1e-4).predict_proba(X_TEST), expected)
+
+
+@pytest.mark.parametrize("criterion", ["macro_f1", "precision_at_1", make_scorer(f1_score, average="macro")])
+def test_any_criterion_may_decide(criterion):
+    X, Y = make_multilabel_classification(n_samples=150, n_classes=6, n_labels=1, random_state=0)
+    model = TunedDecisionClassifier(RidgeClassifier(), criterion=criterion).fit(X, Y)
+    scores = [row["score"] for row in model.decisions_]
+    assert scores == sorted(scores, reverse=True)
+    assert scores[0] > scores[-1]
+    by_loss = TunedDecisionClassifier(RidgeClassifier()).fit(X, Y)
+    assert scores[0] >= next(
+        row["score"]
+        for row in model.decisions_
+        if all(row[part] == by_loss.decisions_[0][part] for part in ("calibration", "threshold"))
+    )

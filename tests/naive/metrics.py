@@ -62,3 +62,90 @@ def average_precision(Y, F):
         return np.mean([sum(r <= rank for r in ranks.values()) / rank for rank in ranks.values()])
 
     return mean_over_mixed_rows(Y, F, of_row)
+
+
+def f1(relevant, predicted):
+    """Of two sets; nothing there and nothing predicted is perfect."""
+    size = len(relevant) + len(predicted)
+    return 2 * len(relevant & predicted) / size if size else 1.0
+
+
+def sets_of_rows(Y, P):
+    """(relevant, predicted) of every row with a known label, unknown labels taken out of both."""
+    pairs = []
+    for y, p in zip(Y, P, strict=True):
+        known = {label for label in range(len(y)) if not np.isnan(y[label])}
+        if known:
+            pairs.append((set(relevant_labels(y)), {label for label in known if p[label] == 1}))
+    return pairs
+
+
+def sample_f1(Y, P):
+    values = [f1(*pair) for pair in sets_of_rows(Y, P)]
+    return sum(values) / len(values) if values else np.nan
+
+
+def jaccard(Y, P):
+    values = [len(r & p) / len(r | p) if r | p else 1.0 for r, p in sets_of_rows(Y, P)]
+    return sum(values) / len(values) if values else np.nan
+
+
+def subset_accuracy(Y, P):
+    values = [r == p for r, p in sets_of_rows(Y, P)]
+    return sum(values) / len(values) if values else np.nan
+
+
+def micro_f1(Y, P):
+    pairs = sets_of_rows(Y, P)
+    relevant = {(i, label) for i, (r, _) in enumerate(pairs) for label in r}
+    predicted = {(i, label) for i, (_, p) in enumerate(pairs) for label in p}
+    if not pairs:
+        return np.nan
+    return f1(relevant, predicted) if relevant or predicted else 0.0
+
+
+def macro_f1(Y, P):
+    pairs = sets_of_rows(Y, P)
+    values = []
+    for label in range(len(Y[0])):
+        relevant = {i for i, (r, _) in enumerate(pairs) if label in r}
+        predicted = {i for i, (_, p) in enumerate(pairs) if label in p}
+        values.append(f1(relevant, predicted) if relevant or predicted else 0.0)
+    return sum(values) / len(values) if pairs else np.nan
+
+
+def precision_at_k(Y, F, k):
+    values = [
+        sum(y[label] == 1 for label in ranked_labels(y, f)[:k]) / k
+        for y, f in zip(Y, F, strict=True)
+        if ranked_labels(y, f)
+    ]
+    return sum(values) / len(values) if values else np.nan
+
+
+def ndcg_at_k(Y, F, k):
+    def gain(flags):
+        return sum(flag / np.log2(rank + 1) for rank, flag in enumerate(flags[:k], 1))
+
+    values = []
+    for y, f in zip(Y, F, strict=True):
+        flags = [y[label] == 1 for label in ranked_labels(y, f)]
+        if any(flags):
+            values.append(gain(flags) / gain(sorted(flags, reverse=True)))
+    return sum(values) / len(values) if values else np.nan
+
+
+def label_propensities(Y, a, b):
+    n = len(Y)
+    c = (np.log(n) - 1) * (b + 1) ** a
+    return [
+        1 / (1 + c * np.exp(-a * np.log(sum(y[label] == 1 for y in Y) + b))) for label in range(len(Y[0]))
+    ]
+
+
+def propensity_scored_precision_at_k(Y, F, k, propensities):
+    gained = possible = 0.0
+    for y, f in zip(Y, F, strict=True):
+        gained += sum((y[label] == 1) / propensities[label] for label in ranked_labels(y, f)[:k])
+        possible += sum(sorted((1 / propensities[label] for label in relevant_labels(y)), reverse=True)[:k])
+    return gained / possible if possible else np.nan

@@ -1,0 +1,195 @@
+"""Criteria at k and of predicted labels against their slow twins, in every form predictions come in."""
+
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from scipy import sparse
+from sklearn.exceptions import UndefinedMetricWarning
+from sklearn.metrics import ndcg_score
+
+from mlspl import _validation, metrics
+from mlspl.errors import UserError
+from tests.naive import metrics as naive
+
+DECIDED = ["hamming_loss", "micro_f1", "macro_f1", "sample_f1", "subset_accuracy", "jaccard"]
+
+
+@st.composite
+def tables(draw):
+    """Y with unknown labels, F with ties and infinities, and k up to more than L."""
+    shape = (draw(st.integers(1, 9)), draw(st.integers(1, 6)))
+    Y = draw(arrays(float, shape, elements=st.sampled_from([0.0, 1.0, np.nan])))
+    F = draw(arrays(float, shape, elements=st.sampled_from([-np.inf, -1.0, 0.5, 2.0, np.inf])))
+    return Y, F, draw(st.integers(1, 8))
+
+
+def quiet(function, *arguments, **options):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UndefinedMetricWarning)
+        return function(*arguments, **options)
+
+
+def csr(table):
+    """Every cell stored, also the zeros."""
+    n, L = table.shape
+    return sparse.csr_array(
+        (table.ravel(), np.tile(np.arange(L), n), np.arange(0, n * L + 1, L)), shape=(n, L)
+    )
+
+
+@settings(max_examples=150, deadline=None)
+@given(tables())
+def test_criteria_at_k_equal_their_slow_twins(table):
+    Y, F, k = table
+    propensities = np.linspace(0.2, 0.9, Y.shape[1])
+    expected = [
+        naive.precision_at_k(Y, F, k),
+        naive.ndcg_at_k(Y, F, k),
+        naive.propensity_scored_precision_at_k(Y, F, k, propensities),
+    ]
+    for truth, scores in ((Y, F), (sparse.csr_array(Y), F), (Y, csr(F)), (sparse.csr_array(Y), csr(F))):
+        found = [
+            quiet(metrics.precision_at_k, truth, scores, k),
+            quiet(metrics.ndcg_at_k, truth, scores, k),
+            quiet(metrics.propensity_scored_precision_at_k, truth, scores, k, propensities),
+        ]
+        assert found == pytest.approx(expected, nan_ok=True)
+    assert quiet(metrics.ndcg_at_k, Y, F, None) == pytest.approx(
+        naive.ndcg_at_k(Y, F, Y.shape[1]), nan_ok=True
+    )
+
+
+@settings(max_examples=100, deadline=None)
+@given(tables())
+def test_criteria_of_labels_equal_their_slow_twins(table):
+    Y, F, _ = table
+    P = F > 0
+    for name in DECIDED:
+        expected = getattr(naive, name)(Y, P)
+        for truth in (Y, sparse.csr_array(Y)):
+            for predicted in (P, sparse.csr_array(P)):
+                value = quiet(getattr(metrics, name), truth, predicted)
+                assert value == pytest.approx(expected, nan_ok=True), name
+
+
+@settings(max_examples=50, deadline=None)
+@given(tables(), st.integers(1, 8))
+def test_a_tally_of_blocks_is_the_whole(table, cut):
+    Y, F, k = table
+    tally = metrics.Tally(at=(k,)).add(Y[:cut], F[:cut], F[:cut] > 0)
+    if cut < len(Y):
+        tally.add(Y[cut:], F[cut:], F[cut:] > 0)
+    assert tally.n_rows == len(Y)
+    scores = tally.scores()
+    whole = {
+        **quiet(metrics.score_all, Y, F, F > 0),
+        **quiet(metrics.score_others, Y, F, F > 0),
+        f"precision_at_{k}": quiet(metrics.precision_at_k, Y, F, k),
+        f"ndcg_at_{k}": quiet(metrics.ndcg_at_k, Y, F, k),
+    }
+    assert list(scores) == list(whole)
+    assert list(scores.values()) == pytest.approx(list(whole.values()), nan_ok=True)
+    alone = quiet(metrics.score_labels, Y, F, F > 0)
+    for name, values in tally.label_scores().items():
+        np.testing.assert_array_equal(values, alone[name])
+
+
+@pytest.fixture(scope="module")
+def many():
+    """300 rows, 40 labels, four a row; scores without ties."""
+    rng = np.random.default_rng(0)
+    Y = (rng.random((300, 40)) < 0.1).astype(int)
+    return Y, rng.standard_normal(Y.shape) + 2 * Y
+
+
+@pytest.mark.parametrize("k", [1, 3, 5, 40])
+def test_ndcg_is_scikit_learns(many, k):
+    Y, F = many
+    some = Y.any(axis=1)
+    assert metrics.ndcg_at_k(Y, F, k) == pytest.approx(ndcg_score(Y[some], F[some], k=k))
+
+
+def test_the_best_labels_are_as_good_as_the_scores(many, monkeypatch):
+    Y, F = many
+    top = metrics.top_labels(F, 5)
+    np.testing.assert_array_equal(top, np.argsort(-F, axis=1)[:, :5])
+    kept = sparse.csr_array(
+        (np.take_along_axis(F, top, 1).ravel(), (np.repeat(np.arange(300), 5), top.ravel()))
+    )
+    kept.resize(F.shape)
+    np.testing.assert_array_equal(metrics.top_labels(kept, 5), top)
+    monkeypatch.setattr(_validation, "BLOCK", 100)
+    np.testing.assert_array_equal(metrics.top_labels(F, 5), top)
+    for function in (metrics.precision_at_k, metrics.ndcg_at_k, metrics.propensity_scored_precision_at_k):
+        for truth in (Y, sparse.csr_matrix(Y)):
+            for predicted in (top, kept, kept.astype(np.float32), top.astype(np.int32)):
+                assert function(truth, predicted, 5) == pytest.approx(function(Y, F, 5))
+
+
+def test_unknown_labels_take_no_rank_among_the_best(many):
+    Y, F = many
+    gaps = np.where(np.random.default_rng(1).random(Y.shape) < 0.3, np.nan, Y)
+    for function in (metrics.precision_at_k, metrics.ndcg_at_k):
+        assert function(gaps, metrics.top_labels(F, 39), 3) == pytest.approx(function(gaps, F, 3))
+
+
+def test_few_stored_labels_leave_places_empty():
+    F = sparse.csr_array(np.array([[0.0, -2.0, 0.0, 1.0], [0.0, 0.0, 0.0, 0.0]]))
+    np.testing.assert_array_equal(metrics.top_labels(F, 3), [[3, 1, -1], [-1, -1, -1]])
+    assert metrics.precision_at_k([[0, 1, 1, 1], [1, 0, 0, 0]], F, 3) == pytest.approx((2 / 3 + 0) / 2)
+
+
+def test_propensities_are_those_of_the_paper(many):
+    Y, _ = many
+    np.testing.assert_allclose(metrics.label_propensities(Y), naive.label_propensities(Y, 0.55, 1.5))
+    np.testing.assert_allclose(
+        metrics.label_propensities(sparse.csr_array(Y), 0.6, 2.6), naive.label_propensities(Y, 0.6, 2.6)
+    )
+    frequent = Y.sum(axis=0).argsort()
+    assert (np.diff(metrics.label_propensities(Y)[frequent]) >= 0).all()
+
+
+def test_many_sparse_labels_take_no_dense_table():
+    """100,000 × 100,000 pairs would be ten gigabytes."""
+    n = L = 100_000
+    first = np.random.default_rng(0).integers(0, L - 5, n)
+    labels = first[:, None] + np.arange(5)
+    Y = sparse.csr_array((np.ones(5 * n), labels.ravel(), np.arange(0, 5 * n + 1, 5)), shape=(n, L))
+    top = np.where(np.arange(5) % 2 == 0, labels, -1)
+    assert metrics.precision_at_k(Y, top, 5) == pytest.approx(0.6)
+    assert metrics.hamming_loss(Y, Y) == 0
+    assert metrics.jaccard(Y, Y[:, ::-1].tocsr()) < 0.01
+
+
+@pytest.mark.parametrize(
+    ("F", "k", "sentence"),
+    [
+        (np.array([[0, 4]]), 2, r"F\[0, 1\] is 4: label indices run from 0 to 2, -1 is none"),
+        (np.array([[1, 1]]), 2, r"F\[0\] holds label 1 twice"),
+        (np.array([[0], [1]]), 2, "Y has 1 rows but F has 2"),
+        (np.array([[2, 0, 1]]), 2, "unclear whether they are scores or labels"),
+        (np.array([[0.1, 0.2]]), 2, r"Y has shape \(1, 3\) but F has shape \(1, 2\)"),
+        (sparse.csr_array([[0.1, 0.2]]), 2, r"Y has shape \(1, 3\) but F has shape \(1, 2\)"),
+        (sparse.csr_array([[0.1, np.nan, 0]]), 2, "F holds NaN"),
+        (np.array([[0.1, np.nan, 0]]), 2, r"F\[0, 1\] is nan"),
+        (np.zeros((1, 3)), 0, "k is 0: it is the number of labels"),
+        (np.zeros((1, 3)), 1.5, "k is 1.5"),
+    ],
+)
+def test_mistakes_are_answered_with_a_sentence(F, k, sentence):
+    with pytest.raises(UserError, match=sentence):
+        metrics.precision_at_k([[1, 0, 1]], F, k)
+
+
+def test_propensities_must_fit():
+    with pytest.raises(UserError, match="propensities must be 2 numbers above 0"):
+        metrics.propensity_scored_precision_at_k([[1, 0]], [[0.5, 1.5]], 1, [0.5, 0.0])
+
+
+def test_nothing_added_is_said():
+    with pytest.raises(ValueError, match="No rows"):
+        metrics.Tally().scores()
