@@ -11,6 +11,7 @@ from mlspl.models import (
     MLSPLClassifierCV,
     RankSVMClassifier,
     SelfPacedClassifier,
+    SelfPacedForestClassifier,
     TRAMClassifier,
     TunedDecisionClassifier,
 )
@@ -24,6 +25,7 @@ __all__ = [
     "MLkNNClassifier",
     "RankSVMClassifier",
     "SelfPacedClassifier",
+    "SelfPacedForestClassifier",
     "TRAMClassifier",
     "TunedDecisionClassifier",
     "datasets",

@@ -1,7 +1,7 @@
 """Multi-label classifiers with scikit-learn's interface, one a file.
 
-MLSPL (self-paced), ML-LOC (local label correlation), BSVM (a machine per label), ML-kNN, TRAM (transductive)
-and RankSVM.
+MLSPL (self-paced), ML-LOC (local label correlation), BSVM (a machine per label), ML-kNN, TRAM (transductive),
+RankSVM, and self-paced forests.
 """
 
 from mlspl._limits import LargeFitWarning
@@ -12,6 +12,7 @@ from mlspl.models.mlspl import MLSPLClassifier
 from mlspl.models.mlspl_cv import MLSPLClassifierCV
 from mlspl.models.ranksvm import RankSVMClassifier
 from mlspl.models.self_paced import SelfPacedClassifier
+from mlspl.models.self_paced_forest import SelfPacedForestClassifier
 from mlspl.models.tram import TRAMClassifier
 from mlspl.models.tuned_decision import TunedDecisionClassifier
 
@@ -24,6 +25,7 @@ __all__ = [
     "MLkNNClassifier",
     "RankSVMClassifier",
     "SelfPacedClassifier",
+    "SelfPacedForestClassifier",
     "TRAMClassifier",
     "TunedDecisionClassifier",
 ]

@@ -6,9 +6,11 @@ from mlspl.solvers.kernel_svr import SVRSolution, solve_svrs
 from mlspl.solvers.rank_pairs import LabelPairs, label_pairs
 from mlspl.solvers.rank_svm import RankSVMSolution, solve_rank_svm
 from mlspl.solvers.reference import get_svm_solver, solve_svms_libsvm
+from mlspl.solvers.trees import FlatForest, sum_leaves
 
 __all__ = [
     "CodeSolution",
+    "FlatForest",
     "LabelPairs",
     "RankSVMSolution",
     "SVMSolution",
@@ -20,4 +22,5 @@ __all__ = [
     "solve_svms",
     "solve_svms_libsvm",
     "solve_svrs",
+    "sum_leaves",
 ]

@@ -16,6 +16,7 @@ from mlspl import (
     MLLOCClassifier,
     MLSPLClassifier,
     RankSVMClassifier,
+    SelfPacedForestClassifier,
     TRAMClassifier,
 )
 from mlspl.pacing import QuantilePace
@@ -25,6 +26,7 @@ CHECKED = [
     MLLOCClassifier(max_steps=3),
     MLSPLClassifier(schedule=QuantilePace(0.5, 1.0, 3)),
     MLSPLClassifier.as_published(max_steps=3),
+    SelfPacedForestClassifier(n_estimators=10),
 ]
 ESTIMATORS = [*CHECKED, MLkNNClassifier(k=5), TRAMClassifier(k=5), RankSVMClassifier()]
 X, Y = make_multilabel_classification(n_samples=60, n_features=8, n_classes=4, n_labels=2, random_state=0)

@@ -1,0 +1,81 @@
+"""Forests as a learner that can be paced: fitted with weights, judged out of bag."""
+
+import numpy as np
+
+from mlspl.models._forest import Bags, forest_probabilities, grow_forests
+from mlspl.solvers import FlatForest
+
+__all__ = ["ForestLearner", "given_label_losses"]
+
+# A tree that disagrees does not make a pair infinitely hard, nor does a lone one that agrees.
+_LEAST = 1e-3
+# Steps from no weight to a label's largest: sums of whole numbers do not depend on the order of the rows, which
+# differs between dense and sparse trees, and what is lighter than a step is left out.
+_STEPS = 2.0**20
+
+
+def given_label_losses(Y, probabilities) -> np.ndarray:
+    """−ln p of the label that each pair was given, at most 6.9."""
+    return -np.log(np.clip(np.where(Y, probabilities, 1.0 - probabilities), _LEAST, 1.0))
+
+
+class ForestLearner:
+    """A forest per label on the same draws of the rows; a :class:`mlspl.pacing.Learner`.
+
+    Parameters
+    ----------
+    tree : DecisionTreeRegressor or ExtraTreeRegressor
+        What every tree is like.
+    X : float32 array or CSR of shape (n, d)
+        The rows.
+    Y : bool array (n, L)
+        The labels.
+    prior : array (n, L)
+        Prior weights; 0 leaves a pair out.
+    bags : Bags
+        The draws.
+    n_jobs : int or None
+        Threads.
+
+    Attributes
+    ----------
+    forests : dict from label to FlatForest
+        Those of the last fit; constant labels have none.
+    frequencies : array (L,)
+        Of the labels by their prior weights: (½ + present)/(1 + known).
+    probabilities : array (n, L)
+        Out of bag.
+    importances : array (L, d)
+        Of the features, for each label.
+    """
+
+    def __init__(self, tree, X, Y, prior, bags: Bags, n_jobs) -> None:
+        self.tree, self.X, self.Y, self.prior = tree, X, Y, prior
+        self.bags, self.n_jobs = bags, n_jobs
+        known = prior > 0
+        self.frequencies = (0.5 + (prior * Y).sum(axis=0)) / (1.0 + prior.sum(axis=0))
+        varied = (known & Y).any(axis=0) & (known & ~Y).any(axis=0)
+        self.forests: dict[int, FlatForest] = dict.fromkeys(np.flatnonzero(varied).tolist())
+        self.importances = np.zeros((Y.shape[1], X.shape[1]))
+        self.probabilities = np.tile(self.frequencies, (len(Y), 1))
+        self._fitted = np.full(Y.shape, np.nan)
+
+    def fit(self, weights) -> None:
+        """Grow the forests of all labels whose weights are not those of the last time."""
+        weights = self.prior * weights
+        largest = weights.max(axis=0)
+        weights = np.rint(weights / np.where(largest > 0, largest, 1.0) * _STEPS)
+        changed = [label for label in self.forests if not np.array_equal(weights[:, label], self._fitted[:, label])]
+        grown = grow_forests(
+            self.tree, self.X, self.Y, weights, self.frequencies, self.bags, changed, self.n_jobs
+        )
+        for label, (forest, importances) in zip(changed, grown, strict=True):
+            self.forests[label], self.importances[label] = forest, importances
+        self._fitted = weights
+        self.probabilities = forest_probabilities(
+            self.forests, self.frequencies, self.X, self.bags, self.n_jobs
+        )
+
+    def losses(self) -> np.ndarray:
+        """−ln of the out-of-bag probability of the label that each pair was given."""
+        return given_label_losses(self.Y, self.probabilities)

@@ -1,0 +1,186 @@
+import time
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
+from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
+
+from mlspl import SelfPacedForestClassifier, pacing
+from mlspl.datasets import corrupt, load_dataset
+from mlspl.errors import UserError
+from mlspl.metrics import average_precision
+from mlspl.models._forest import Bags
+from tests.naive import models as naive
+
+DIGITS = load_dataset("digits-traits")
+X, Y = DIGITS.X, DIGITS.Y
+X_TRAIN, Y_TRAIN, X_TEST, Y_TEST = X[:120], Y[:120, :4], X[300:700], Y[300:700, :4]
+
+
+@pytest.mark.parametrize(
+    ("forest", "tree"), [("extra-trees", ExtraTreeClassifier), ("random-forest", DecisionTreeClassifier)]
+)
+def test_probabilities_are_those_of_scikit_learns_trees(forest, tree):
+    """Regression trees on 0/1 cut as classifiers do but for ties within rounding, of which this has none."""
+    model = SelfPacedForestClassifier(9, None, forest=forest, min_samples_leaf=3, random_state=0)
+    model.fit(X_TRAIN[:, 10:16], Y_TRAIN)
+    bags = Bags.draw(9, *Y_TRAIN.shape, 0)
+    trees = tree(min_samples_leaf=3, max_features="sqrt")
+    X_new = X_TEST[:50, 10:16]
+    out_of_bag, of_new = naive.self_paced_forest(
+        trees, X_TRAIN[:, 10:16], Y_TRAIN, np.ones(Y_TRAIN.shape), bags.counts, bags.seeds, X_new
+    )
+    np.testing.assert_allclose(model.oob_probabilities_, out_of_bag, atol=1e-6)
+    np.testing.assert_allclose(model.predict_proba(X_new), of_new, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("forest", "theirs"), [("extra-trees", ExtraTreesClassifier), ("random-forest", RandomForestClassifier)]
+)
+def test_unpaced_it_is_scikit_learns_forest_of_each_label(forest, theirs):
+    """Of other draws: the mean of 200 trees with a spread of at most ½ has a standard error of .035."""
+    model = SelfPacedForestClassifier(200, None, forest=forest, random_state=0).fit(X_TRAIN, Y_TRAIN[:, :2])
+    for label in (0, 1):
+        other = theirs(200, min_samples_leaf=2, bootstrap=True, oob_score=True, random_state=1)
+        other.fit(X_TRAIN, Y_TRAIN[:, label])
+        difference = model.predict_proba(X_TEST)[:, label] - other.predict_proba(X_TEST)[:, 1]
+        assert np.abs(difference).max() < 5 * 0.035 * np.sqrt(2)
+        assert np.abs(difference).mean() < 0.035
+        out_of_bag = model.oob_probabilities_[:, label] - other.oob_decision_function_[:, 1]
+        assert np.abs(out_of_bag).mean() < 0.035 / np.sqrt(0.37)
+        importances = model.label_feature_importances_[label]
+        assert np.corrcoef(importances, other.feature_importances_)[0, 1] > 0.9
+
+
+def test_the_weights_are_those_of_the_losses_out_of_bag():
+    unpaced = SelfPacedForestClassifier(30, None, random_state=0).fit(X_TRAIN, Y_TRAIN)
+    schedule = pacing.QuantilePace(0.7, 0.7, 1)
+    model = SelfPacedForestClassifier(30, schedule=schedule, random_state=0).fit(X_TRAIN, Y_TRAIN)
+    given = np.where(Y_TRAIN == 1, unpaced.oob_probabilities_, 1 - unpaced.oob_probabilities_)
+    losses = -np.log(np.maximum(given, 1e-3))
+    expected = pacing.get("gaussian").weight(losses, schedule.pace(0.7, losses, Y_TRAIN))
+    np.testing.assert_allclose(model.label_weights_, expected, atol=1e-12)
+    np.testing.assert_allclose(model.trace_.last_loss, losses, rtol=1e-6)
+    assert [step["pace"] for step in model.history_] == [0.7]
+    assert model.stop_reason_ == "max_steps"
+
+
+def test_an_infinite_pace_is_the_plain_forest():
+    plain = SelfPacedForestClassifier(20, None, random_state=0).fit(X_TRAIN, Y_TRAIN)
+    model = SelfPacedForestClassifier(20, schedule=pacing.QuantilePace(1.0, 1.0, 3), random_state=0)
+    model.fit(X_TRAIN, Y_TRAIN)
+    np.testing.assert_array_equal(model.decision_function(X_TEST), plain.decision_function(X_TEST))
+    assert model.stop_reason_ == "infinite_pace"
+    assert len(model.history_) == 1
+
+
+def test_flipped_pairs_weigh_less_and_the_labels_come_out_better():
+    noisy, wrong = corrupt(Y_TRAIN, "flip", 0.3, random_state=0)
+    plain = SelfPacedForestClassifier(60, None, random_state=0).fit(X_TRAIN, noisy)
+    paced = SelfPacedForestClassifier(60, random_state=0).fit(X_TRAIN, noisy)
+    assert paced.label_weights_[wrong].mean() < 0.5 * paced.label_weights_[~wrong].mean()
+    before, after = (average_precision(Y_TEST, m.decision_function(X_TEST)) for m in (plain, paced))
+    assert after > before + 0.01
+
+
+@pytest.mark.parametrize("forest", ["extra-trees", "random-forest"])
+def test_the_seed_alone_decides_whatever_the_threads_and_the_container(forest):
+    model = SelfPacedForestClassifier(35, forest=forest, random_state=3)
+    scores = model.fit(X_TRAIN, Y_TRAIN).decision_function(X_TEST)
+    model.set_params(n_jobs=2).fit(sparse.csr_array(X_TRAIN), Y_TRAIN)
+    np.testing.assert_array_equal(model.decision_function(sparse.csr_array(X_TEST)), scores)
+    other = model.set_params(random_state=4).fit(X_TRAIN, Y_TRAIN).decision_function(X_TEST)
+    assert np.abs(other - scores).max() > 0.01
+
+
+def test_rows_drawn_for_every_tree_and_labels_without_a_choice_get_frequencies():
+    labels = Y_TRAIN[:40].copy()
+    labels[:, 0], labels[:, 1], labels[:, 2] = 1, 0, 0
+    labels[7, 2] = 1
+    model = SelfPacedForestClassifier(1, None, random_state=0).fit(X_TRAIN[:40], labels)
+    drawn = Bags.draw(1, *labels.shape, 0).counts[0] > 0
+    frequencies = (0.5 + labels.sum(axis=0)) / 41
+    np.testing.assert_allclose(model.oob_probabilities_[drawn], np.tile(frequencies, (drawn.sum(), 1)))
+    np.testing.assert_allclose(model.predict_proba(X_TEST)[:, :2], np.tile(frequencies[:2], (400, 1)))
+    assert not model.label_feature_importances_[:2].any()
+    assert np.isclose(model.feature_importances_.sum(), 1.0)
+    never, once = model.decision_function(X_TEST)[:, 1], model.decision_function(X_TEST)[:, 2]
+    assert (never <= once).all()
+
+
+def test_paced_to_next_to_nothing_it_still_answers():
+    schedule = pacing.GeometricPace(1e-5, 1.1, 2)
+    model = SelfPacedForestClassifier(5, "hard", schedule, random_state=0).fit(X_TRAIN, Y_TRAIN)
+    assert np.isfinite(model.decision_function(X_TEST)).all()
+
+
+def test_pairs_without_weight_do_not_matter_and_weights_have_no_scale():
+    weight = np.random.RandomState(0).uniform(0.2, 1.0, Y_TRAIN.shape)
+    weight[::4] = 0.0
+    model = SelfPacedForestClassifier(20, random_state=0)
+    scores = model.fit(X_TRAIN, Y_TRAIN, label_weight=weight).predict_proba(X_TEST)
+    other = Y_TRAIN.copy()
+    other[::4] = 1 - other[::4]
+    np.testing.assert_array_equal(model.fit(X_TRAIN, other, weight).predict_proba(X_TEST), scores)
+    # Only the frequency, one voice among 21, knows how much was seen.
+    lighter = model.fit(X_TRAIN, Y_TRAIN, label_weight=weight / 4).predict_proba(X_TEST)
+    np.testing.assert_allclose(lighter, scores, atol=0.05)
+
+
+@pytest.mark.parametrize("forest", ["extra-trees", "random-forest"])
+def test_missing_values_go_where_scikit_learns_trees_send_them(forest):
+    gaps = np.where(np.random.RandomState(0).uniform(size=X.shape) < 0.2, np.nan, X)
+    tree = {"extra-trees": ExtraTreeClassifier, "random-forest": DecisionTreeClassifier}[forest]
+    model = SelfPacedForestClassifier(5, None, forest=forest, random_state=0).fit(gaps[:80, 10:30], Y[:80, :2])
+    bags = Bags.draw(5, 80, 2, 0)
+    _, expected = naive.self_paced_forest(
+        tree(min_samples_leaf=2, max_features="sqrt"),
+        gaps[:80, 10:30],
+        Y[:80, :2],
+        np.ones((80, 2)),
+        bags.counts,
+        bags.seeds,
+        gaps[300:350, 10:30],
+    )
+    np.testing.assert_allclose(model.predict_proba(gaps[300:350, 10:30]), expected, atol=1e-6)
+
+
+def test_numbers_beyond_single_precision_are_its_largest():
+    wide = X_TRAIN.copy()
+    wide[:, 20] = np.where(Y_TRAIN[:, 0] == 1, 1e100, -1e100)
+    model = SelfPacedForestClassifier(50, None, max_features=None, random_state=0).fit(wide, Y_TRAIN[:, :1])
+    assert (model.predict(wide) == Y_TRAIN[:, :1]).all()
+
+
+@pytest.mark.parametrize(
+    ("parameters", "sentence"),
+    [
+        ({"n_estimators": 0}, "n_estimators is 0"),
+        ({"forest": "birch"}, "forest is 'birch'; there are 'extra-trees' and 'random-forest'"),
+        ({"min_samples_leaf": -1}, "min_samples_leaf"),
+        ({"max_features": "half"}, "max_features"),
+        ({"pace_function": "slow"}, "slow"),
+    ],
+)
+def test_bad_parameters_are_refused_with_a_sentence(parameters, sentence):
+    with pytest.raises(ValueError, match=sentence) as refusal:
+        SelfPacedForestClassifier(**parameters).fit(X_TRAIN, Y_TRAIN)
+    assert "sklearn" in type(refusal.value).__module__ or isinstance(refusal.value, UserError)
+
+
+def test_a_plain_fit_takes_no_longer_than_scikit_learns():
+    """It takes about .6 of the time; the better of two, for other work on the machine disturbs."""
+
+    def cpu_seconds(fit):
+        start = time.process_time()
+        fit()
+        return time.process_time() - start
+
+    model = SelfPacedForestClassifier(60, None)
+    plain = ExtraTreesClassifier(60, min_samples_leaf=2, bootstrap=True, oob_score=True)
+    ours = min(cpu_seconds(lambda: model.fit(X_TRAIN, Y_TRAIN[:, :2])) for _ in range(2))
+    theirs = min(
+        cpu_seconds(lambda: [plain.fit(X_TRAIN, Y_TRAIN[:, label]) for label in range(2)]) for _ in range(2)
+    )
+    assert ours < 1.2 * theirs
