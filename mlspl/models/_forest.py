@@ -9,7 +9,7 @@ from joblib import Parallel, delayed
 from scipy import sparse
 from sklearn.utils import check_random_state
 
-from mlspl.solvers import FlatForest, sum_leaves
+from mlspl.solvers import FlatTrees
 
 __all__ = ["Bags", "Grown", "as_floats", "forest_probabilities", "grow_forests"]
 
@@ -17,7 +17,6 @@ __all__ = ["Bags", "Grown", "as_floats", "forest_probabilities", "grow_forests"]
 _TREES_A_TASK = 32
 # Numbers of a sparse X that are made dense at a time.
 _BLOCK = 1 << 22
-_NO_BAGS = np.zeros((0, 0), dtype=np.uint8)
 
 
 @dataclass(frozen=True)
@@ -48,7 +47,7 @@ class Bags:
 class Grown(NamedTuple):
     """The forest of a label, and how much each feature helped to grow it."""
 
-    forest: FlatForest
+    trees: FlatTrees
     importances: np.ndarray
 
 
@@ -148,9 +147,10 @@ def _stump(value, n_features) -> tuple[Any, ...]:
 
 def _join(blocks) -> Grown:
     *nodes, importances = zip(*(tree for block in blocks for tree in block), strict=True)
-    starts = np.concatenate([[0], np.cumsum([len(part) for part in nodes[0]])]).astype(np.int64)
+    starts = np.concatenate([[0], np.cumsum([len(part) for part in nodes[0]])])
     total = np.sum(importances, axis=0)
-    return Grown(FlatForest(starts, *map(np.concatenate, nodes)), total / max(total.sum(), 1e-300))
+    trees = FlatTrees(starts, *map(np.concatenate, nodes))
+    return Grown(trees, total / max(total.sum(), np.finfo(float).tiny))
 
 
 def forest_probabilities(forests, frequencies, X, bags=None, n_jobs=None) -> np.ndarray:
@@ -161,7 +161,7 @@ def forest_probabilities(forests, frequencies, X, bags=None, n_jobs=None) -> np.
 
     Parameters
     ----------
-    forests : mapping from label to FlatForest
+    forests : mapping from label to FlatTrees
         Labels that are constant have none.
     frequencies : array (L,)
         Of the labels.
@@ -178,17 +178,15 @@ def forest_probabilities(forests, frequencies, X, bags=None, n_jobs=None) -> np.
     for start in range(0, n, height):
         rows = slice(start, start + height)
         block = X[rows].toarray() if sparse.issparse(X) else np.ascontiguousarray(X[rows])
-        drawn = _NO_BAGS if bags is None else np.ascontiguousarray(bags.counts[:, rows])
+        drawn = None if bags is None else np.ascontiguousarray(bags.counts[:, rows])
         columns = Parallel(n_jobs=n_jobs, require="sharedmem")(
-            delayed(_probability)(forest, frequencies[label], block, drawn)
-            for label, forest in forests.items()
+            delayed(_probability)(trees, frequencies[label], block, drawn) for label, trees in forests.items()
         )
         for label, column in zip(forests, columns, strict=True):
             probabilities[rows, label] = column
     return probabilities
 
 
-def _probability(forest: FlatForest, frequency, X, drawn) -> np.ndarray:
-    sums, passed = np.full(len(X), frequency), np.ones(len(X))
-    sum_leaves(X, *forest, drawn, sums, passed)
-    return sums / passed
+def _probability(trees: FlatTrees, frequency, X, drawn) -> np.ndarray:
+    sums, passed = trees.sum_leaves(X, drawn)
+    return (sums + frequency) / (passed + 1.0)

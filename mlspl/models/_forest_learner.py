@@ -3,14 +3,14 @@
 import numpy as np
 
 from mlspl.models._forest import Bags, forest_probabilities, grow_forests
-from mlspl.solvers import FlatForest
+from mlspl.solvers import FlatTrees
 
 __all__ = ["ForestLearner", "given_label_losses"]
 
 # A tree that disagrees does not make a pair infinitely hard, nor does a lone one that agrees.
 _LEAST = 1e-3
-# Steps from no weight to a label's largest: sums of whole numbers do not depend on the order of the rows, which
-# differs between dense and sparse trees, and what is lighter than a step is left out.
+# Steps from no weight to a label's largest. Sums of whole numbers do not depend on the order of the rows, which
+# dense and sparse trees do not share; what is lighter than half a step is left out.
 _STEPS = 2.0**20
 
 
@@ -39,7 +39,7 @@ class ForestLearner:
 
     Attributes
     ----------
-    forests : dict from label to FlatForest
+    forests : dict from label to FlatTrees
         Those of the last fit; constant labels have none.
     frequencies : array (L,)
         Of the labels by their prior weights: (½ + present)/(1 + known).
@@ -55,7 +55,7 @@ class ForestLearner:
         known = prior > 0
         self.frequencies = (0.5 + (prior * Y).sum(axis=0)) / (1.0 + prior.sum(axis=0))
         varied = (known & Y).any(axis=0) & (known & ~Y).any(axis=0)
-        self.forests: dict[int, FlatForest] = dict.fromkeys(np.flatnonzero(varied).tolist())
+        self.forests: dict[int, FlatTrees] = dict.fromkeys(np.flatnonzero(varied).tolist())
         self.importances = np.zeros((Y.shape[1], X.shape[1]))
         self.probabilities = np.tile(self.frequencies, (len(Y), 1))
         self._fitted = np.full(Y.shape, np.nan)
@@ -65,12 +65,14 @@ class ForestLearner:
         weights = self.prior * weights
         largest = weights.max(axis=0)
         weights = np.rint(weights / np.where(largest > 0, largest, 1.0) * _STEPS)
-        changed = [label for label in self.forests if not np.array_equal(weights[:, label], self._fitted[:, label])]
+        changed = [
+            label for label in self.forests if not np.array_equal(weights[:, label], self._fitted[:, label])
+        ]
         grown = grow_forests(
             self.tree, self.X, self.Y, weights, self.frequencies, self.bags, changed, self.n_jobs
         )
-        for label, (forest, importances) in zip(changed, grown, strict=True):
-            self.forests[label], self.importances[label] = forest, importances
+        for label, (trees, importances) in zip(changed, grown, strict=True):
+            self.forests[label], self.importances[label] = trees, importances
         self._fitted = weights
         self.probabilities = forest_probabilities(
             self.forests, self.frequencies, self.X, self.bags, self.n_jobs

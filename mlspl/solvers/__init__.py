@@ -6,11 +6,11 @@ from mlspl.solvers.kernel_svr import SVRSolution, solve_svrs
 from mlspl.solvers.rank_pairs import LabelPairs, label_pairs
 from mlspl.solvers.rank_svm import RankSVMSolution, solve_rank_svm
 from mlspl.solvers.reference import get_svm_solver, solve_svms_libsvm
-from mlspl.solvers.trees import FlatForest, sum_leaves
+from mlspl.solvers.trees import FlatTrees
 
 __all__ = [
     "CodeSolution",
-    "FlatForest",
+    "FlatTrees",
     "LabelPairs",
     "RankSVMSolution",
     "SVMSolution",
@@ -22,5 +22,4 @@ __all__ = [
     "solve_svms",
     "solve_svms_libsvm",
     "solve_svrs",
-    "sum_leaves",
 ]

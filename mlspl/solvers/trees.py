@@ -1,46 +1,112 @@
-"""Forests as flat arrays: what is kept of grown trees, and how rows fall through them."""
+"""Trees as flat arrays: what is kept of them once they are grown, and how rows fall through them."""
 
-from typing import NamedTuple
+from collections.abc import Sequence
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-__all__ = ["FlatForest", "sum_leaves"]
+__all__ = ["FlatTrees", "sum_leaves"]
 
 
-class FlatForest(NamedTuple):
-    """The trees of one label, node by node, 17 bytes a node; scikit-learn's own take 72.
+class FlatTrees:
+    """Binary trees node by node, 17 bytes a node, where scikit-learn's own take 72.
 
-    Attributes
+    Parameters
     ----------
     starts : int64 array (n_trees + 1,)
-        Where each tree begins; the nodes of a tree follow its root.
+        Where the nodes of each tree begin; the first is its root.
     feature : int32 array
         The feature that splits a node, -1 in leaves.
     left, right : int32 arrays
-        The children, counted from the root of their tree and always behind their parent; -1 in leaves.
+        The children, counted from the root of their tree and always behind their parent.
     value : float32 array
-        Rows at or below it go left; in leaves, the share of weight that carries the label.
+        Rows at or below it go left; in leaves, the answer.
     missing_left : bool array
         Whether rows without a value go left.
+
+    Examples
+    --------
+    One tree that answers 0 up to 2.5, and 1 beyond:
+
+    >>> import numpy as np
+    >>> from mlspl.solvers import FlatTrees
+    >>> stump = FlatTrees([0, 3], [0, -1, -1], [1, -1, -1], [2, -1, -1], [2.5, 0, 1], [True, False, False])
+    >>> stump.check(n_features=1)
+    >>> sums, passed = stump.sum_leaves(np.array([[2.0], [3.0], [np.nan]], dtype=np.float32))
+    >>> sums
+    array([0., 1., 0.])
     """
 
-    starts: NDArray[np.int64]
-    feature: NDArray[np.int32]
-    left: NDArray[np.int32]
-    right: NDArray[np.int32]
-    value: NDArray[np.float32]
-    missing_left: NDArray[np.bool_]
+    def __init__(self, starts, feature, left, right, value, missing_left) -> None:
+        self.starts: NDArray[np.int64] = np.asarray(starts, dtype=np.int64)
+        self.feature: NDArray[np.int32] = np.asarray(feature, dtype=np.int32)
+        self.left: NDArray[np.int32] = np.asarray(left, dtype=np.int32)
+        self.right: NDArray[np.int32] = np.asarray(right, dtype=np.int32)
+        self.value: NDArray[np.float32] = np.asarray(value, dtype=np.float32)
+        self.missing_left: NDArray[np.bool_] = np.asarray(missing_left, dtype=bool)
+
+    def __len__(self) -> int:
+        """The number of trees."""
+        return len(self.starts) - 1
+
+    @classmethod
+    def join(cls, parts: Sequence["FlatTrees"]) -> "FlatTrees":
+        """All trees of these, in their order."""
+        sizes = [np.diff(part.starts) for part in parts]
+        starts = np.concatenate([[0], *sizes]).cumsum()
+        return cls(starts, *map(np.concatenate, zip(*(part._nodes() for part in parts), strict=True)))
+
+    def part(self, start: int, stop: int) -> "FlatTrees":
+        """Some of the trees; the arrays are shared."""
+        return FlatTrees(self.starts[start : stop + 1], *self._nodes())
+
+    def sum_leaves(self, X, in_bag=None) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Add up the answers of the trees for each row of X, and count the trees asked.
+
+        Parameters
+        ----------
+        X : float32 array (n, d)
+            The rows.
+        in_bag : uint8 array (n_trees, n), optional
+            Where it is not 0, the tree is not asked about the row.
+        """
+        sums, passed = np.zeros(len(X)), np.zeros(len(X))
+        in_bag = np.zeros((0, 0), dtype=np.uint8) if in_bag is None else in_bag
+        sum_leaves(X, self.starts, *self._nodes(), in_bag, sums, passed)
+        return sums, passed
+
+    def check(self, n_features: int) -> None:
+        """Refuse trees through which compiled code would fall out of the arrays, or fall for ever."""
+        kinds = {"starts": np.int64, "feature": np.int32, "left": np.int32, "right": np.int32}
+        kinds |= {"value": np.float32, "missing_left": np.bool_}
+        arrays = {name: vars(self).get(name) for name in kinds}
+        if not all(
+            isinstance(array, np.ndarray) and array.ndim == 1 and array.dtype == kinds[name]
+            for name, array in arrays.items()
+        ):
+            raise ValueError("trees are one-dimensional arrays, each of its own type")
+        sizes = np.diff(self.starts)
+        n_nodes = {len(array) for array in self._nodes()}
+        if not len(self.starts) or len(n_nodes) > 1:
+            raise ValueError("the arrays of trees differ in length")
+        if self.starts[0] != 0 or self.starts[-1] != n_nodes.pop() or (sizes < 1).any():
+            raise ValueError("trees do not follow one another")
+        inner = self.feature >= 0
+        if (self.feature < -1).any() or (self.feature >= n_features).any():
+            raise ValueError("trees split features that there are not")
+        place = np.arange(len(self.feature)) - np.repeat(self.starts[:-1], sizes)
+        for child in (self.left[inner], self.right[inner]):
+            if (child <= place[inner]).any() or (child >= np.repeat(sizes, sizes)[inner]).any():
+                raise ValueError("trees lead back or nowhere")
+
+    def _nodes(self) -> tuple[NDArray, ...]:
+        return self.feature, self.left, self.right, self.value, self.missing_left
 
 
 @njit(cache=True, nogil=True)
-def sum_leaves(X, starts, feature, left, right, value, missing_left, in_bag, sums, counts):
-    """Add to `sums` the leaf values of every row of X, float32 (n, d), and to `counts` the trees passed.
-
-    Where `in_bag`, uint8 (n_trees, n), is not 0, the row is not let through the tree. An array of no rows lets
-    all rows through all trees.
-    """
+def sum_leaves(X, starts, feature, left, right, value, missing_left, in_bag, sums, passed):
+    """Let all rows fall through all trees, or those that are not in bag; an `in_bag` of no rows is none."""
     out_of_bag = in_bag.shape[0] > 0
     for tree in range(len(starts) - 1):
         start = starts[tree]
@@ -50,10 +116,7 @@ def sum_leaves(X, starts, feature, left, right, value, missing_left, in_bag, sum
             node = start
             while feature[node] >= 0:
                 x = X[i, feature[node]]
-                if np.isnan(x):
-                    goes_left = missing_left[node]
-                else:
-                    goes_left = x <= value[node]
+                goes_left = missing_left[node] if np.isnan(x) else x <= value[node]
                 node = start + (left[node] if goes_left else right[node])
             sums[i] += value[node]
-            counts[i] += 1
+            passed[i] += 1.0

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 from scipy.optimize import linprog
-from sklearn.base import clone
+from sklearn.base import clone, is_regressor
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import SVC, SVR
 
@@ -163,11 +163,12 @@ def self_paced_forest(tree, X, Y, weights, counts, seeds, X_new):
         for count, seed in zip(counts, seeds[label], strict=True):
             one = clone(tree).set_params(random_state=int(seed))
             one.fit(X, Y[:, label].astype(int), sample_weight=count * weights[:, label])
-            seen = one.predict_proba(X)[:, 1]
+            answer = one.predict if is_regressor(one) else lambda rows, one=one: one.predict_proba(rows)[:, 1]
+            seen = answer(X)
             for i in range(len(X)):
                 if count[i] == 0:
                     answers[i].append(seen[i])
-            answers_new.append(one.predict_proba(X_new)[:, 1])
+            answers_new.append(answer(X_new))
         out_of_bag[:, label] = [np.mean(answer) for answer in answers]
         of_new[:, label] = sum(answers_new) / len(answers_new)
     return out_of_bag, of_new
