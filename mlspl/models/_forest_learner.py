@@ -9,8 +9,8 @@ __all__ = ["ForestLearner", "given_label_losses"]
 
 # A tree that disagrees does not make a pair infinitely hard, nor does a lone one that agrees.
 _LEAST = 1e-3
-# Steps from no weight to a label's largest. Sums of whole numbers do not depend on the order of the rows, which
-# dense and sparse trees do not share; what is lighter than half a step is left out.
+# Steps from no weight to a label's largest. Sums of whole numbers do not depend on the order of the rows,
+# which dense and sparse trees do not share; what is lighter than half a step is left out.
 _STEPS = 2.0**20
 
 

@@ -8,11 +8,11 @@ from sklearn.tree import DecisionTreeRegressor, ExtraTreeRegressor
 from sklearn.utils import check_random_state
 
 from mlspl import pacing
+from mlspl._limits import Cost
 from mlspl.errors import UserError
 from mlspl.models._base import MultiLabelClassifier
 from mlspl.models._forest import Bags, as_floats, forest_probabilities
 from mlspl.models._forest_learner import ForestLearner
-from mlspl.models._limits import Cost
 from mlspl.models._progress import CallbackSupportMixin, fit_progress, with_callbacks
 from mlspl.solvers import FlatTrees
 
@@ -37,7 +37,7 @@ class SelfPacedForestClassifier(CallbackSupportMixin, MultiLabelClassifier):
     pace_function : str, SelfPacedFunction or None, default="gaussian"
         The self-paced function; None grows the plain forest.
     schedule : schedule of :mod:`mlspl.pacing`, optional
-        How the pace grows. By default one step, to the .5 quantile of the losses of each label and class.
+        How the pace grows. By default one step, to the .7 quantile of the losses of each label and class.
     forest : {"extra-trees", "random-forest"}, default="extra-trees"
         Extremely randomised trees, which cut at random, or trees that look for the best cut.
     min_samples_leaf : int or float, default=2
@@ -124,7 +124,7 @@ class SelfPacedForestClassifier(CallbackSupportMixin, MultiLabelClassifier):
 
     def _fit(self, X, Y, label_weight):
         function = None if self.pace_function is None else pacing.get(self.pace_function)
-        schedule = self.schedule or pacing.QuantilePace(0.5, 0.5, 1, per="class")
+        schedule = self.schedule or pacing.QuantilePace(0.7, 0.7, 1, per="class")
         targets = () if function is None else schedule
         prior = np.ones(Y.shape) if label_weight is None else label_weight
         X = as_floats(X)
