@@ -149,7 +149,7 @@ def _join(blocks) -> Grown:
     *nodes, importances = zip(*(tree for block in blocks for tree in block), strict=True)
     starts = np.concatenate([[0], np.cumsum([len(part) for part in nodes[0]])])
     total = np.sum(importances, axis=0)
-    trees = FlatTrees(starts, *map(np.concatenate, nodes))
+    trees = FlatTrees(starts, *map(np.concatenate, nodes), len(total))
     return Grown(trees, total / max(total.sum(), np.finfo(float).tiny))
 
 

@@ -98,6 +98,19 @@ class SelfPacedForestClassifier(CallbackSupportMixin, MultiLabelClassifier):
     ('max_steps', 1, True)
     """
 
+    _contents = {
+        "oob_probabilities_": "float (rows, labels)",
+        "label_weights_": "float (rows, labels)",
+        "trees_": (FlatTrees, None),
+        "forest_labels_": ["int"],
+        "frequencies_": "float (labels)",
+        "feature_importances_": "float (features)",
+        "label_feature_importances_": "float (labels, features)",
+        "trace_": pacing.Trace,
+        "history_": "any",
+        "stop_reason_": "text",
+    }
+
     def __init__(
         self,
         n_estimators=300,
@@ -171,6 +184,16 @@ class SelfPacedForestClassifier(CallbackSupportMixin, MultiLabelClassifier):
 
     def _probabilities(self, X, scores):
         return expit(scores)
+
+    def _check_contents(self) -> None:
+        """Refuse forests of other labels or features than the model's; the trees check themselves."""
+        labels, n_trees = self.forest_labels_, 0 if self.trees_ is None else len(self.trees_)
+        if not all(0 <= label < len(self.frequencies_) for label in labels):
+            raise ValueError("there are forests of labels that there are not")
+        if (n_trees % len(labels) if labels else n_trees) or (labels and not n_trees):
+            raise ValueError("the trees do not make up a forest for each label")
+        if self.trees_ is not None and self.trees_.n_features != self.n_features_in_:
+            raise ValueError("the trees are of other features")
 
     def _cost(self, size):
         """Nodes of the trees, the draws, and tables like Y.

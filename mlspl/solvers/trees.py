@@ -24,6 +24,8 @@ class FlatTrees:
         Rows at or below it go left; in leaves, the answer.
     missing_left : bool array
         Whether rows without a value go left.
+    n_features : int
+        How many features rows have.
 
     Examples
     --------
@@ -31,20 +33,30 @@ class FlatTrees:
 
     >>> import numpy as np
     >>> from mlspl.solvers import FlatTrees
-    >>> stump = FlatTrees([0, 3], [0, -1, -1], [1, -1, -1], [2, -1, -1], [2.5, 0, 1], [True, False, False])
-    >>> stump.check(n_features=1)
+    >>> stump = FlatTrees([0, 3], [0, -1, -1], [1, -1, -1], [2, -1, -1], [2.5, 0, 1], [True, False, False], 1)
     >>> sums, passed = stump.sum_leaves(np.array([[2.0], [3.0], [np.nan]], dtype=np.float32))
     >>> sums
     array([0., 1., 0.])
     """
 
-    def __init__(self, starts, feature, left, right, value, missing_left) -> None:
+    _contents = {
+        "starts": "int (_)",
+        "feature": "int (nodes)",
+        "left": "int (nodes)",
+        "right": "int (nodes)",
+        "value": "float (nodes)",
+        "missing_left": "bool (nodes)",
+        "n_features": "int",
+    }
+
+    def __init__(self, starts, feature, left, right, value, missing_left, n_features) -> None:
         self.starts: NDArray[np.int64] = np.asarray(starts, dtype=np.int64)
         self.feature: NDArray[np.int32] = np.asarray(feature, dtype=np.int32)
         self.left: NDArray[np.int32] = np.asarray(left, dtype=np.int32)
         self.right: NDArray[np.int32] = np.asarray(right, dtype=np.int32)
         self.value: NDArray[np.float32] = np.asarray(value, dtype=np.float32)
         self.missing_left: NDArray[np.bool_] = np.asarray(missing_left, dtype=bool)
+        self.n_features = n_features
 
     def __len__(self) -> int:
         """The number of trees."""
@@ -55,11 +67,12 @@ class FlatTrees:
         """All trees of these, in their order."""
         sizes = [np.diff(part.starts) for part in parts]
         starts = np.concatenate([[0], *sizes]).cumsum()
-        return cls(starts, *map(np.concatenate, zip(*(part._nodes() for part in parts), strict=True)))
+        nodes = map(np.concatenate, zip(*(part._nodes() for part in parts), strict=True))
+        return cls(starts, *nodes, parts[0].n_features)
 
     def part(self, start: int, stop: int) -> "FlatTrees":
         """Some of the trees; the arrays are shared."""
-        return FlatTrees(self.starts[start : stop + 1], *self._nodes())
+        return FlatTrees(self.starts[start : stop + 1], *self._nodes(), self.n_features)
 
     def sum_leaves(self, X, in_bag=None) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Add up the answers of the trees for each row of X, and count the trees asked.
@@ -76,25 +89,14 @@ class FlatTrees:
         sum_leaves(X, self.starts, *self._nodes(), in_bag, sums, passed)
         return sums, passed
 
-    def check(self, n_features: int) -> None:
+    def _check_contents(self) -> None:
         """Refuse trees through which compiled code would fall out of the arrays, or fall for ever."""
-        kinds = {"starts": np.int64, "feature": np.int32, "left": np.int32, "right": np.int32}
-        kinds |= {"value": np.float32, "missing_left": np.bool_}
-        arrays = {name: vars(self).get(name) for name in kinds}
-        if not all(
-            isinstance(array, np.ndarray) and array.ndim == 1 and array.dtype == kinds[name]
-            for name, array in arrays.items()
-        ):
-            raise ValueError("trees are one-dimensional arrays, each of its own type")
         sizes = np.diff(self.starts)
-        n_nodes = {len(array) for array in self._nodes()}
-        if not len(self.starts) or len(n_nodes) > 1:
-            raise ValueError("the arrays of trees differ in length")
-        if self.starts[0] != 0 or self.starts[-1] != n_nodes.pop() or (sizes < 1).any():
+        if not len(sizes) or self.starts[0] != 0 or self.starts[-1] != len(self.feature) or (sizes < 1).any():
             raise ValueError("trees do not follow one another")
-        inner = self.feature >= 0
-        if (self.feature < -1).any() or (self.feature >= n_features).any():
+        if (self.feature < -1).any() or (self.feature >= self.n_features).any():
             raise ValueError("trees split features that there are not")
+        inner = self.feature >= 0
         place = np.arange(len(self.feature)) - np.repeat(self.starts[:-1], sizes)
         for child in (self.left[inner], self.right[inner]):
             if (child <= place[inner]).any() or (child >= np.repeat(sizes, sizes)[inner]).any():

@@ -206,13 +206,15 @@ def test_a_model_file_holds_the_forest(tmp_path):
         ("starts", 1),
         ("value", np.zeros(3, dtype=np.float32)),
         ("left", np.zeros(3)),
+        ("n_features", 65),
+        ("starts", np.zeros(1, dtype=np.int64)),
     ],
 )
 def test_trees_that_lead_nowhere_are_neither_saved_nor_loaded(name, value, tmp_path):
     model = SelfPacedForestClassifier(3, None, random_state=0).fit(X_TRAIN, Y_TRAIN)
-    if isinstance(value, np.ndarray):
+    if isinstance(value, np.ndarray) or name == "n_features":
         setattr(model.trees_, name, value)
     else:
         getattr(model.trees_, name)[0] = value
-    with pytest.raises(UserError, match="tree"):
+    with pytest.raises(UserError, match="cannot be saved"):
         save_model(model, tmp_path / "forest.mlspl")
