@@ -12,9 +12,9 @@ from mlspl import pacing
 ROOT = Path(__file__).parents[2]
 
 
-@pytest.mark.parametrize("page", ["pacing.md", "write_your_own.md"])
+@pytest.mark.parametrize("page", ["pacing.md", "write_your_own.md", "pace_your_own.md"])
 def test_the_page_tells_the_truth(page):
-    result = doctest.testfile(str(ROOT / "docs" / page), module_relative=False)
+    result = doctest.testfile(str(ROOT / "docs" / page), module_relative=False, optionflags=doctest.ELLIPSIS)
     assert result.attempted > 10
     assert result.failed == 0
 
@@ -30,6 +30,14 @@ def test_the_example_runs(monkeypatch, capsys):
     runpy.run_path(str(ROOT / "examples" / "plot_write_your_own.py"))
     plt.close("all")
     assert "Ramp(width=0.5): 1 of 12 conditions fails." in capsys.readouterr().out
+
+
+def test_a_learner_of_ones_own_is_paced_and_flipped_labels_enter_late(monkeypatch):
+    monkeypatch.setattr(plt, "show", lambda: None)
+    names = runpy.run_path(str(ROOT / "examples" / "plot_pace_your_own.py"))
+    plt.close("all")
+    lateness, flipped = names["walk"].trace.lateness, names["flipped"]
+    assert lateness[flipped].mean() > lateness[~flipped].mean() + 0.2
 
 
 def test_the_readmes_picture_is_what_the_command_draws(tmp_path):
