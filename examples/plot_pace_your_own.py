@@ -66,7 +66,7 @@ print(walk.stop_reason)
 # -----------------
 # Right labels enter early; most of the flipped ones stay outside until the pace is infinite. Whether the
 # model itself gains is another question: one Gaussian a class is too simple to follow wrong labels, and it is
-# best with all pairs in play. A forest does follow them, and gains (:class:`mlspl.SelfPacedForestClassifier`).
+# best with all pairs in play. A forest follows them, and gains (:class:`mlspl.SelfPacedForestClassifier`).
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.2), layout="constrained")
 steps = np.arange(1, walk.trace.n_steps + 1)
