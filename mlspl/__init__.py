@@ -2,7 +2,7 @@
 
 from importlib.metadata import version
 
-from mlspl import datasets, metrics, model_selection, pacing
+from mlspl import curriculum, datasets, metrics, model_selection, pacing
 from mlspl.models import (
     BSVMClassifier,
     MLkNNClassifier,
@@ -28,6 +28,7 @@ __all__ = [
     "SelfPacedForestClassifier",
     "TRAMClassifier",
     "TunedDecisionClassifier",
+    "curriculum",
     "datasets",
     "load_model",
     "metrics",

@@ -1,0 +1,93 @@
+"""`difficulty`: the order in which a paced fit took the pairs in, easy ones first."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import rankdata
+
+from mlspl.errors import UserError
+from mlspl.pacing import Trace
+
+__all__ = ["Difficulty", "difficulty"]
+
+
+@dataclass(frozen=True)
+class Difficulty:
+    """How hard pairs, labels and rows were, from 0 (easiest) to 1 (hardest).
+
+    Attributes
+    ----------
+    pairs : ndarray of shape (n, L)
+        The rank of a pair among all pairs, by the step at which it entered and, within a step, by its mean
+        loss.
+    labels : ndarray of shape (L,)
+        The means over rows.
+    rows : ndarray of shape (n,)
+        The means over labels.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mlspl.curriculum import Difficulty
+    >>> Difficulty(np.array([[0.0, 1.0]])).labels
+    array([0., 1.])
+    """
+
+    pairs: NDArray[np.float64]
+
+    @property
+    def labels(self) -> NDArray[np.float64]:
+        """Of each label, (L,)."""
+        return _means(self.pairs, axis=0)
+
+    @property
+    def rows(self) -> NDArray[np.float64]:
+        """Of each row, (n,)."""
+        return _means(self.pairs, axis=1)
+
+
+def difficulty(trace: Trace) -> Difficulty:
+    """Return how hard each pair was for a paced fit.
+
+    Parameters
+    ----------
+    trace : Trace
+        The `trace_` of a fitted self-paced estimator.
+
+    Returns
+    -------
+    Difficulty
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mlspl.curriculum import difficulty
+    >>> from mlspl.pacing import Trace
+    >>> trace = Trace((1, 3))
+    >>> trace.add(np.array([[0.5, 2.0, 0.7]]), np.array([[0.9, 0.1, 0.8]]))
+    >>> difficulty(trace).pairs
+    array([[0. , 1. , 0.5]])
+    """
+    if trace.n_steps == 0:
+        raise UserError("The trace has no steps: it is of a fit without a self-paced function.")
+    return Difficulty(rank_pairs(trace.lateness, trace.mean_loss))
+
+
+def rank_pairs(*keys: NDArray) -> NDArray[np.float64]:
+    """Ranks from 0 to 1 by the first key and, among equals, by the next; NaN where any key is."""
+    unknown = np.any([np.isnan(key) for key in keys], axis=0)
+    known = ~unknown
+    ranks = np.full(keys[0].shape, np.nan)
+    if not known.any():
+        return ranks
+    _, order = np.unique(np.column_stack([key[known] for key in keys]), axis=0, return_inverse=True)
+    rank = rankdata(order.ravel()) - 1
+    ranks[known] = rank / max(len(rank) - 1, 1)
+    return ranks
+
+
+def _means(values, axis):
+    known = ~np.isnan(values)
+    count = known.sum(axis=axis)
+    return np.where(count > 0, np.where(known, values, 0.0).sum(axis=axis) / np.maximum(count, 1), np.nan)

@@ -1,0 +1,57 @@
+"""Slow twins of mlspl.curriculum: one label, one pair, one row at a time."""
+
+from itertools import product
+
+import numpy as np
+from scipy.optimize import minimize
+from scipy.special import expit
+from scipy.stats import beta
+
+
+def best_likelihood(z, given, false, lost, ridge):
+    """The largest log-likelihood of false + (1 − false − lost) σ(a z + b) over a > 0 and b, pair by pair."""
+
+    def loss(parameters):
+        a, b = np.exp(parameters[0]), parameters[1]
+        p = np.clip(false + (1 - false - lost) * expit(a * z + b), 1e-12, 1 - 1e-12)
+        return -np.sum(given * np.log(p) + (1 - given) * np.log(1 - p)) + ridge * (a * a + b * b) / 2
+
+    starts = [(0.0, -1.0), (1.0, 0.0), (1.0, -3.0)]
+    return -min(minimize(loss, start, method="Nelder-Mead", options={"xatol": 1e-7}).fun for start in starts)
+
+
+def pool(likelihood, false, lost, rates, strengths, scale, least):
+    """The posterior of every label's rates, summed over what all labels may have in common."""
+    edges = np.concatenate([[0.0], (rates[1:] + rates[:-1]) / 2, [1.0]])
+    width = dict(zip(rates, np.diff(edges), strict=True))
+
+    def mass(mean, strength):
+        mean = max(mean, least)
+        cumulated = beta.cdf(edges, strength * mean, strength * (1 - mean))
+        return dict(zip(rates, np.diff(cumulated), strict=True))
+
+    total, posterior = 0.0, np.zeros_like(likelihood)
+    likely = np.exp(likelihood - likelihood.max(axis=1, keepdims=True))
+    for strength, (f, r) in product(strengths, zip(false, lost, strict=True)):
+        of_false, of_lost = mass(f, strength), mass(r, strength)
+        prior = np.array([of_false[x] * of_lost[y] for x, y in zip(false, lost, strict=True)]) + 1e-12
+        prior /= prior.sum()
+        joint = prior * likely
+        weight = width[f] * width[r] * np.exp(-(f + r) / scale) * np.prod(joint.sum(axis=1))
+        posterior += weight * joint / joint.sum(axis=1, keepdims=True)
+        total += weight
+    return posterior / total
+
+
+def row_scores(suspicion):
+    """P(any), P(several) and the expected number of errors of a row, over all 2^L ways to err."""
+    scores = []
+    for row in suspicion:
+        any_error = several = expected = 0.0
+        for wrong in product([False, True], repeat=len(row)):
+            p = np.prod([s if w else 1 - s for s, w in zip(row, wrong, strict=True)])
+            any_error += p * (sum(wrong) >= 1)
+            several += p * (sum(wrong) >= 2)
+            expected += p * sum(wrong)
+        scores.append((any_error, several, expected))
+    return np.array(scores)
