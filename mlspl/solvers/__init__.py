@@ -3,21 +3,25 @@
 from mlspl.solvers.code_program import CodeSolution, solve_codes
 from mlspl.solvers.kernel_svm import SVMSolution, solve_svms
 from mlspl.solvers.kernel_svr import SVRSolution, solve_svrs
+from mlspl.solvers.linear_machines import LINEAR_LOSSES, LinearSolution, solve_linear
 from mlspl.solvers.rank_pairs import LabelPairs, label_pairs
 from mlspl.solvers.rank_svm import RankSVMSolution, solve_rank_svm
 from mlspl.solvers.reference import get_svm_solver, solve_svms_libsvm
 from mlspl.solvers.trees import FlatTrees
 
 __all__ = [
+    "LINEAR_LOSSES",
     "CodeSolution",
     "FlatTrees",
     "LabelPairs",
+    "LinearSolution",
     "RankSVMSolution",
     "SVMSolution",
     "SVRSolution",
     "get_svm_solver",
     "label_pairs",
     "solve_codes",
+    "solve_linear",
     "solve_rank_svm",
     "solve_svms",
     "solve_svms_libsvm",

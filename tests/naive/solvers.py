@@ -185,3 +185,43 @@ def svm_primal(K, y, cost, alpha, bias):
             breach = max(breach, margin - 1)
         breach = max(breach, -a, a - c)
     return objective, breach
+
+
+LINEAR_LOSS = {
+    "hinge": lambda t, z: np.maximum(0.0, 1.0 - t * z),
+    "squared_hinge": lambda t, z: np.maximum(0.0, 1.0 - t * z) ** 2,
+    "logistic": lambda t, z: np.logaddexp(0.0, -t * z),
+    "squared": lambda t, z: (t - z) ** 2,
+    "epsilon_insensitive": lambda t, z: np.maximum(0.0, np.abs(t - z) - 0.1),
+}
+
+
+def linear_objective(X, target, cost, loss, w):
+    """½‖w‖² + Σ C loss with the bias last in w, regularised unless the loss is squared."""
+    regularised = w[:-1] if loss == "squared" else w
+    return regularised @ regularised / 2 + np.sum(cost * LINEAR_LOSS[loss](target, X @ w[:-1] + w[-1]))
+
+
+def linear_minimum(X, target, cost, loss):
+    """The least objective: smooth losses by BFGS, the others as a quadratic program with slacks by SLSQP."""
+    d, n = X.shape[1] + 1, len(target)
+    if loss in ("logistic", "squared_hinge", "squared"):
+        start = np.zeros(d)
+        return minimize(
+            lambda w: linear_objective(X, target, cost, loss, w), start, method="BFGS", options={"gtol": 1e-8}
+        ).fun
+    rows = np.column_stack([X, np.ones(n)])
+    if loss == "hinge":
+        A, b = np.hstack([target[:, None] * rows, np.eye(n)]), np.ones(n)
+    else:
+        A = np.vstack([np.hstack([rows, np.eye(n)]), np.hstack([-rows, np.eye(n)])])
+        b = np.concatenate([target, -target]) - 0.1
+    return minimize(
+        lambda v: v[:d] @ v[:d] / 2 + cost @ v[d:],
+        np.concatenate([np.zeros(d), np.full(n, 1.0 + np.abs(target).max())]),
+        jac=lambda v: np.concatenate([v[:d], cost]),
+        bounds=[(None, None)] * d + [(0.0, None)] * n,
+        constraints={"type": "ineq", "fun": lambda v: A @ v - b, "jac": lambda v: A},
+        method="SLSQP",
+        options={"maxiter": 1000, "ftol": 1e-12},
+    ).fun

@@ -1,0 +1,106 @@
+"""Smooth losses of linear machines: value, slope and curvature in the score, eight labels side by side."""
+
+import numpy as np
+from numba import njit
+
+from mlspl.solvers.linear_rows import LANES
+
+__all__ = ["LOGISTIC", "SQUARED", "SQUARED_HINGE", "loss_derivatives", "sum_losses"]
+
+LOGISTIC, SQUARED_HINGE, SQUARED = range(3)
+_BLOCK_ROWS = 1024
+
+_compiled = njit(cache=True, nogil=True, error_model="numpy")
+
+
+def loss_derivatives(kind, scores, targets, costs, slope, curvature) -> np.ndarray:
+    """Write slope and curvature of every pair's loss, all arrays (n, LANES); the losses' sum per lane."""
+    total = np.zeros(LANES)
+    if kind == SQUARED_HINGE:
+        _squared_hinge_derivatives(scores, targets, costs, slope, curvature, total)
+    elif kind == SQUARED:
+        _squared_derivatives(scores, targets, costs, slope, curvature, total)
+    else:
+        for start in range(0, len(scores), _BLOCK_ROWS):
+            rows = slice(start, start + _BLOCK_ROWS)
+            # NumPy's exponential and logarithm work on several numbers at once, those in loops on one.
+            e = np.exp(-np.abs(scores[rows]))
+            _logistic_derivatives(
+                scores[rows], e, np.log1p(e), targets[rows], costs[rows], slope[rows], curvature[rows], total
+            )
+    return total
+
+
+def sum_losses(kind, scores, along, step, targets, costs) -> np.ndarray:
+    """The losses' sum per lane at scores + step · along, a step per lane."""
+    total = np.zeros(LANES)
+    if kind == SQUARED_HINGE:
+        _add_squared_hinge(scores, along, step, targets, costs, total)
+    elif kind == SQUARED:
+        _add_squared(scores, along, step, targets, costs, total)
+    else:
+        for start in range(0, len(scores), _BLOCK_ROWS):
+            rows = slice(start, start + _BLOCK_ROWS)
+            z = along[rows] * step
+            z += scores[rows]
+            _add_logistic(z, np.log1p(np.exp(-np.abs(z))), targets[rows], costs[rows], total)
+    return total
+
+
+@_compiled
+def _logistic_derivatives(
+    scores, e, log, targets, costs, slope, curvature, total
+):  # pragma: no cover - compiled
+    for i in range(scores.shape[0]):
+        for b in range(LANES):
+            cost, margin = costs[i, b], targets[i, b] * scores[i, b]
+            right = 1.0 / (1.0 + e[i, b])
+            wrong = right * e[i, b]
+            slope[i, b] = -cost * targets[i, b] * (wrong if margin > 0 else right)
+            curvature[i, b] = cost * right * wrong
+            total[b] += cost * (max(-margin, 0.0) + log[i, b])
+
+
+@_compiled
+def _add_logistic(scores, log, targets, costs, total):  # pragma: no cover - compiled
+    for i in range(scores.shape[0]):
+        for b in range(LANES):
+            total[b] += costs[i, b] * (max(-targets[i, b] * scores[i, b], 0.0) + log[i, b])
+
+
+@_compiled
+def _squared_hinge_derivatives(
+    scores, targets, costs, slope, curvature, total
+):  # pragma: no cover - compiled
+    for i in range(scores.shape[0]):
+        for b in range(LANES):
+            cost, slack = costs[i, b], max(0.0, 1.0 - targets[i, b] * scores[i, b])
+            slope[i, b] = -2.0 * cost * targets[i, b] * slack
+            curvature[i, b] = 2.0 * cost * (slack > 0.0)
+            total[b] += cost * slack * slack
+
+
+@_compiled
+def _add_squared_hinge(scores, along, step, targets, costs, total):  # pragma: no cover - compiled
+    for i in range(scores.shape[0]):
+        for b in range(LANES):
+            slack = max(0.0, 1.0 - targets[i, b] * (scores[i, b] + step[b] * along[i, b]))
+            total[b] += costs[i, b] * slack * slack
+
+
+@_compiled
+def _squared_derivatives(scores, targets, costs, slope, curvature, total):  # pragma: no cover - compiled
+    for i in range(scores.shape[0]):
+        for b in range(LANES):
+            cost, rest = costs[i, b], targets[i, b] - scores[i, b]
+            slope[i, b] = -2.0 * cost * rest
+            curvature[i, b] = 2.0 * cost
+            total[b] += cost * rest * rest
+
+
+@_compiled
+def _add_squared(scores, along, step, targets, costs, total):  # pragma: no cover - compiled
+    for i in range(scores.shape[0]):
+        for b in range(LANES):
+            rest = targets[i, b] - scores[i, b] - step[b] * along[i, b]
+            total[b] += costs[i, b] * rest * rest
