@@ -25,6 +25,11 @@ class AnchoredCalibration(Calibration):
     positive scores, each fitted to Platt's smoothed targets: the order of the scores and their side of ½
     are kept. Made for margins, which are of the order of 1.
 
+    Parameters
+    ----------
+    shared : bool, default=False
+        One slope for all labels and both sides, for scores that rank the labels of a row already.
+
     Attributes
     ----------
     slopes_ : ndarray of shape (2, L)
@@ -43,6 +48,9 @@ class AnchoredCalibration(Calibration):
 
     _contents = {"slopes_": "float (2, labels)"}
 
+    def __init__(self, shared: bool = False) -> None:
+        self.shared = shared
+
     def fit(self, F: ArrayLike, Y: ArrayLike, label_weight: ArrayLike | None = None) -> Self:
         """Fit the slopes.
 
@@ -56,12 +64,20 @@ class AnchoredCalibration(Calibration):
             Weight of each pair; 1 if not given.
         """
         scores, relevant, weight = check_training(F, Y, label_weight)
+        n_labels = scores.shape[1]
+        if self.shared:
+            # Every score with both signs: the same on both sides of 0.
+            scores, weight = (np.reshape(part, (-1, 1)) for part in (scores, weight))
+            relevant = np.vstack([relevant.reshape(-1, 1), ~relevant.reshape(-1, 1)])
+            scores, weight = np.vstack([scores, -scores]), np.vstack([weight, weight])
         positives = (weight * relevant).sum(axis=0)
         negatives = weight.sum(axis=0) - positives
         targets = np.where(relevant, (positives + 1) / (positives + 2), 1 / (negatives + 2))
         self.slopes_ = np.stack(
             [_best_slopes(scores, targets, weight * side) for side in (scores < 0, scores > 0)]
         )
+        if self.shared:
+            self.slopes_ = np.repeat(self.slopes_, n_labels, axis=1)
         return self
 
     def log_odds(self, F: ArrayLike) -> NDArray[np.float64]:

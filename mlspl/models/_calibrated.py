@@ -63,20 +63,22 @@ class LazyCalibration:
         Of margins; its parameters of now are those of the calibration.
     X, Y, label_weight : arrays
         The training data.
+    calibration : AnchoredCalibration
+        To be fitted.
     """
 
-    _contents = {"training": "any", "calibration": (AnchoredCalibration, None)}
+    _contents = {"training": "any", "calibration": AnchoredCalibration}
 
-    def __init__(self, estimator, X, Y, label_weight):
+    def __init__(self, estimator, X, Y, label_weight, calibration):
         self.training: Any = (quiet(estimator), X.copy(), Y, label_weight)
-        self.calibration: Any = None
+        self.calibration = calibration
 
     def get(self) -> AnchoredCalibration:
         """The calibration, fitted at the first call by refitting the estimator on three folds."""
-        if self.calibration is None:
+        if self.training is not None:
             estimator, X, Y, label_weight = self.training
             scores = held_out_scores(estimator, X, Y, label_weight)
-            self.calibration = AnchoredCalibration().fit(scores, Y, label_weight)
+            self.calibration.fit(scores, Y, label_weight)
             self.training = None
         return self.calibration
 
@@ -96,8 +98,9 @@ class OutOfFoldProbabilitiesMixin:
 
     _contents = {"_calibration": (LazyCalibration, None)}
 
-    def _prepare_calibration(self, X, Y, label_weight) -> None:
-        self._calibration = LazyCalibration(self, X, Y, label_weight)
+    def _prepare_calibration(self, X, Y, label_weight, calibration=None) -> None:
+        calibration = AnchoredCalibration() if calibration is None else calibration
+        self._calibration = LazyCalibration(self, X, Y, label_weight, calibration)
 
     def _probabilities(self, X, scores) -> np.ndarray:
         return self._calibration.get().transform(scores)

@@ -3,48 +3,13 @@
 import warnings
 
 import numpy as np
-from scipy.special import expit
 from sklearn.exceptions import ConvergenceWarning
 
 from mlspl._limits import FLOAT, Cost
-from mlspl.model_selection import PlattCalibration
-from mlspl.models._calibrated import held_out_scores, quiet
+from mlspl.model_selection import AnchoredCalibration
 from mlspl.models._machine import Machine
 
-__all__ = ["LazySlope", "RankSVMClassifier"]
-
-
-class LazySlope:
-    """The training data until probabilities are asked for, the slope of their sigmoid afterwards.
-
-    One slope serves all labels, which leaves the ranking as it is. It is that of Platt's sigmoid of
-    out-of-fold scores, held to ½ at score 0 by counting every score with both signs.
-    """
-
-    _contents = {"training": "any", "slope": "float?"}
-
-    def __init__(self, estimator, X, Y, label_weight):
-        self.training = (quiet(estimator), X.copy(), Y, label_weight)
-
-    def get(self) -> float:
-        if hasattr(self, "training"):
-            estimator, X, Y, label_weight = self.training
-            scores = held_out_scores(estimator, X, Y, label_weight).reshape(-1, 1)
-            weight = None if label_weight is None else np.tile(label_weight.reshape(-1, 1), (2, 1))
-            relevant = Y.reshape(-1, 1)
-            platt = PlattCalibration().fit(
-                np.vstack([scores, -scores]), np.vstack([relevant, ~relevant]), weight
-            )
-            self.slope = float(platt.slope_[0])
-            del self.training
-        return self.slope
-
-    _prepare_file = get
-
-    def _check_contents(self):
-        """A file holds training data of too few rows to fit anything to, or none."""
-        if hasattr(self, "training") and len(self.training[2]) > 2:
-            raise ValueError("a model file holds no training data")
+__all__ = ["RankSVMClassifier"]
 
 
 class RankSVMClassifier(Machine):
@@ -116,7 +81,6 @@ class RankSVMClassifier(Machine):
     """
 
     _contents = {
-        "_slope": LazySlope,
         "objective_": "float",
         "dual_gap_": "float",
         "n_iter_": "int",
@@ -160,10 +124,7 @@ class RankSVMClassifier(Machine):
             intercept = np.log((present + 1.0) / (absent + 1.0))[: Y.shape[1]]
             self.objective_, self.dual_gap_, self.n_iter_ = 0.0, 0.0, 0
         self.model_ = placed.keep(coef, intercept)
-        self._slope = LazySlope(self, X, Y, label_weight)
-
-    def _probabilities(self, X, scores):
-        return expit(self._slope.get() * scores)
+        self._prepare_calibration(X, Y, label_weight, AnchoredCalibration(shared=True))
 
     def _warn(self, diagonal, solution):
         if solution.dual_gap > self.tol * solution.objective:
