@@ -2,7 +2,7 @@
 
 from importlib.metadata import version
 
-from mlspl import curriculum, datasets, metrics, model_selection, pacing
+from mlspl import _numba_cache, curriculum, datasets, metrics, model_selection, pacing  # noqa: F401
 from mlspl.models import (
     BSVMClassifier,
     MLkNNClassifier,

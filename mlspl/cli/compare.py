@@ -7,6 +7,7 @@ import typer
 from rich.console import Console
 
 from mlspl import experiments
+from mlspl._text import printable, shown
 from mlspl.errors import UserError
 
 __all__ = ["compare"]
@@ -57,11 +58,11 @@ def compare(
     if not any(comparison.ranking for comparison in comparisons):
         console.print("Ranks need scores of three methods or more, all of them on at least two data sets.")
     for note in dict.fromkeys(note for comparison in comparisons for note in comparison.notes):
-        console.print(note, markup=False)
+        console.print(printable(note), markup=False)
     folder = out or file.parent
     folder.mkdir(parents=True, exist_ok=True)
     for path in experiments.write_comparisons(comparisons, folder, alpha):
-        console.print(f"Wrote {path}", markup=False, soft_wrap=True)
+        console.print(f"Wrote {shown(str(path))}", soft_wrap=True)
 
 
 def _names(text: str) -> list[str]:

@@ -6,9 +6,9 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
 
+from mlspl._text import shown
 from mlspl.cli.sources import STANDARD, check_target, spooled
 from mlspl.datasets import (
     Dataset,
@@ -97,7 +97,7 @@ def info_command(
     """Show the size of a data set, its label statistics, and the imbalance of every label."""
     dataset = open_dataset(source, labels, encode=False)
     statistics = dataset.describe()
-    summary = Table(title=escape(dataset.name), show_header=False)
+    summary = Table(title=shown(dataset.name), show_header=False)
     summary.add_column(style="bold")
     summary.add_column(justify="right")
     rows = {
@@ -128,7 +128,7 @@ def info_command(
             table.add_row(f"… {hidden} more, shown by --all", "", "", "")
         if hidden and _SHOWN_LABELS // 2 <= position < len(frame) - _SHOWN_LABELS // 2:
             continue
-        table.add_row(escape(str(name)), f"{row.positives:.0f}", f"{row.share:.1%}", f"{row.imbalance:.2f}")
+        table.add_row(shown(str(name)), f"{row.positives:.0f}", f"{row.share:.1%}", f"{row.imbalance:.2f}")
     Console().print(table)
 
 
@@ -149,7 +149,7 @@ def fetch_command(
         if path is None:
             with console.status(f"downloading {name}"):
                 path = fetch_dataset(name)
-        console.print(f"{name}: {escape(str(path))}")
+        console.print(f"{name}: {shown(str(path))}")
 
 
 @app.command("convert", epilog="Example: mlspl datasets convert emotions emotions.csv")
@@ -163,4 +163,4 @@ def convert_command(
     holds_categories = target.suffix.lower() in (".arff", ".csv", ".tsv", ".parquet")
     dataset = open_dataset(source, labels, encode=not holds_categories)
     path = write_dataset(dataset, target)
-    Console(soft_wrap=True).print(f"{escape(str(dataset))}\nwritten to {escape(str(path))}", highlight=False)
+    Console(soft_wrap=True).print(f"{shown(str(dataset))}\nwritten to {shown(str(path))}", highlight=False)

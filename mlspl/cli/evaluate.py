@@ -7,12 +7,13 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from mlspl._files import replacing
+from mlspl._text import shown
 from mlspl.cli.datasets import open_dataset
 from mlspl.cli.predict import ModelArgument, answer, matched, open_model
 from mlspl.cli.scores import criteria_table, labels_table, score_rows, scores_text
-from mlspl.cli.sources import STANDARD, check_target, counted, file_name, notes, shown
+from mlspl.cli.sources import STANDARD, check_target, counted, file_name, notes
 from mlspl.datasets import Dataset, list_datasets
-from mlspl.datasets.source import replacing
 from mlspl.errors import UserError
 
 __all__ = ["evaluate"]
@@ -52,6 +53,10 @@ def evaluate(
     P = answer(estimator, "predict", table, info, model)
     with notes():
         scores = score_rows(dataset.Y, F, P, info.label_names)
+    # Files first: what is shown may go to a pipe that is closed.
+    if out not in (None, STANDARD):
+        with replacing(Path(out)) as target:
+            target.write(scores_text(scores, Path(out).suffix.lower()))
     console = Console(stderr=out == STANDARD, highlight=False)
     console.print(
         f"{shown(model.name)} on {counted(len(dataset.Y), 'row')} of {shown(dataset.name)}", soft_wrap=True
@@ -62,8 +67,6 @@ def evaluate(
     if out == STANDARD:
         typer.echo(scores_text(scores, ".json"), nl=False)
     elif out is not None:
-        with replacing(Path(out)) as target:
-            target.write(scores_text(scores, Path(out).suffix.lower()))
         console.print(f"Wrote {shown(out)}", soft_wrap=True)
 
 

@@ -14,11 +14,12 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from scipy import sparse
 from sklearn.pipeline import Pipeline
 
+from mlspl._files import replacing
+from mlspl._text import shown
 from mlspl.cli.datasets import LabelsOption, open_dataset
 from mlspl.cli.scores import criteria_table, plain, score_rows
-from mlspl.cli.sources import STANDARD, check_target, counted, file_name, note, notes, shown
+from mlspl.cli.sources import STANDARD, check_target, counted, file_name, note, notes
 from mlspl.datasets import Dataset
-from mlspl.datasets.source import replacing
 from mlspl.errors import UserError, listed
 from mlspl.experiments import OWN_DATA
 from mlspl.experiments.methods import Method, candidates

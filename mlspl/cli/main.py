@@ -1,5 +1,6 @@
 """The `mlspl` command: its groups, and how errors leave it."""
 
+import io
 import sys
 from typing import Annotated
 
@@ -7,8 +8,8 @@ import typer
 from rich.console import Console
 
 import mlspl
+from mlspl._text import printable
 from mlspl.cli import compare, datasets, evaluate, fit, pacing, predict, reproduce
-from mlspl.cli.sources import printable
 from mlspl.errors import UserError
 
 __all__ = ["app", "main"]
@@ -48,6 +49,10 @@ def _root(
 def main() -> None:
     """Run the command; exit with 2 for the user's mistakes and 1 for ours, with a sentence each."""
     debug = "--debug" in sys.argv[1:]
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            # What the terminal's encoding has no sign for is shown by another, not an error.
+            stream.reconfigure(errors="replace")
     console = Console(stderr=True, highlight=False, soft_wrap=True)
     try:
         app()

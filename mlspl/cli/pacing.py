@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.table import Table
 
 from mlspl import pacing
+from mlspl._text import shown
 from mlspl.errors import UserError
 from mlspl.pacing.plotting import PACES
 
@@ -33,10 +34,13 @@ def list_functions() -> None:
     table = Table("name", "weight v*", "source", "conditions", box=None, pad_edge=False)
     for name in pacing.names():
         function = pacing.get(name)
-        summary = (function.__doc__ or "").splitlines()[0].rstrip(".")
+        # Without docstrings (python -OO) there is the formula in LaTeX.
+        summary = (function.__doc__ or f"{function.tex}: ").splitlines()[0].rstrip(".")
         weight, source = summary.removeprefix("v* = ").split(": ", 1)
         failed = ", ".join(check.source[-3:] for check in pacing.verify(function).failed)
-        table.add_row(f"[bold]{name}[/]", weight, source, f"[red]{failed} fails[/]" if failed else "hold")
+        table.add_row(
+            f"[bold]{name}[/]", shown(weight), shown(source), f"[red]{failed} fails[/]" if failed else "hold"
+        )
     console = Console(highlight=False)
     console.print(table)
     console.print(
@@ -119,10 +123,12 @@ def _print_report(report: pacing.Report) -> None:
         )
     console.print(table)
     for check in report.failed:
-        console.print(f"[bold red]{check.source} fails:[/] {check.statement}, but {check.witness}")
+        console.print(
+            f"[bold red]{check.source} fails:[/] {shown(check.statement)}, but {shown(check.witness)}"
+        )
     if report.remark:
-        console.print(report.remark)
-    console.print(f"[bold]{report.function.name or report.function}[/]: {report.verdict}")
+        console.print(shown(report.remark))
+    console.print(f"[bold]{shown(report.function.name or str(report.function))}[/]: {shown(report.verdict)}")
 
 
 def _save(

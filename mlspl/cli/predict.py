@@ -11,10 +11,10 @@ import typer
 from rich.console import Console
 
 from mlspl import datasets
-from mlspl.cli.scores import safe_cell
-from mlspl.cli.sources import STANDARD, check_target, counted, file_name, note, notes, shown, spooled
+from mlspl._files import replacing
+from mlspl._text import safe_cell, shown
+from mlspl.cli.sources import STANDARD, check_target, counted, file_name, note, notes, spooled
 from mlspl.datasets import Dataset
-from mlspl.datasets.source import replacing
 from mlspl.errors import UserError, listed
 from mlspl.persistence import ModelInfo, load_model, match_table, read_model_info
 

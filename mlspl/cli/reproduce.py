@@ -13,6 +13,8 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from mlspl import experiments
+from mlspl._text import printable, shown
+from mlspl.cli.sources import notes
 from mlspl.datasets import Dataset, load_dataset
 from mlspl.errors import UserError
 from mlspl.experiments import Outcome, Store, Trial
@@ -81,7 +83,9 @@ def reproduce(
         _list(trials, path, console)
         return
     out.mkdir(parents=True, exist_ok=True)
-    with Store(path) as store:
+    with notes():
+        store = Store(path)
+    with store:
         _run(trials, data, store, jobs, scheduler, console)
         results = experiments.write_results(store, trials, out, paced)
         command = shlex.join(["mlspl", *sys.argv[1:]])
@@ -96,9 +100,9 @@ def reproduce(
             console.print(table)
     errors = [(trial, failed[trial.key]) for trial in trials if trial.key in failed]
     _report_errors(errors, console)
-    console.print(f"Results: {path}")
+    console.print(f"Results: {shown(str(path))}", soft_wrap=True)
     for file in (*results.files, report):
-        console.print(f"  {file}", soft_wrap=True)
+        console.print(f"  {shown(str(file))}", soft_wrap=True)
     if errors:
         raise typer.Exit(1)
 
@@ -134,9 +138,8 @@ def _load(names: list[str], quick: bool, console: Console) -> dict[str, Dataset]
         for name, loaded in zip(names, pool.map(load_or_explain, names), strict=True):
             if isinstance(loaded, Exception):
                 reason = "it could not be downloaded" if isinstance(loaded.__cause__, OSError) else loaded
-                console.print(
-                    f"Without {name}: {reason}; `mlspl datasets fetch {name}` says more.", markup=False
-                )
+                text = f"Without {name}: {reason}; `mlspl datasets fetch {name}` says more."
+                console.print(printable(text), markup=False)
             else:
                 data[name] = loaded
     return data
@@ -146,7 +149,7 @@ def _list(trials: list[Trial], path: Path, console: Console) -> None:
     finished: set[str] = set()
     failed: dict[str, str] = {}
     if path.exists():
-        with Store(path) as store:
+        with notes(), Store(path, create=False) as store:
             finished, failed = store.finished(), store.failed()
     states = Counter[str]()
     for trial in trials:
@@ -157,7 +160,7 @@ def _list(trials: list[Trial], path: Path, console: Console) -> None:
         words += [f"corrupt={trial.corruption}"] * bool(trial.corruption) + [f"tune={trial.tune}"] * bool(
             trial.tune
         )
-        console.print(*words, settings, markup=False, soft_wrap=True)
+        console.print(*map(printable, (*words, settings)), markup=False, soft_wrap=True)
     console.print(
         f"{len(trials)} trials: " + ", ".join(f"{count} {state}" for state, count in states.items())
     )
@@ -190,7 +193,8 @@ def _report_errors(errors: list[tuple[Trial, str]], console: Console) -> None:
         count = f"{len(errors)} trials failed; the same command tries them again:"
     console.print(count, style="bold red")
     for trial, error in errors[:_MOST_ERRORS]:
-        console.print(f"  {trial.method} on split {trial.split} of {trial.dataset}: {error}", markup=False)
+        text = f"{trial.method} on split {trial.split} of {trial.dataset}: {error}"
+        console.print(f"  {printable(text)}", markup=False)
     if len(errors) > _MOST_ERRORS:
         console.print(f"  and {len(errors) - _MOST_ERRORS} more, in the store's column `error`")
 

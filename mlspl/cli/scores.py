@@ -8,16 +8,15 @@ from collections.abc import Mapping, Sequence
 
 from rich.table import Table
 
-from mlspl.cli.sources import shown
+from mlspl._text import safe_cell, shown
 from mlspl.metrics import CRITERIA, score_all, score_labels, score_others
 
-__all__ = ["Scores", "criteria_table", "labels_table", "plain", "safe_cell", "score_rows", "scores_text"]
+__all__ = ["Scores", "criteria_table", "labels_table", "plain", "score_rows", "scores_text"]
 
 Scores = tuple[dict[str, float], dict[str, dict[str, float]]]
 """The criteria overall, and those of each label."""
 
 _SHOWN_LABELS = 20
-_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 _HEADINGS = {
     "support": "rows with it",
     "precision": "precision",
@@ -81,11 +80,6 @@ def scores_text(scores: Scores, suffix: str) -> str:
         for criterion, value in plain(values).items():
             writer.writerow([safe_cell(label), criterion, "" if value is None else repr(value)])
     return stream.getvalue()
-
-
-def safe_cell(name: str) -> str:
-    """A name that spreadsheets take for text: one that begins like a formula gets an apostrophe first."""
-    return f"'{name}" if name.startswith(_FORMULA_STARTS) else name
 
 
 def plain(values: Mapping[str, float]) -> dict[str, float | None]:

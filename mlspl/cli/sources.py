@@ -1,4 +1,4 @@
-"""What the commands share: files or standard input, notes on standard error, names fit for a terminal."""
+"""What the commands share: files or standard input, notes on standard error."""
 
 import os
 import re
@@ -11,8 +11,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from rich.console import Console
-from rich.markup import escape
 
+from mlspl._text import shown
 from mlspl.errors import UserError
 
 __all__ = [
@@ -22,8 +22,6 @@ __all__ = [
     "file_name",
     "note",
     "notes",
-    "printable",
-    "shown",
     "spooled",
 ]
 
@@ -44,6 +42,8 @@ def spooled(source: str) -> Iterator[Path]:
         with notes():
             yield Path(source)
         return
+    if sys.stdin is None:
+        raise UserError("standard input is closed. Pipe a file into the command, or name one.")
     if sys.stdin.isatty():
         raise UserError("standard input is a terminal. Pipe a file into the command, or name one.")
     with tempfile.TemporaryDirectory() as folder:
@@ -100,16 +100,6 @@ def counted(number: int, what: str) -> str:
     ('1 row', '2 rows')
     """
     return f"{number} {what}" if number == 1 else f"{number} {what}s"
-
-
-def printable(text: str) -> str:
-    """Text that may come from a file, without what a terminal would take for orders."""
-    return "".join(sign if sign.isprintable() else "\N{REPLACEMENT CHARACTER}" for sign in text)
-
-
-def shown(text: str) -> str:
-    """A name from a file, without what a terminal or Rich would take for orders."""
-    return escape(printable(text))
 
 
 def note(text: str) -> None:

@@ -1,15 +1,11 @@
-"""From a path to clean text, or a sentence on why it is none; and back to the disk, all or nothing."""
+"""From a path to clean text, or a sentence on why it is none."""
 
 import math
-import os
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import IO
 
 from mlspl.errors import DataFormatError, UserError
 
-__all__ = ["parse_number", "read_lines", "read_text", "replacing", "shorten"]
+__all__ = ["parse_number", "read_lines", "read_text", "shorten"]
 
 _UTF_16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 
@@ -56,25 +52,3 @@ def parse_number(text: str) -> float:
 def shorten(text: str) -> str:
     """As much of a text as an error message should quote."""
     return text if len(text) <= 40 else text[:39] + "…"
-
-
-@contextmanager
-def replacing(path: Path, mode: str = "w") -> Iterator[IO]:
-    """Open a file that takes the place of `path` only when everything has been written.
-
-    A pipe or a device, such as ``/dev/null``, is written to and stays what it is.
-    """
-    if not path.parent.is_dir():
-        raise UserError(f"the folder {path.parent} does not exist. Make it first.")
-    encoding, newline = (None, None) if "b" in mode else ("utf-8", "")
-    if path.exists() and not path.is_file():
-        with path.open(mode, encoding=encoding, newline=newline) as stream:
-            yield stream
-        return
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        with part.open(mode, encoding=encoding, newline=newline) as stream:
-            yield stream
-        os.replace(part, path)
-    finally:
-        part.unlink(missing_ok=True)

@@ -12,11 +12,11 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
+from mlspl._files import replacing
 from mlspl.datasets.arff_header import quote
 from mlspl.datasets.dataset import Dataset, as_dense
 from mlspl.datasets.frames import DELIMITERS, require_pyarrow
 from mlspl.datasets.labels import labels_xml, read_labels_xml
-from mlspl.datasets.source import replacing
 from mlspl.datasets.svmlight import write_svmlight
 from mlspl.errors import UserError
 

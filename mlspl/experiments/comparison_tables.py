@@ -6,6 +6,7 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
+from mlspl._text import printable, shown
 from mlspl.experiments.comparison import Comparison
 from mlspl.experiments.methods import method_title
 
@@ -31,13 +32,13 @@ def ranks_table(comparisons: Sequence[Comparison]) -> Group | None:
     table = Table(box=None, pad_edge=False)
     table.add_column("", no_wrap=True)
     for name in ranked[0][0].methods:
-        table.add_column(method_title(name), justify="right")
+        table.add_column(shown(method_title(name)), justify="right")
     table.add_column("Friedman p", justify="right")
     table.add_column("CD", justify="right")
     for comparison, ranking in ranked:
         best = ranking.ranks.min()
         table.add_row(
-            comparison.criterion.replace("_", " "),
+            shown(comparison.criterion.replace("_", " ")),
             *(f"[bold]{rank:.2f}[/]" if rank == best else f"{rank:.2f}" for rank in ranking.ranks),
             f"{ranking.friedman.p_value:.4f}",
             f"{ranking.distance:.2f}",
@@ -70,13 +71,13 @@ def wins_table(comparisons: Sequence[Comparison], alpha: float = 0.05) -> Group 
     table = Table(box=None, pad_edge=False)
     table.add_column("", no_wrap=True)
     for comparison in tested:
-        table.add_column(comparison.criterion.replace("_", " "), justify="right")
+        table.add_column(shown(comparison.criterion.replace("_", " ")), justify="right")
     for name in tested[0].methods:
         counts = []
         for comparison in tested:
             significant = comparison.pairs[comparison.pairs["p_holm"] < alpha]
             counts.append(f"{(significant['better'] == name).sum()}–{(significant['worse'] == name).sum()}")
-        table.add_row(method_title(name), *counts)
+        table.add_row(shown(method_title(name)), *counts)
     return _titled(title, table)
 
 
@@ -98,7 +99,7 @@ def pairs_table(comparison: Comparison, alpha: float = 0.05) -> Group:
         table.add_column(head, justify="right")
     for row in comparison.pairs.itertuples():
         table.add_row(
-            *(row.block, method_title(row.better), method_title(row.worse)),
+            *map(shown, (row.block, method_title(row.better), method_title(row.worse))),
             *(f"{row.difference:+.4f}", str(row.blocks), f"{row.p:.4f}", f"{row.p_holm:.4f}"),
             style="bold" if row.p_holm < alpha else None,
         )
@@ -107,4 +108,4 @@ def pairs_table(comparison: Comparison, alpha: float = 0.05) -> Group:
 
 def _titled(title: str, table: Table | str) -> Group:
     # A title of the table itself would be wrapped to the table's width.
-    return Group(Text(title, "bold"), table, "")
+    return Group(Text(printable(title), "bold"), table, "")

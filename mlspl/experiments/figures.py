@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from mlspl._files import replacing
 from mlspl.experiments.comparison import Comparison, Ranking
 from mlspl.experiments.methods import method_title
 from mlspl.experiments.scores import criteria_in
@@ -151,7 +152,10 @@ def save_figure(figure: Figure, folder: Path, name: str) -> list[Path]:
     with rc_context({"svg.hashsalt": "mlspl"}):
         for path in paths:
             metadata = {"Date": None} if path.suffix == ".svg" else None
-            figure.savefig(path, dpi=200, bbox_inches="tight", metadata=metadata)
+            with replacing(path, "wb") as stream:
+                figure.savefig(
+                    stream, format=path.suffix[1:], dpi=200, bbox_inches="tight", metadata=metadata
+                )
     return paths
 
 

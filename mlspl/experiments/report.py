@@ -9,6 +9,7 @@ from string import Template
 
 import pandas as pd
 
+from mlspl._files import write_file
 from mlspl.datasets import Dataset
 from mlspl.errors import UserError
 from mlspl.experiments.comparison import Comparison, compare
@@ -104,7 +105,7 @@ def write_report(
         ),
         footer="Written by mlspl. Every figure comes from results.db, where each trial is kept.",
     )
-    path.write_text(page, encoding="utf-8")
+    write_file(path, page)
     return path
 
 

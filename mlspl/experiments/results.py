@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pandas as pd
 
+from mlspl._files import write_file
+from mlspl._text import file_stem, safe_cell
 from mlspl.experiments.comparison import Comparison, compare
 from mlspl.experiments.figures import critical_difference_figure, pace_function_figure, save_figure
 from mlspl.experiments.scores import criteria_in, score_table, standard_trials, summarise
@@ -55,14 +57,15 @@ def write_results(store: Store, trials: Iterable[Trial], out: Path, functions: S
     if scores.empty:
         return Results(pd.DataFrame(), [], [])
     summary = summarise(scores)
-    files = [out / f"{name}.csv" for name in dict.fromkeys(summary["dataset"])]
-    for path in files:
-        summary[summary["dataset"] == path.stem].to_csv(path, index=False)
+    files: list[Path] = []
+    for name, part in summary.groupby("dataset", sort=False):
+        files.append(_unused(out / f"{file_stem(str(name))}.csv", files))
+        write_file(files[-1], _as_csv(part))
     for path, text in (
         (out / "tables.md", markdown_tables(summary)),
         (out / "tables.tex", latex_tables(summary)),
     ):
-        path.write_text(text, encoding="utf-8")
+        write_file(path, text)
         files.append(path)
     if functions:
         files += save_figure(pace_function_figure(score_table(frame), functions), out, "pace-functions")
@@ -94,7 +97,23 @@ def write_comparisons(comparisons: Sequence[Comparison], out: Path, alpha: float
     if tested:
         columns = ["criterion", "block", "better", "worse", "difference", "blocks", "p", "p_holm"]
         files.append(out / "pairs.csv")
-        pd.concat(tested)[columns].to_csv(files[0], index=False)
+        write_file(files[0], _as_csv(pd.concat(tested)[columns]))
     if any(comparison.ranking for comparison in comparisons):
         files += save_figure(critical_difference_figure(comparisons, alpha), out, "critical-difference")
     return files
+
+
+def _as_csv(table: pd.DataFrame) -> str:
+    """A table in which no name starts a formula; numbers stay as they are."""
+    names = table.select_dtypes(exclude=["number", "bool"]).columns
+    cells = {name: [safe_cell(str(cell)) for cell in table[name]] for name in names}
+    return table.assign(**cells).to_csv(index=False)
+
+
+def _unused(path: Path, used: Sequence[Path]) -> Path:
+    """The path, or one with a number where names that differ have become the same."""
+    number, stem = 1, path.stem
+    while path in used:
+        number += 1
+        path = path.with_stem(f"{stem} ({number})")
+    return path

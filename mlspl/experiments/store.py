@@ -2,11 +2,14 @@
 
 import json
 import math
+import shutil
 import sqlite3
+import tempfile
 import threading
 import time
+import warnings
 from collections.abc import Iterable, Mapping
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import fields
 from pathlib import Path
 from typing import Any, Self
@@ -14,6 +17,7 @@ from typing import Any, Self
 import pandas as pd
 
 from mlspl.errors import UserError
+from mlspl.experiments._wal import is_damaged
 from mlspl.experiments.trial import Outcome, Trial, canonical_json
 
 __all__ = ["Store", "StoreError", "is_database"]
@@ -51,7 +55,15 @@ CREATE TABLE trial (
 )
 """
 _COLUMNS = ["key", *(field.name for field in fields(Trial)), *(field.name for field in fields(Outcome))]
-_JSON_COLUMNS = ("parameters", "scores", "chosen", "warnings", "history", "validation", "versions")
+_JSON_COLUMNS: dict[str, tuple[type, ...]] = {
+    "parameters": (dict,),
+    "scores": (dict,),
+    "chosen": (dict,),
+    "warnings": (list,),
+    "history": (list, type(None)),
+    "validation": (list, dict, type(None)),
+    "versions": (dict,),
+}
 # A finished trial is never replaced; a failed one is, by whatever its retry gave.
 _RECORD = (
     f"INSERT INTO trial ({', '.join(_COLUMNS)}) VALUES ({', '.join(f':{name}' for name in _COLUMNS)}) "
@@ -62,6 +74,10 @@ _RECORD = (
 
 class StoreError(UserError):
     """The results file cannot be used; the sentence says why and what to do."""
+
+
+class ReadOnlyError(StoreError):
+    """The file, or its folder, cannot be written."""
 
 
 class Store:
@@ -76,7 +92,7 @@ class Store:
     path : str or Path
         The file; created where it does not exist.
     create : bool, default=True
-        False refuses a file that does not exist.
+        False is for reading: it refuses a file that does not exist, and takes one that cannot be written.
 
     Examples
     --------
@@ -95,21 +111,42 @@ class Store:
         self._lock = threading.Lock()
         if not create and not self.path.is_file():
             raise StoreError(f"There is no results file {self.path}; `mlspl reproduce` writes one.")
+        self._copy: tempfile.TemporaryDirectory | None = None
         _refuse_other_places(self.path)
+        if is_damaged(self.path):
+            warnings.warn(
+                f"The log {self.path}-wal is damaged: of the trials recorded last some are lost. The same "
+                "command runs them again.",
+                stacklevel=2,
+            )
+        try:
+            self._open(self.path)
+        except ReadOnlyError:
+            if create:
+                raise
+            self._open(self._copied())
+
+    def _open(self, path: Path) -> None:
         try:
             self._database = sqlite3.connect(
-                self.path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False
+                path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False
             )
         except sqlite3.Error as error:
-            raise StoreError(f"The results file {self.path} cannot be opened: {error}.") from None
+            raise _unusable(self.path, error) from None
         try:
             self._check_or_create()
-        except sqlite3.Error as error:
-            self._database.close()
-            raise _unusable(self.path, error) from None
         except StoreError:
             self._database.close()
             raise
+
+    def _copied(self) -> Path:
+        """A copy of the file and its log, where SQLite can write the index that it needs even to read."""
+        self._copy = tempfile.TemporaryDirectory()
+        copy = Path(self._copy.name) / "results.db"
+        for end in ("", "-wal"):
+            with suppress(FileNotFoundError):
+                shutil.copyfile(f"{self.path}{end}", f"{copy}{end}")
+        return copy
 
     def __enter__(self) -> Self:
         return self
@@ -121,6 +158,8 @@ class Store:
         """Close the file; everything recorded is already in it."""
         with self._lock:
             self._database.close()
+        if self._copy is not None:
+            self._copy.cleanup()
 
     def record(self, trial: Trial, outcome: Outcome) -> None:
         """Write one outcome in one transaction, unless the trial is already finished.
@@ -177,9 +216,22 @@ class Store:
         values = dict(zip(_COLUMNS, zip(*rows, strict=True), strict=False))
         frame["error"] = pd.Series(values.get("error", ()), dtype=object)
         for name in _JSON_COLUMNS:
-            parsed = [None if text is None else json.loads(text) for text in values.get(name, ())]
+            place = _COLUMNS.index(name)
+            parsed = [self._parsed(row[place], name, row[0]) for row in rows]
             frame[name] = pd.Series(parsed, dtype=object)
         return frame
+
+    def _parsed(self, text: str | None, column: str, key: str) -> Any:
+        try:
+            value = None if text is None else json.loads(text)
+        except (TypeError, ValueError):
+            value = ...
+        if not isinstance(value, _JSON_COLUMNS[column]):
+            raise StoreError(
+                f"The results file {self.path} is damaged: the {column} of trial {str(key)[:12]} "
+                "cannot be read. Restore the file from a copy, or delete that row with SQLite."
+            )
+        return value
 
     def _query(self, statement: str, values: tuple | dict = ()) -> list[tuple]:
         deadline = time.monotonic() + _BUSY_SECONDS
@@ -277,8 +329,15 @@ def _unusable(path: Path, reason: object) -> StoreError:
         )
     if _is_another_format(reason):
         return StoreError(f"{path} is not a results file of mlspl; it was left as it is. Name another file.")
-    if "readonly" in str(reason) or "unable to open" in str(reason) or "full" in str(reason):
-        return StoreError(f"The results file {path} cannot be written: {reason}.")
+    kind = getattr(reason, "sqlite_errorcode", 0) & 0xFF
+    if kind in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM):
+        return ReadOnlyError(f"The results file {path} cannot be written: {reason}. Name another folder.")
+    if kind in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_NOMEM):
+        # On a full disk SQLite says one or another of these; the file itself is as it was.
+        return StoreError(
+            f"The results file {path} could not be written ({reason}): is the disk full? What was recorded "
+            "before is in it; make room, and the same command goes on from there."
+        )
     return StoreError(
         f"The results file {path} is damaged ({reason}); it was left as it is. "
         "Move it away to start anew, or restore it from a copy."

@@ -9,6 +9,7 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
+from mlspl._text import printable, shown
 from mlspl.experiments.methods import method_title
 from mlspl.metrics import CRITERIA
 
@@ -59,14 +60,14 @@ def rich_tables(summary: pd.DataFrame, width: int) -> list[Group]:
             table = Table(box=None, pad_edge=False)
             table.add_column("")
             for name in block.methods[piece]:
-                table.add_column(name, justify="right")
+                table.add_column(shown(name), justify="right")
             for criterion, greater, cells in block.rows:
                 ours = (Text(f"*{cell.ours}", "bold") if cell.best else cell.ours for cell in cells[piece])
-                table.add_row(f"{criterion} {_ARROWS[greater]}", *ours)
+                table.add_row(f"{shown(criterion)} {_ARROWS[greater]}", *ours)
                 if any(cell.paper for cell in cells[piece]):
                     table.add_row("", *(Text(cell.paper, "dim") for cell in cells[piece]))
             # A title of the table itself would be wrapped to the table's width.
-            tables.append(Group(Text(block.title, "bold"), table, ""))
+            tables.append(Group(Text(printable(block.title), "bold"), table, ""))
     return tables
 
 
@@ -123,7 +124,7 @@ def latex_tables(summary: pd.DataFrame) -> str:
 
 
 def _blocks(summary: pd.DataFrame) -> Iterator[_Block]:
-    for name, part in summary.groupby("block", sort=False):
+    for name, part in summary.groupby("block", sort=False) if len(summary) else ():
         variants = list(dict.fromkeys(part["variant"]))
         rows = []
         for criterion, of_criterion in part.groupby("criterion", sort=False):

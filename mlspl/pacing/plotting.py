@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mlspl._files import replacing, write_file
 from mlspl.errors import UserError
 from mlspl.pacing.arrays import pace_array
 from mlspl.pacing.base import FloatArray, SelfPacedFunction
@@ -143,14 +144,15 @@ def save_plot(
     path = Path(path)
     suffix = path.suffix.lower()
     if suffix == ".html":
-        _interactive(functions, paces, max_loss).write_html(path, include_plotlyjs=True)
+        write_file(path, _interactive(functions, paces, max_loss).to_html(include_plotlyjs=True))
     elif suffix in (".png", ".svg", ".pdf"):
         import matplotlib as mpl
 
         # The same picture gives the same file: no date, no random identifiers.
         undated = {"CreationDate": None} if suffix == ".pdf" else {"Date": None} if suffix == ".svg" else {}
-        with mpl.rc_context({"svg.hashsalt": "mlspl"}):
-            plot(functions, paces=paces, max_loss=max_loss).savefig(path, dpi=300, metadata=undated)
+        figure = plot(functions, paces=paces, max_loss=max_loss)
+        with mpl.rc_context({"svg.hashsalt": "mlspl"}), replacing(path, "wb") as stream:
+            figure.savefig(stream, format=suffix[1:], dpi=300, metadata=undated)
     else:
         raise UserError(f"a picture is a .png, .svg, .pdf or .html file, and {path.name!r} is none of them.")
     return path

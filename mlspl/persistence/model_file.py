@@ -19,7 +19,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from mlspl.datasets.source import replacing
+from mlspl._files import replacing
 from mlspl.errors import UserError
 from mlspl.persistence.archive import INFO, LARGEST_FILE, check_archive, read_member
 from mlspl.persistence.contents import check_values, refuse_functions, settle_probabilities

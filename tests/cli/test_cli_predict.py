@@ -137,7 +137,7 @@ def test_a_model_that_breaks_when_it_works_is_the_files_fault(fitted, tmp_path):
         for name in old.namelist():
             data = old.read(name)
             if name == "schema.json":
-                data = data.replace(b'"label_counts_"', b'"label_count__"')
+                data = data.replace(b'"scale_"', b'"scale__"')
             new.writestr(name, data)
     code, out, errors = fitted("predict", "changed.skops", "songs.csv")
     assert (code, out) == (2, "")

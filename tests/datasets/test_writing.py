@@ -143,7 +143,7 @@ def test_a_failure_leaves_the_old_file_and_nothing_else(tmp_path, suffix, monkey
         assert source.stat().st_size > 1000
         raise PermissionError(f"{target} is open in another program")
 
-    monkeypatch.setattr("mlspl.datasets.source.os.replace", replace_in_vain)
+    monkeypatch.setattr("mlspl._files.os.replace", replace_in_vain)
     with pytest.raises(PermissionError):
         write_dataset(load_dataset("digits-traits"), path)
     assert path.read_text() == "precious"

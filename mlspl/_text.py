@@ -1,0 +1,48 @@
+"""Names that come from files, made harmless: for a terminal, for Rich, for a spreadsheet, for a folder."""
+
+import re
+
+from rich.markup import escape
+
+__all__ = ["file_stem", "printable", "safe_cell", "shown"]
+
+_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "＝", "＋", "－", "＠")
+_LONGEST_STEM = 100
+
+
+def printable(text: str) -> str:
+    r"""Text without what a terminal would take for orders: escapes, control characters, changed directions.
+
+    Examples
+    --------
+    >>> printable("\x1b[2Jname\u202e")
+    '�[2Jname�'
+    """
+    return "".join(sign if sign.isprintable() else "\N{REPLACEMENT CHARACTER}" for sign in text)
+
+
+def shown(text: str) -> str:
+    """A name as Rich may print it: `printable`, and brackets are brackets."""
+    return escape(printable(text))
+
+
+def safe_cell(text: str) -> str:
+    """A cell that spreadsheets take for text: what begins like a formula gets an apostrophe before it.
+
+    Examples
+    --------
+    >>> safe_cell("=cmd|' /C calc'!A0"), safe_cell("mlspl")
+    ("'=cmd|' /C calc'!A0", 'mlspl')
+    """
+    return f"'{text}" if text.lstrip(" ").startswith(_FORMULA_STARTS) else text
+
+
+def file_stem(name: str) -> str:
+    """A name as part of a file's name, which stays in its folder.
+
+    Examples
+    --------
+    >>> file_stem("../../emotions, 30 %")
+    'emotions, 30 %'
+    """
+    return re.sub(r"[^\w ,.%()+-]+", "_", name).strip("._ ")[:_LONGEST_STEM] or "unnamed"
