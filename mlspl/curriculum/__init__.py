@@ -1,12 +1,13 @@
 """What was easy, what was hard and what is probably mislabelled: for any model, from arrays and traces.
 
-`label_issues` and `noise_rates` take labels and out-of-sample probabilities, `row_scores` what they found;
-`difficulty` takes the trace of a paced fit.
+`audit` takes data; `label_issues` and `noise_rates` take labels and out-of-sample probabilities,
+`row_scores` what they found; `difficulty` takes the trace of a paced fit.
 """
 
+from mlspl.curriculum.audit import Audit, audit
 from mlspl.curriculum.difficulty import Difficulty, difficulty
 from mlspl.curriculum.issues import label_issues
 from mlspl.curriculum.rates import noise_rates
 from mlspl.curriculum.rows import row_scores
 
-__all__ = ["Difficulty", "difficulty", "label_issues", "noise_rates", "row_scores"]
+__all__ = ["Audit", "Difficulty", "audit", "difficulty", "label_issues", "noise_rates", "row_scores"]

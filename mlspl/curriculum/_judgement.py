@@ -17,7 +17,7 @@ from mlspl.curriculum._noise_curve import (
     truth_tables,
 )
 from mlspl.curriculum._pooling import pool
-from mlspl.curriculum._relations import relate
+from mlspl.curriculum._relations import Relations, relate
 from mlspl.errors import UserError
 
 __all__ = ["Judgement", "judge", "label_codes", "log_odds"]
@@ -34,6 +34,7 @@ class Judgement:
     given: NDArray[np.int8]
     truth: NDArray
     posterior: NDArray[np.float64]
+    relations: Relations | None
     names: list[str] | None
 
     @property
@@ -50,8 +51,9 @@ def judge(Y, probabilities, relations: bool = True) -> Judgement:
     given = label_codes(labels)
     z = log_odds(probabilities, given.shape)
     names = labels.names or [str(c) for c in getattr(probabilities, "columns", ())] or None
-    if relations:
-        z = relate(given, z).astype(z.dtype, copy=False)
+    related = relate(given, z) if relations else None
+    if related is not None:
+        z = related.odds.astype(z.dtype, copy=False)
     low = z.min(axis=0).astype(np.float64)
     step = np.maximum((z.max(axis=0) - low) / N_BINS, 1e-9)
     counts, sums = np.zeros((z.shape[1], N_BINS, 2)), np.zeros((z.shape[1], N_BINS))
@@ -78,7 +80,7 @@ def judge(Y, probabilities, relations: bool = True) -> Judgement:
     )
     truth = np.empty_like(z)
     lookup_truth(given, z, low, step, tables, truth)
-    return Judgement(given, truth, posterior, names)
+    return Judgement(given, truth, posterior, related, names)
 
 
 def label_codes(labels) -> NDArray[np.int8]:

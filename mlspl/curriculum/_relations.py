@@ -7,12 +7,15 @@ likelihood of each label; "not at all" is among the choices, so that a label wit
 model's log-odds.
 """
 
+from dataclasses import dataclass
+
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import expit
 
 from mlspl._validation import row_blocks
 
-__all__ = ["relate"]
+__all__ = ["Relations", "relate"]
 
 FOLDS = 5
 # Penalties on the coefficients of other labels, ½ ridge · coefficient².
@@ -26,14 +29,22 @@ MOST_LABELS = 24
 LEAST_ROWS = 10
 
 
-def relate(given, z, random_state=0):
-    """Return log-odds (n, L) of each label given the model's, z, and the other labels, `given` (int8)."""
+@dataclass(frozen=True)
+class Relations:
+    """Log-odds (n, L) after the other labels; label j moved those of l by weights[l, j] (y_j − centre_j)."""
+
+    odds: NDArray[np.float64]
+    weights: NDArray[np.float64]
+    centre: NDArray[np.float64]
+
+
+def relate(given, z, random_state=0) -> Relations:
+    """Return the log-odds of each label given the model's, z, and the other labels, `given` (-1 unknown)."""
     n, L = z.shape
     related = np.array(z, dtype=np.float64)
-    if L == 1:
-        return related
     rows = np.random.RandomState(random_state).permutation(n)[:MOST_ROWS]
     y, odds = given[rows], related[rows]
+    scored = odds.copy()
     others = _evidence(y, odds)
     centre = others.mean(axis=0)
     others -= centre
@@ -60,12 +71,12 @@ def relate(given, z, random_state=0):
         if best >= 0:
             mean = coefficients[:, best].mean(axis=0)
             weights[label], slopes[label], offsets[label] = mean[:L], mean[L], mean[L + 1]
-            odds[:, label] = held_out[best]
+            scored[:, label] = held_out[best]
     for block, part in row_blocks(related):
         evidence = _evidence(given[block], part) - centre
         related[block] = part * slopes + evidence @ weights.T + offsets
-    related[rows] = odds
-    return related
+    related[rows] = scored
+    return Relations(related, weights, centre)
 
 
 def _evidence(given, z):

@@ -1,5 +1,6 @@
 """Scores of every row from a model that has not seen it."""
 
+from collections.abc import Callable
 from numbers import Integral
 from typing import Any
 
@@ -17,7 +18,13 @@ __all__ = ["out_of_fold_scores"]
 
 
 def out_of_fold_scores(
-    estimator, X, Y, label_weight: ArrayLike | None = None, cv=3, n_jobs: int | None = None
+    estimator,
+    X,
+    Y,
+    label_weight: ArrayLike | None = None,
+    cv=3,
+    n_jobs: int | None = None,
+    progress: Callable[[], object] | None = None,
 ) -> NDArray[np.float64]:
     """Return the `decision_function` of every row by a clone that was fitted on the other folds.
 
@@ -40,6 +47,8 @@ def out_of_fold_scores(
         Number of stratified folds (seeded with 0), or a splitter that tests every row once.
     n_jobs : int, default=None
         Folds fitted at a time, as in joblib.
+    progress : callable, optional
+        Called without arguments whenever a fold is done.
 
     Returns
     -------
@@ -62,13 +71,16 @@ def out_of_fold_scores(
     if not np.array_equal(np.sort(np.concatenate([test for _, test in folds])), np.arange(n)):
         raise UserError("cv must test every row exactly once, as k folds do; this splitter does not.")
     pairwise = get_tags(estimator).input_tags.pairwise
-    parts = Parallel(n_jobs=n_jobs)(
+    parts = Parallel(n_jobs=n_jobs, return_as="generator")(
         delayed(scores_of_fold)(clone(estimator), X, Y, weight, train, test, pairwise)
         for train, test in folds
     )
-    scores = np.empty((n, parts[0].shape[1]))
+    scores = None
     for (_, test), part in zip(folds, parts, strict=True):
+        scores = np.empty((n, part.shape[1])) if scores is None else scores
         scores[test] = part
+        if progress is not None:
+            progress()
     return scores
 
 

@@ -1,0 +1,120 @@
+"""Log-odds of every pair by models that have not seen its row: what an audit judges by."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.special import logit
+from sklearn.base import BaseEstimator, clone
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import Normalizer, StandardScaler
+from sklearn.utils import get_tags
+
+from mlspl.errors import UserError
+from mlspl.model_selection import IterativeStratification, PlattCalibration, out_of_fold_scores
+from mlspl.models import BSVMClassifier, SelfPacedForestClassifier
+from mlspl.pacing import Trace
+
+__all__ = ["Source", "combine", "consult", "suited_models"]
+
+# More pairs than this are a matter of hours for a forest per label, and of minutes for a linear machine.
+MOST_FOREST_PAIRS = 500_000
+# Weights of two models: tenths, as finer ones differ by less than the noise of their held-out loss.
+SHARES = np.linspace(0.0, 1.0, 11)
+
+
+@dataclass(frozen=True)
+class Source:
+    """What one model says: log-odds (n, L), its held-out log-loss of a pair, its trace if it was paced."""
+
+    name: str
+    odds: NDArray[np.float64]
+    loss: float
+    trace: Trace | None = field(default=None, repr=False)
+
+
+def suited_models(X, n_labels: int, n_jobs=None, random_state=None) -> dict[str, BaseEstimator]:
+    """The models an audit asks by default: a kernel machine and, while that is affordable, a paced forest."""
+    if sparse.issparse(X):
+        kernel = make_pipeline(Normalizer(), BSVMClassifier(kernel="linear", n_jobs=n_jobs))
+    else:
+        kernel = make_pipeline(StandardScaler(), BSVMClassifier(n_jobs=n_jobs))
+    models: dict[str, BaseEstimator] = {"kernel": kernel}
+    if X.shape[0] * n_labels <= MOST_FOREST_PAIRS:
+        models["forest"] = SelfPacedForestClassifier(n_jobs=n_jobs, random_state=random_state)
+    return models
+
+
+def consult(name, estimator, X, given, cv, n_jobs, random_state, progress) -> Source:
+    """Ask one model of the labels `given` (int8, -1 unknown): out of bag or out of fold; then calibrate."""
+    Y = np.where(given >= 0, given, np.nan) if (given < 0).any() else given.astype(np.int64)
+    if isinstance(estimator, SelfPacedForestClassifier):
+        model = clone(estimator).fit(X, Y)
+        progress(cv)
+        scores, trace = _safe_logit(model.oob_probabilities_), model.trace_
+    else:
+        folds = IterativeStratification(cv, random_state=random_state)
+        machine = estimator if hasattr(estimator, "decision_function") else _LogOdds(estimator)
+        scores = out_of_fold_scores(machine, X, Y, cv=folds, n_jobs=n_jobs, progress=lambda: progress(1))
+        trace = _trace(estimator, X, Y)
+    if scores.shape != given.shape:
+        raise UserError(
+            f"{type(estimator).__name__} gives scores of shape {scores.shape} for labels of shape "
+            f"{given.shape}: give an estimator of all labels, for instance in MultiOutputClassifier."
+        )
+    odds = PlattCalibration().fit(scores, Y).log_odds(scores)
+    return Source(name, odds, _loss(odds, given), trace if trace is not None and trace.n_steps else None)
+
+
+def combine(sources, given) -> tuple[NDArray[np.float64], dict[str, float]]:
+    """Return the mean of the models' log-odds with the weights of the least held-out log-loss, and these."""
+    odds, weights = sources[0].odds, {sources[0].name: 1.0}
+    for source in sources[1:]:
+        losses = [_loss(share * source.odds + (1 - share) * odds, given) for share in SHARES]
+        share = float(SHARES[int(np.argmin(losses))])
+        odds = share * source.odds + (1 - share) * odds
+        weights = {name: weight * (1 - share) for name, weight in weights.items()} | {source.name: share}
+    return odds, weights
+
+
+class _LogOdds(BaseEstimator):
+    """An estimator with `predict_proba` only, as one with `decision_function`."""
+
+    def __init__(self, estimator=None):
+        self.estimator = estimator
+
+    def fit(self, X, Y):
+        self.estimator_ = clone(self.estimator).fit(X, Y)
+        return self
+
+    def decision_function(self, X):
+        found = self.estimator_.predict_proba(X)
+        if isinstance(found, list):
+            classes = self.estimator_.classes_
+            found = np.column_stack([_of_one(p, c) for p, c in zip(found, classes, strict=True)])
+        return _safe_logit(found)
+
+    def __sklearn_tags__(self):
+        return get_tags(self.estimator)
+
+
+def _of_one(probabilities, classes):
+    """P(1) of one label; a label that was constant in training has one column."""
+    present = np.flatnonzero(np.asarray(classes) == 1)
+    return probabilities[:, present[0]] if len(present) else np.zeros(len(probabilities))
+
+
+def _trace(estimator, X, Y) -> Trace | None:
+    """The trace of a paced estimator, fitted once on all rows."""
+    paced = estimator.get_params(deep=False).get("pace_function")
+    return None if paced is None else getattr(clone(estimator).fit(X, Y), "trace_", None)
+
+
+def _safe_logit(probabilities):
+    return logit(np.clip(probabilities, 1e-3, 1 - 1e-3))
+
+
+def _loss(odds, given):
+    known = given >= 0
+    return float(np.mean(np.logaddexp(0, odds[known]) - given[known] * odds[known]))

@@ -1,0 +1,330 @@
+"""`audit`: which labels of a data set are probably wrong, with the model that finds out."""
+
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from rich.console import Console
+from rich.progress import Progress
+from scipy.special import expit
+from sklearn.base import BaseEstimator
+from sklearn.metrics import roc_auc_score
+from sklearn.utils import check_random_state
+
+from mlspl._validation import Labels, check_labels
+from mlspl.curriculum._judgement import judge, label_codes
+from mlspl.curriculum._reasons import explain_issues
+from mlspl.curriculum._relations import Relations
+from mlspl.curriculum._sources import combine, consult, suited_models
+from mlspl.curriculum.difficulty import Difficulty, difficulty, rank_pairs
+from mlspl.curriculum.rates import rates_table
+from mlspl.curriculum.rows import row_scores
+from mlspl.errors import UserError
+from mlspl.pacing import Trace
+
+__all__ = ["Audit", "audit"]
+
+# Pairs that are listed as issues: from one chance in ten on, and not more than can be looked at.
+LEAST_SUSPICION = 0.1
+MOST_ISSUES = 100_000
+
+
+@dataclass(frozen=True, repr=False)
+class Audit:
+    """What an audit found. Made by :func:`audit`.
+
+    Attributes
+    ----------
+    suspicion : ndarray of shape (n, L)
+        The probability that each given label is wrong; NaN where none is given.
+    truth : ndarray of shape (n, L)
+        The probability that each label is truly 1; for an unknown label, the proposal.
+    probabilities : ndarray of shape (n, L)
+        P(given = 1), out of sample, of the models alone.
+    given : int8 ndarray of shape (n, L)
+        The labels: 1, 0, or -1 where unknown.
+    noise_rates : DataFrame
+        As :func:`noise_rates` returns it.
+    difficulty : Difficulty
+        Of pairs, labels and rows: by the trace of the paced model if there was one, otherwise by the loss
+        of the given label.
+    trace : Trace or None
+        Of the paced model.
+    models : dict of str to float
+        The weight each model's log-odds got, by its held-out loss.
+    label_names, row_names : list, Index
+        What labels and rows are called.
+
+    Examples
+    --------
+    >>> from mlspl import BSVMClassifier, curriculum, datasets
+    >>> digits = datasets.load_dataset("digits-traits")
+    >>> Y, planted = datasets.corrupt(digits.Y[:400], "flip", 0.05, random_state=0)
+    >>> found = curriculum.audit(digits.X[:400], Y, BSVMClassifier(gamma="scale"), random_state=0)
+    >>> bool(planted[found.suspicion >= 0.8].mean() > 0.7)
+    True
+    """
+
+    suspicion: NDArray[np.floating]
+    truth: NDArray[np.floating]
+    probabilities: NDArray[np.float64]
+    given: NDArray[np.int8]
+    noise_rates: pd.DataFrame
+    difficulty: Difficulty
+    trace: Trace | None
+    models: dict[str, float]
+    label_names: list[str]
+    row_names: pd.Index
+    _relations: Relations | None = field(default=None)
+    _negative: int = field(default=0)
+    _framed: bool = field(default=False)
+
+    def __repr__(self) -> str:
+        """Rows, labels and what was found, in a line."""
+        n, L = self.given.shape
+        sure = int(np.sum(self.suspicion >= 0.8))
+        found = f"{self.expected_errors:,.0f} errors expected, {sure:,} with a suspicion of .8 or more"
+        return f"Audit of {n:,} rows × {L:,} labels: {found}"
+
+    @property
+    def expected_errors(self) -> float:
+        """The estimated number of wrong labels, the sum of all suspicions."""
+        return float(np.nansum(self.suspicion))
+
+    @cached_property
+    def issues(self) -> pd.DataFrame:
+        """Suspected pairs, the strongest suspicion first.
+
+        Columns: ``row``, ``label`` (names), ``given``, ``suggested`` (0 or 1), ``suspicion``, ``probability``
+        (of 1 by the models alone), ``difficulty``, ``why``; and ``row_number``, ``label_number`` to index
+        arrays. All with a suspicion of at least .1, at most 100,000.
+        """
+        found = np.flatnonzero(np.nan_to_num(self.suspicion.ravel()) >= LEAST_SUSPICION)
+        order = found[np.argsort(-self.suspicion.ravel()[found], kind="stable")][:MOST_ISSUES]
+        rows, labels = np.unravel_index(order, self.given.shape)
+        given = self.given[rows, labels]
+        return self._pairs(rows, labels).assign(
+            given=given,
+            suggested=1 - given,
+            suspicion=self.suspicion[rows, labels],
+            probability=self.probabilities[rows, labels],
+            difficulty=self.difficulty.pairs[rows, labels],
+            why=self._explain(rows, labels),
+        )
+
+    @cached_property
+    def proposals(self) -> pd.DataFrame:
+        """Unknown labels with what they probably are, the surest first.
+
+        Columns: ``row``, ``label``, ``suggested``, ``probability`` (of 1), ``row_number``, ``label_number``.
+        """
+        rows, labels = np.nonzero(self.given < 0)
+        truth = self.truth[rows, labels]
+        order = np.argsort(-np.abs(truth - 0.5), kind="stable")[:MOST_ISSUES]
+        rows, labels, truth = rows[order], labels[order], truth[order]
+        return self._pairs(rows, labels).assign(suggested=(truth > 0.5).astype(int), probability=truth)
+
+    @cached_property
+    def labels(self) -> pd.DataFrame:
+        """A row per label.
+
+        Columns: ``prevalence`` (of the given), ``unknown`` (a number), ``difficulty``, ``lost`` and
+        ``false`` with their intervals (see :func:`noise_rates`), ``expected_lost`` and ``expected_false``
+        (numbers of pairs), ``auc`` (of the models' probabilities, out of sample, against what is given; NaN
+        without both classes).
+        """
+        known = self.given >= 0
+        wrong = np.nan_to_num(self.suspicion)
+        table = pd.DataFrame(index=self.noise_rates.index)
+        positives = (self.given == 1).sum(axis=0)
+        table["prevalence"] = positives / np.maximum(known.sum(axis=0), 1)
+        table["unknown"] = (~known).sum(axis=0)
+        table["difficulty"] = self.difficulty.labels
+        table = table.join(self.noise_rates)
+        table["expected_lost"] = np.where(self.given == 0, wrong, 0.0).sum(axis=0)
+        table["expected_false"] = np.where(self.given == 1, wrong, 0.0).sum(axis=0)
+        table["auc"] = [
+            _auc(self.given[known[:, label], label], self.probabilities[known[:, label], label])
+            for label in range(len(table))
+        ]
+        return table
+
+    @cached_property
+    def rows(self) -> pd.DataFrame:
+        """A row per row: the columns of :func:`row_scores`, and ``difficulty``."""
+        return row_scores(self.suspicion).set_axis(self.row_names).assign(difficulty=self.difficulty.rows)
+
+    def corrected(self, threshold: float = 0.8, unknown: bool = True) -> Any:
+        """Return the labels with the suspects unknown, or turned around.
+
+        Parameters
+        ----------
+        threshold : float, default=0.8
+            Pairs with at least this suspicion are changed.
+        unknown : bool, default=True
+            Make them unknown, which every estimator of mlspl takes and leaves out of its fit; False turns
+            them into the other label.
+
+        Returns
+        -------
+        ndarray or DataFrame of shape (n, L)
+            In the coding that was given (0/1 or ±1); NaN where unknown; a DataFrame if a DataFrame was given.
+        """
+        if not 0 < threshold <= 1:
+            raise UserError(f"threshold={threshold}: a suspicion to act on lies above 0 and up to 1.")
+        suspects = np.nan_to_num(self.suspicion) >= threshold
+        labels = np.where(self.given == 1, 1.0, float(self._negative))
+        if unknown:
+            labels[suspects] = np.nan
+        else:
+            labels[suspects] = np.where(self.given == 1, float(self._negative), 1.0)[suspects]
+        labels[self.given < 0] = np.nan
+        if self._framed:
+            return pd.DataFrame(labels, index=self.row_names, columns=self.label_names)
+        return labels
+
+    def _pairs(self, rows, labels) -> pd.DataFrame:
+        names = np.asarray(self.label_names, dtype=object)
+        return pd.DataFrame(
+            {
+                "row": self.row_names[rows],
+                "label": names[labels],
+                "row_number": rows,
+                "label_number": labels,
+            }
+        )
+
+    def _explain(self, rows, labels) -> list[str]:
+        never = None if self.trace is None else self.trace.entered == 0
+        return explain_issues(
+            rows, labels, self.label_names, self.given, self.probabilities, self._relations, never
+        )
+
+
+def audit(
+    X,
+    Y,
+    estimator: BaseEstimator | None = None,
+    cv: int = 5,
+    n_jobs: int | None = None,
+    random_state=None,
+    verbose: int = 0,
+) -> Audit:
+    """Find the labels that are probably wrong.
+
+    Models say how probable every label is to rows they have not seen; the other labels of the row are
+    heard; the rates of noise are estimated from both; and Bayes' rule turns all that into the probability
+    that a given label is wrong. See :func:`label_issues` for probabilities of your own.
+
+    Parameters
+    ----------
+    X : array, sparse matrix or DataFrame of numbers, of shape (n, d)
+        The instances. Features need not be scaled for the default models.
+    Y : array, sparse matrix or DataFrame of shape (n, L), or label names per row
+        The labels as given: 0/1, ±1 or boolean, NaN where unknown.
+    estimator : estimator of all labels, default=None
+        Whose `decision_function` or `predict_proba` is asked, out of fold; a
+        :class:`~mlspl.SelfPacedForestClassifier` is asked out of bag. By default a kernel machine and a
+        self-paced forest, weighted by their held-out losses; large data have the machine alone.
+    cv : int, default=5
+        Number of folds.
+    n_jobs : int, optional
+        Threads of the default models, or folds of the given one at a time.
+    random_state : int, RandomState or None, default=None
+        Seeds folds and forests.
+    verbose : int, default=0
+        1 shows a progress bar.
+
+    Returns
+    -------
+    Audit
+
+    Examples
+    --------
+    >>> from mlspl import BSVMClassifier, curriculum, datasets
+    >>> digits = datasets.load_dataset("digits-traits")
+    >>> X, (Y, planted) = digits.X[:400], datasets.corrupt(digits.Y[:400], "missing", 0.1, random_state=0)
+    >>> found = curriculum.audit(X, Y, BSVMClassifier(gamma="scale"), random_state=0)
+    >>> row, label = found.issues.loc[0, ["row_number", "label_number"]]
+    >>> bool(planted[row, label])
+    True
+
+    To fit once more without the suspects:
+
+    >>> model = BSVMClassifier(gamma="scale").fit(X, found.corrected(0.8))
+    """
+    labels = check_labels(Y)
+    given = label_codes(labels)
+    if not hasattr(X, "shape"):
+        X = np.asarray(X)
+    if X.shape[0] != len(given):
+        raise UserError(f"X has {X.shape[0]} rows and Y has {len(given)}: they must be the same rows.")
+    if not 2 <= cv <= len(given):
+        raise UserError(f"cv={cv}: the number of folds lies between 2 and the {len(given)} rows.")
+    seed = check_random_state(random_state).randint(2**31 - 1)
+    if estimator is None:
+        models = suited_models(X, given.shape[1], n_jobs, seed)
+        n_jobs = None
+    else:
+        models = {type(estimator).__name__: estimator}
+    with _progress_bar(len(models) * cv + 1, verbose) as advance:
+        sources = [
+            consult(name, model, X, given, cv, n_jobs, seed, advance) for name, model in models.items()
+        ]
+        odds, weights = combine(sources, given)
+        probabilities = expit(odds)
+        judgement = judge(Labels(given == 1, given < 0), probabilities)
+        advance(1)
+    names = [str(name) for name in labels.names or range(given.shape[1])]
+    suspicion = judgement.suspicion
+    trace = next((source.trace for source in sources if source.trace is not None), None)
+    framed = hasattr(Y, "columns")
+    return Audit(
+        suspicion,
+        judgement.truth,
+        probabilities,
+        given,
+        rates_table(judgement.posterior, names),
+        difficulty(trace) if trace is not None else Difficulty(rank_pairs(_losses(given, probabilities))),
+        trace,
+        weights,
+        names,
+        _row_names(X, Y, len(given)),
+        judgement.relations,
+        labels.negative,
+        framed,
+    )
+
+
+@contextmanager
+def _progress_bar(total: int, verbose: int):
+    with Progress(console=Console(stderr=True), disable=not verbose) as bar:
+        task = bar.add_task("audit", total=total)
+
+        def advance(steps: int) -> None:
+            bar.update(task, advance=steps)
+
+        yield advance
+
+
+def _row_names(X, Y, n: int) -> pd.Index:
+    """The index of Y, or of X, if they are DataFrames of pandas; otherwise 0, 1, 2 …"""
+    for table in (Y, X):
+        if isinstance(table, pd.DataFrame):
+            return table.index
+    return pd.RangeIndex(n)
+
+
+def _losses(given, probabilities):
+    """−ln P(given); NaN where unknown."""
+    p = np.where(given == 1, probabilities, 1 - probabilities)
+    return np.where(given < 0, np.nan, -np.log(np.maximum(p, 1e-12)))
+
+
+def _auc(given, probabilities) -> float:
+    both = len(given) > 0 and given.min() != given.max()
+    return roc_auc_score(given, probabilities) if both else np.nan

@@ -1,0 +1,138 @@
+"""The audit on embedded data with planted errors."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from sklearn.ensemble import ExtraTreesClassifier
+from sklearn.linear_model import RidgeClassifier
+from sklearn.metrics import average_precision_score
+
+from mlspl import BSVMClassifier, SelfPacedClassifier, SelfPacedForestClassifier, curriculum, datasets
+from mlspl.errors import UserError
+from mlspl.metrics import hamming_loss
+
+N = 500
+
+
+@pytest.fixture(scope="module")
+def planted():
+    digits = datasets.load_dataset("digits-traits")
+    Y, mask = datasets.corrupt(digits.Y[:N], "flip", 0.1, random_state=0)
+    return digits.X[:N], Y, mask, digits
+
+
+@pytest.fixture(scope="module")
+def found(planted):
+    X, Y, _, _ = planted
+    names = [f"trait {label}" for label in range(Y.shape[1])]
+    table = pd.DataFrame(Y, columns=names, index=[f"digit {i}" for i in range(N)])
+    return curriculum.audit(X, table, BSVMClassifier(gamma="scale"), random_state=0)
+
+
+def test_planted_errors_come_first_and_are_counted(planted, found):
+    mask = planted[2]
+    assert average_precision_score(mask.ravel(), found.suspicion.ravel()) > 0.9
+    assert mask[found.suspicion >= 0.8].mean() > 0.85
+    assert found.expected_errors == pytest.approx(mask.sum(), rel=1 / 3)
+
+
+def test_issues_name_rows_and_labels_and_say_why(planted, found):
+    _, Y, _, _ = planted
+    issues = found.issues
+    assert issues["suspicion"].is_monotonic_decreasing
+    assert issues["suspicion"].min() >= 0.1
+    rows, labels = issues["row_number"].to_numpy(), issues["label_number"].to_numpy()
+    assert (issues["given"] == Y[rows, labels]).all()
+    assert (issues["suggested"] == 1 - issues["given"]).all()
+    assert issues.loc[0, "row"] == f"digit {rows[0]}"
+    assert issues.loc[0, "label"] == f"trait {labels[0]}"
+    assert issues["why"].str.startswith("model: ").all()
+    assert issues["why"].str.contains("with").any()
+
+
+def test_tables_of_labels_and_rows_agree_with_the_suspicions(found):
+    labels, rows = found.labels, found.rows
+    assert list(labels.index) == found.label_names
+    assert (labels["expected_lost"] + labels["expected_false"]).sum() == pytest.approx(found.expected_errors)
+    assert rows["expected_errors"].sum() == pytest.approx(found.expected_errors)
+    assert rows.index[3] == "digit 3"
+    assert labels["auc"].between(0.5, 1).all()
+    assert np.isfinite(found.difficulty.pairs).all()
+    assert repr(found).startswith("Audit of 500 rows")
+
+
+def test_correcting_makes_suspects_unknown_or_turns_them(found):
+    suspects = found.suspicion >= 0.8
+    unknown, turned = found.corrected(), found.corrected(0.8, unknown=False)
+    assert isinstance(unknown, pd.DataFrame)
+    assert np.array_equal(unknown.isna(), suspects)
+    assert np.array_equal(turned.to_numpy() != found.given, suspects)
+    with pytest.raises(UserError, match="threshold"):
+        found.corrected(0.0)
+
+
+def test_fitting_on_corrected_labels_helps(planted):
+    X, _, _, digits = planted
+    Y, _ = datasets.corrupt(digits.Y[:N], "missing", 0.4, random_state=0)
+    found = curriculum.audit(X, Y, BSVMClassifier(gamma="scale"), random_state=0)
+    rest = slice(N, None)
+
+    def loss(labels):
+        model = BSVMClassifier(gamma="scale", n_jobs=2).fit(X, labels)
+        return hamming_loss(digits.Y[rest], model.predict(digits.X[rest]))
+
+    noisy, clean = loss(Y), loss(digits.Y[:N])
+    # At least half of what the lost labels cost is won back.
+    assert loss(found.corrected(0.8)) < (noisy + clean) / 2
+    assert loss(found.corrected(0.8, unknown=False)) < (noisy + clean) / 2
+
+
+def test_the_default_asks_a_kernel_machine_and_a_paced_forest(planted):
+    X, Y, mask, _ = planted
+    few = slice(0, 120)
+    found = curriculum.audit(X[few], Y[few], random_state=0)
+    assert set(found.models) == {"kernel", "forest"}
+    assert sum(found.models.values()) == pytest.approx(1)
+    assert found.trace is not None
+    assert average_precision_score(mask[few].ravel(), found.suspicion.ravel()) > 0.7
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        ExtraTreesClassifier(30, random_state=0),
+        SelfPacedForestClassifier(30, random_state=0),
+        SelfPacedClassifier(RidgeClassifier()),
+    ],
+)
+def test_any_estimator_of_all_labels_serves(planted, estimator):
+    X, Y, mask, _ = planted
+    found = curriculum.audit(X[:150], Y[:150], estimator, cv=3, random_state=0)
+    assert average_precision_score(mask[:150].ravel(), found.suspicion.ravel()) > 3 * mask[:150].mean()
+    assert (found.trace is not None) == hasattr(estimator, "pace_function")
+    again = curriculum.audit(X[:150], Y[:150], estimator, cv=3, random_state=0)
+    assert np.array_equal(again.suspicion, found.suspicion)
+
+
+def test_unknown_and_sparse_labels_and_sparse_features(planted):
+    X, Y, _, _ = planted
+    Y = Y[:150].astype(float)
+    Y[:20, 0] = np.nan
+    model = BSVMClassifier(gamma="scale")
+    dense = curriculum.audit(X[:150], Y, model, cv=3, random_state=0)
+    assert np.isnan(dense.suspicion[:20, 0]).all()
+    assert len(dense.proposals) == 20
+    assert dense.labels["unknown"].tolist()[:2] == [20, 0]
+    assert np.isnan(dense.corrected()[:20, 0]).all()
+    signed = curriculum.audit(sparse.csr_array(X[:150]), 2 * Y - 1, model, cv=3, random_state=0)
+    assert np.nan_to_num(signed.suspicion) == pytest.approx(np.nan_to_num(dense.suspicion), abs=0.02)
+    assert set(np.unique(signed.corrected(unknown=False)[20:])) == {-1.0, 1.0}
+
+
+def test_what_cannot_be_audited_is_refused(planted):
+    X, Y, _, _ = planted
+    with pytest.raises(UserError, match="same rows"):
+        curriculum.audit(X[:10], Y)
+    with pytest.raises(UserError, match="folds"):
+        curriculum.audit(X, Y, cv=1)
