@@ -46,6 +46,7 @@ class Alternation:
         self._weights = np.ones(Y.shape)
         self._starts: dict = {}
         self._machines: Any = None
+        self._held_out: np.ndarray | None = None
         self._regression: Any = None
         self.set_costs(1.0, np.ones(Y.shape))
         self.codes, self.prototypes = initial_codes(self.signs, coding.n_codes, coding.random_state)
@@ -85,17 +86,16 @@ class Alternation:
 
     def losses(self) -> np.ndarray:
         """Hinge loss of every pair: in sample, or of machines fitted without the row's fold."""
-        if self.folds is None:
-            if self._machines is None:
-                self.fit_machines(self._weights)
-            scores = self._scores()
-        else:
-            scores = np.empty_like(self.signs)
-            for number, (_, test) in enumerate(self.folds):
-                held_in = self._weights.copy()
-                held_in[test] = 0.0
-                scores[test] = self._solve(held_in, number).scores[test]
-        return self._loss(scores)
+        if self.folds is not None:
+            self._held_out = self._solve_folds()
+            return self._loss(self._held_out)
+        if self._machines is None:
+            self.fit_machines(self._weights)
+        return self._loss(self._scores())
+
+    def held_out_scores(self) -> np.ndarray:
+        """Scores (n, L) by machines fitted without the row's fold: those of the last losses, if any."""
+        return self._solve_folds() if self._held_out is None else self._held_out
 
     def objective(self, weights, penalty) -> dict[str, float]:
         """Every part of objective (3), the penalty f(V, λ) per pair being given."""
@@ -140,6 +140,14 @@ class Alternation:
         machines = self._joint.solve(self._label_signs, costs, self._starts.get(part))
         self._starts[part] = machines.start
         return machines
+
+    def _solve_folds(self) -> np.ndarray:
+        scores = np.empty_like(self.signs)
+        for number, (_, test) in enumerate(self.folds):
+            held_in = self._weights.copy()
+            held_in[test] = 0.0
+            scores[test] = self._solve(held_in, number).scores[test]
+        return scores
 
     def _scores(self) -> np.ndarray:
         """Scores (n, L) of the training rows under their present codes."""

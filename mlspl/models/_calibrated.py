@@ -96,11 +96,15 @@ class OutOfFoldProbabilitiesMixin:
     The fit calls ``_prepare_calibration(X, Y, label_weight)``.
     """
 
-    _contents = {"_calibration": (LazyCalibration, None)}
+    _contents = {"_calibration": (LazyCalibration, AnchoredCalibration)}
+    _calibration: LazyCalibration | AnchoredCalibration
 
     def _prepare_calibration(self, X, Y, label_weight, calibration=None) -> None:
         calibration = AnchoredCalibration() if calibration is None else calibration
         self._calibration = LazyCalibration(self, X, Y, label_weight, calibration)
 
     def _probabilities(self, X, scores) -> np.ndarray:
-        return self._calibration.get().transform(scores)
+        calibration = self._calibration
+        if isinstance(calibration, LazyCalibration):
+            calibration = calibration.get()
+        return calibration.transform(scores)

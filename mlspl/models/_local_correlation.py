@@ -4,9 +4,11 @@ import numpy as np
 
 from mlspl._limits import FLOAT, Cost
 from mlspl.correlation import CodeRidge, get_regressor
+from mlspl.model_selection import AnchoredCalibration, Calibration, get_calibration
 from mlspl.models._alternation import Alternation, Coding
 from mlspl.models._machine import Machine
 from mlspl.models._progress import CallbackSupportMixin, fit_progress, with_callbacks
+from mlspl.models.tuned_decision import choose_decision, judge_of, known_labels
 from mlspl.pacing import Trace, paced
 
 __all__ = ["LocalCorrelationClassifier"]
@@ -21,6 +23,7 @@ class LocalCorrelationClassifier(CallbackSupportMixin, Machine):
 
     _contents = {
         "label_weights_": "float (rows, labels)",
+        "calibration_": (Calibration, None),
         "history_": "any",
         "trace_": (Trace, None),
         "stop_reason_": "text",
@@ -61,7 +64,24 @@ class LocalCorrelationClassifier(CallbackSupportMixin, Machine):
         self.codes_ = learner.codes
         self.prototypes_ = learner.prototypes
         self.model_ = rows.keep(*learner.expansion())
-        self._prepare_calibration(X, Y, label_weight)
+        self._calibrate(learner, X, Y, label_weight)
+
+    def _calibrate(self, learner, X, Y, label_weight) -> None:
+        """Put the labels' scores on one scale where out-of-fold scores are there and say that it pays."""
+        self.calibration_ = None
+        if learner.folds is None:
+            self._prepare_calibration(X, Y, label_weight)
+            return
+        scores = learner.held_out_scores()
+        criterion = judge_of("average_precision", known_labels(Y, label_weight))
+        given = (scores, Y, label_weight)
+        best, *_ = choose_decision(*given, learner.folds, criterion, ("platt", "none"), ("zero",))
+        self.calibration_ = get_calibration(best["calibration"]).fit(*given)
+        self._calibration = AnchoredCalibration().fit(self.calibration_.log_odds(scores), Y, label_weight)
+
+    def _scores(self, X):
+        scores = super()._scores(X)
+        return scores if self.calibration_ is None else self.calibration_.log_odds(scores)
 
 
 def _penalty(function, step) -> np.ndarray:

@@ -67,6 +67,10 @@ class MLSPLClassifier(LocalCorrelationClassifier):
 
     Attributes
     ----------
+    calibration_ : Calibration or None
+        What puts the scores of all labels on one scale, fitted to the out-of-fold scores that cross-fitted
+        codes come with: log-odds by Platt's sigmoids, or nothing, if these rank the labels of held-out rows
+        no better. None with in-sample codes, whose scores are margins.
     label_weights_ : array (n_samples, n_labels)
         How ready the model was to learn each pair at the last step.
     codes_ : array (n_samples, n_codes)

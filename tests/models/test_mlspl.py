@@ -12,8 +12,8 @@ from sklearn.svm import SVC
 from mlspl import MLLOCClassifier, MLSPLClassifier, pacing
 from mlspl.correlation import CodeSVR, cross_fit_codes, initial_codes
 from mlspl.datasets import load_dataset
-from mlspl.metrics import score_all
-from mlspl.model_selection import protocol_split
+from mlspl.metrics import average_precision, score_all
+from mlspl.model_selection import AnchoredCalibration, PlattCalibration, protocol_split
 from mlspl.models._alternation import Alternation, Coding
 from mlspl.spaces import Gram
 from tests.naive import models as naive
@@ -21,7 +21,7 @@ from tests.naive import models as naive
 DIGITS = load_dataset("digits-traits")
 TRAIN, TEST = protocol_split(len(DIGITS.Y), 0, 0.08)
 X = StandardScaler().fit(DIGITS.X[TRAIN]).transform(DIGITS.X)
-X_TRAIN, Y_TRAIN, X_TEST = X[TRAIN], DIGITS.Y[TRAIN], X[TEST][:200]
+X_TRAIN, Y_TRAIN, X_TEST, Y_TEST = X[TRAIN], DIGITS.Y[TRAIN], X[TEST][:200], DIGITS.Y[TEST][:200]
 
 
 def oracle(X, Y, steps, beta=100.0, function="sigmoid"):
@@ -45,8 +45,9 @@ def test_published_algorithm_is_the_paper_s(function, beta):
 
 
 def test_without_a_pace_function_it_is_mlloc_to_the_last_bit():
-    mlloc = MLLOCClassifier(beta=0.05, max_steps=5, random_state=0).fit(X_TRAIN, Y_TRAIN)
-    unpaced = MLSPLClassifier.as_published(None, max_steps=5, random_state=0, beta=0.05).fit(X_TRAIN, Y_TRAIN)
+    same = {"max_steps": 5, "random_state": 0, "beta": 0.05, "tol": 1e-3}
+    mlloc = MLLOCClassifier(**same).fit(X_TRAIN, Y_TRAIN)
+    unpaced = MLSPLClassifier.as_published(None, **same).fit(X_TRAIN, Y_TRAIN)
     np.testing.assert_array_equal(mlloc.decision_function(X_TEST), unpaced.decision_function(X_TEST))
     np.testing.assert_array_equal(mlloc.codes_, unpaced.codes_)
     assert len(mlloc.history_) == len(unpaced.history_)
@@ -134,6 +135,30 @@ def test_out_of_fold_losses_are_those_of_classifiers_refitted_without_the_fold()
             svm.fit(joint[np.ix_(train, train)], Y[train, label], sample_weight=weights[train, label])
             margins = np.where(Y[test, label], 1, -1) * svm.decision_function(joint[np.ix_(test, train)])
             np.testing.assert_allclose(losses[test, label], np.maximum(0, 1 - margins), atol=1e-4)
+
+
+def test_scores_are_on_one_scale_where_held_out_rows_say_that_it_pays():
+    """Margins of a label that is hardly ever there stay near -1, and rank it wherever noise puts it."""
+    rng = np.random.RandomState(0)
+    rare = rng.rand(len(X_TRAIN), 12) < np.linspace(0.02, 0.3, 12)
+    Y = np.hstack([Y_TRAIN, rare])
+    model = MLSPLClassifier(random_state=0).fit(X_TRAIN, Y)
+    assert isinstance(model.calibration_, PlattCalibration)
+    scores = model.decision_function(X_TEST)
+    np.testing.assert_array_equal(model.predict(X_TEST), (scores > 0).astype(int))
+    truth = np.hstack([Y_TEST, rng.rand(len(X_TEST), 12) < np.linspace(0.02, 0.3, 12)])
+    margins = model.model_.scores(X_TEST)
+    assert average_precision(truth, scores) > average_precision(truth, margins)
+    assert MLSPLClassifier.as_published(max_steps=1, random_state=0).fit(X_TRAIN, Y).calibration_ is None
+
+
+def test_probabilities_come_with_the_fit_and_hold_no_rows():
+    model = MLSPLClassifier(random_state=0).fit(X_TRAIN, Y_TRAIN)
+    assert isinstance(model._calibration, AnchoredCalibration)
+    probabilities = model.predict_proba(X_TEST)
+    np.testing.assert_array_equal(probabilities > 0.5, model.predict(X_TEST) == 1)
+    present, absent = probabilities[Y_TEST == 1].mean(), probabilities[Y_TEST == 0].mean()
+    assert present > 0.8 > 0.2 > absent
 
 
 @pytest.mark.parametrize(
