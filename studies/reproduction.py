@@ -17,6 +17,7 @@ from mlspl.experiments import (
     PAPER_CRITERIA,
     PAPER_DATASETS,
     PAPER_METHODS,
+    PUBLISHED,
     Store,
     compare,
     criterion_head,
@@ -40,9 +41,9 @@ _ALPHA = 0.05
 _FITS = 1.0
 # What the paper prints for ranking loss.
 _PRINTED_DEVIATIONS = {
-    "flags": {"ml-loc": 0.0120, "mlspl": 0.0011},
-    "emotions": {"ml-loc": 0.0083, "mlspl": 0.0001},
-    "scene": {"ml-loc": 0.0043, "mlspl": 0.0005},
+    "flags": {"ml-loc": 0.0120, PUBLISHED: 0.0011},
+    "emotions": {"ml-loc": 0.0083, PUBLISHED: 0.0001},
+    "scene": {"ml-loc": 0.0043, PUBLISHED: 0.0005},
 }
 
 
@@ -125,7 +126,7 @@ def share_fits(scores: pd.DataFrame, dataset: str) -> pd.DataFrame:
 
 def _is_ours(trial) -> bool:
     """Whether the paper has this trial, but for the share of training rows."""
-    as_published = is_standard(trial.method, trial.parameters, trial.tune) and not trial.tune
+    as_published = is_standard(trial) and not trial.tune
     of_paper = trial.method in PAPER_METHODS and trial.dataset in PAPER_DATASETS
     return as_published and of_paper and not trial.corruption
 
@@ -139,12 +140,12 @@ def _pacing_gain(scores: pd.DataFrame, summary: pd.DataFrame) -> dict[str, objec
     table = summary.pivot(index=["dataset", "criterion"], columns="method", values=["mean", "paper"])
     goal = np.array([1 if CRITERIA[name].greater_is_better else -1 for _, name in table.index])
     ours, paper = (table[column].mul(goal, axis=0) for column in ("mean", "paper"))
-    gain = (ours["mlspl"] - ours["ml-loc"]).round(4)
+    gain = (ours[PUBLISHED] - ours["ml-loc"]).round(4)
     significant = 0
     for name in PAPER_CRITERIA:
         pairs = compare(scores, name, CRITERIA[name].greater_is_better).pairs
         if len(pairs):
-            both = [{row.better, row.worse} == {"mlspl", "ml-loc"} for row in pairs.itertuples()]
+            both = [{row.better, row.worse} == {PUBLISHED, "ml-loc"} for row in pairs.itertuples()]
             significant += int((pairs.loc[both, "p_holm"] < _ALPHA).sum())
     told = "is significant" if significant == 1 else "are significant"
     needed = fewest_splits(math.comb(len(PAPER_METHODS), 2), _ALPHA)
@@ -152,8 +153,8 @@ def _pacing_gain(scores: pd.DataFrame, summary: pd.DataFrame) -> dict[str, objec
         told += f", which fewer than {needed} splits cannot show"
     return {
         "n_columns": len(table),
-        "paper_best": int((paper["mlspl"] == paper.max(axis=1)).sum()),
-        "our_best": int(summary.loc[summary["method"] == "mlspl", "best"].sum()),
+        "paper_best": int((paper[PUBLISHED] == paper.max(axis=1)).sum()),
+        "our_best": int(summary.loc[summary["method"] == PUBLISHED, "best"].sum()),
         "better": int((gain > 0).sum()),
         "worse": int((gain < 0).sum()),
         "equal": int((gain == 0).sum()),
@@ -218,7 +219,7 @@ def _percent(share) -> str:
 def _weights(scores: pd.DataFrame, datasets: Iterable[str]) -> str:
     rows = []
     for name in datasets:
-        histories = [steps for steps in scores.loc[_of(scores, name, "mlspl"), "history"] if steps]
+        histories = [steps for steps in scores.loc[_of(scores, name, PUBLISHED), "history"] if steps]
         ends = (
             [np.mean([steps[i]["mean_weight"] for steps in histories]) for i in (0, -1)] if histories else []
         )
@@ -231,7 +232,7 @@ def _deviations(summary: pd.DataFrame, datasets: Iterable[str]) -> str:
     heads = ["data set"] + [f"{title}, {who}" for title in ("ML-LOC", "MLSPL") for who in ("paper", "ours")]
     rows = []
     for name in datasets:
-        cells = [(_PRINTED_DEVIATIONS[name][method], std[name, method]) for method in ("ml-loc", "mlspl")]
+        cells = [(_PRINTED_DEVIATIONS[name][method], std[name, method]) for method in ("ml-loc", PUBLISHED)]
         rows.append([name, *(f"±{value:.4f}" for pair in cells for value in pair)])
     return markdown_table(heads, rows)
 

@@ -48,7 +48,7 @@ def evaluate(
             raise UserError(f"{out}: the suffix must be .csv or .json, for it says what to write.")
     estimator, info = open_model(model)
     dataset = _in_order(replace(_open(data, info.label_names), name=file_name(data)), info.label_names)
-    table = matched(dataset, info, estimator)
+    table = matched(dataset, info)
     F = answer(estimator, "decision_function", table, info, model)
     P = answer(estimator, "predict", table, info, model)
     with notes():

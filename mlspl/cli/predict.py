@@ -16,7 +16,7 @@ from mlspl._text import safe_cell, shown
 from mlspl.cli.sources import STANDARD, check_target, counted, file_name, note, notes, spooled
 from mlspl.datasets import Dataset
 from mlspl.errors import UserError, listed
-from mlspl.persistence import ModelInfo, load_model, match_table, read_model_info
+from mlspl.persistence import ModelInfo, read_model
 
 __all__ = ["ModelArgument", "answer", "matched", "open_model", "predict"]
 
@@ -51,7 +51,7 @@ def predict(
     estimator, info = open_model(model)
     if top is not None and top > len(info.label_names):
         raise UserError(f"--top {top}: the model knows {counted(len(info.label_names), 'label')} only.")
-    table = matched(_open_rows(data, info), info, estimator)
+    table = matched(_open_rows(data, info), info)
     asked = "predict_proba" if proba else "decision_function" if scores or top else "predict"
     answers = answer(estimator, asked, table, info, model)
     stream = io.StringIO()
@@ -74,14 +74,13 @@ def predict(
 
 def open_model(path: Path) -> tuple[Any, ModelInfo]:
     """The model of a file, and what the file says of it."""
-    info = read_model_info(path)
     with notes():
-        return load_model(path), info
+        return read_model(path)
 
 
-def matched(dataset: Dataset, info: ModelInfo, estimator: Any) -> Any:
+def matched(dataset: Dataset, info: ModelInfo) -> Any:
     """The rows with the columns of the model; columns that it does not know are said on standard error."""
-    table, extra = match_table(dataset, info, estimator)
+    table, extra = info.schema.match(dataset)
     if extra:
         note(f"the model does not know, and ignores, {listed(extra)}.")
     return table

@@ -65,8 +65,8 @@ def reproduce(
     """
     console = Console(highlight=False)
     chosen = _names(methods) or list(experiments.PAPER_METHODS)
-    paced = [] if functions == "none" or "mlspl" not in chosen else _names(functions)
-    if not functions and "mlspl" in chosen:
+    paced = [] if functions == "none" or experiments.PUBLISHED not in chosen else _names(functions)
+    if not functions and experiments.PUBLISHED in chosen:
         paced = list(experiments.PAPER_FUNCTIONS)
     data = _load(_names(datasets), quick, console)
     trials = experiments.plan_trials(
@@ -121,14 +121,14 @@ def _share(text: str) -> float:
 def _load(names: list[str], quick: bool, console: Console) -> dict[str, Dataset]:
     """Load the sets the user named, or those of the default list that can be had."""
     if names:
-        return {name: load_dataset(name) for name in names}
-    data = {_EMBEDDED: load_dataset(_EMBEDDED)}
+        return {name: load_dataset(name, encode=False) for name in names}
+    data = {_EMBEDDED: load_dataset(_EMBEDDED, encode=False)}
     if quick:
         return data
 
     def load_or_explain(name: str) -> Dataset | Exception:
         try:
-            return load_dataset(name)
+            return load_dataset(name, encode=False)
         except (UserError, OSError) as error:
             return error
 

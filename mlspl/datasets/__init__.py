@@ -6,6 +6,7 @@ with a file becomes a `DataFormatError` that names file and line.
 
 from mlspl.datasets.corruption import corrupt
 from mlspl.datasets.dataset import Dataset, Statistics
+from mlspl.datasets.encoding import one_hot
 from mlspl.datasets.loading import fetch_dataset, load_dataset, locate_dataset
 from mlspl.datasets.reading import read_dataset, read_unlabelled
 from mlspl.datasets.registry import Entry, find_entry, list_datasets
@@ -23,6 +24,7 @@ __all__ = [
     "list_datasets",
     "load_dataset",
     "locate_dataset",
+    "one_hot",
     "read_dataset",
     "read_unlabelled",
     "write_dataset",

@@ -23,6 +23,23 @@ def one_hot(
     Of two values one column stays: 1 for the second declared value, except that ``{1,0}`` keeps the meaning
     of its digits. A missing value is NaN in all columns of its feature. A dense X comes back sparse only
     where one-hot columns blow it up (beyond 10 million cells and tenfold).
+
+    Parameters
+    ----------
+    X : array or CSR array of shape (n_rows, n_features)
+        Numbers, and codes of nominal values.
+    names : list of str
+        Of the features.
+    nominal : dict
+        The values of each nominal feature.
+    path : Path
+        What an error calls the data.
+
+    Examples
+    --------
+    >>> one_hot(np.array([[2.0], [0.0]]), ["key"], {"key": ("C", "F", "a")}, Path("songs.csv"))
+    (array([[0., 0., 1.],
+           [1., 0., 0.]]), ['key=C', 'key=F', 'key=a'])
     """
     is_expanded = np.array([_is_expanded(nominal.get(name, ())) for name in names])
     if not is_expanded.any():

@@ -15,20 +15,12 @@ from mlspl.experiments.figures import (
     pace_function_figure,
     save_figure,
 )
-from mlspl.experiments.methods import (
-    METHODS,
-    OWN_DATA,
-    TUNING_BUDGET,
-    TUNING_FOLDS,
-    Method,
-    get_method,
-    is_standard,
-)
 from mlspl.experiments.paper import (
     PAPER_CRITERIA,
     PAPER_DATASETS,
     PAPER_FUNCTIONS,
     PAPER_METHODS,
+    PUBLISHED,
     paper_mean,
 )
 from mlspl.experiments.plan import plan_trials
@@ -54,15 +46,16 @@ from mlspl.experiments.tables import (
     markdown_tables,
     rich_tables,
 )
-from mlspl.experiments.trial import Outcome, Trial
+from mlspl.experiments.trial import Outcome, Trial, is_standard
+from mlspl.recipes import METHODS, TUNING_BUDGET, TUNING_FOLDS, Method, get_method
 
 __all__ = [
     "METHODS",
-    "OWN_DATA",
     "PAPER_CRITERIA",
     "PAPER_DATASETS",
     "PAPER_FUNCTIONS",
     "PAPER_METHODS",
+    "PUBLISHED",
     "TUNING_BUDGET",
     "TUNING_FOLDS",
     "Comparison",

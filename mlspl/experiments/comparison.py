@@ -8,7 +8,6 @@ import numpy as np
 import pandas as pd
 
 from mlspl.errors import UserError
-from mlspl.experiments.methods import METHODS
 from mlspl.experiments.scores import score_table, standard_trials
 from mlspl.experiments.statistics import (
     Friedman,
@@ -19,6 +18,7 @@ from mlspl.experiments.statistics import (
 )
 from mlspl.experiments.store import Store, is_database
 from mlspl.metrics import CRITERIA
+from mlspl.recipes import METHODS
 
 __all__ = ["ALL_DATASETS", "Comparison", "Ranking", "compare", "known_directions", "read_scores"]
 

@@ -8,7 +8,7 @@ from rich.text import Text
 
 from mlspl._text import printable, shown
 from mlspl.experiments.comparison import Comparison
-from mlspl.experiments.methods import method_title
+from mlspl.recipes import method_title
 
 __all__ = ["pairs_table", "ranks_table", "wins_table"]
 

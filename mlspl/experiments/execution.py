@@ -9,15 +9,13 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from scipy import sparse
 from threadpoolctl import threadpool_limits
 
 from mlspl.datasets import Dataset, corrupt
-from mlspl.experiments.methods import get_method
 from mlspl.experiments.trial import Outcome, Trial, parse_corruption
-from mlspl.experiments.tuning import choose_parameters, scaled
 from mlspl.metrics import score_all, score_others
 from mlspl.model_selection import protocol_split
+from mlspl.recipes import Recipe, Schema, get_method, take_rows
 
 try:
     import resource
@@ -40,7 +38,7 @@ def run_trial(trial: Trial, dataset: Dataset) -> Outcome:
     trial : Trial
         What to run.
     dataset : Dataset
-        The data it names.
+        The data it names; categories are encoded here if they are not yet.
 
     Returns
     -------
@@ -75,10 +73,11 @@ def run_trial(trial: Trial, dataset: Dataset) -> Outcome:
 
 
 def _run(trial: Trial, dataset: Dataset) -> dict[str, Any]:
-    method = get_method(trial.method)
+    recipe = Recipe(get_method(trial.method), Schema.from_dataset(dataset), trial.split)
+    table, _ = recipe.schema.match(dataset)
     train, test = protocol_split(len(dataset.Y), trial.split, trial.train)
-    X_train, Y_train = dataset.X[train], dataset.Y[train]
-    X_test, Y_test = dataset.X[test], dataset.Y[test]
+    X_train, X_test = (take_rows(table, rows) for rows in (train, test))
+    Y_train, Y_test = dataset.Y[train], dataset.Y[test]
     if trial.corruption:
         kind, rate = parse_corruption(trial.corruption)
         Y_train, _ = corrupt(Y_train, kind, rate, random_state=trial.split)
@@ -86,9 +85,9 @@ def _run(trial: Trial, dataset: Dataset) -> dict[str, Any]:
     started = time.perf_counter()
     parameters = dict(trial.parameters)
     if trial.tune:
-        parameters = choose_parameters(method, parameters, trial.tune, X_train, Y_train, trial.split)
+        parameters = recipe.choose(parameters, trial.tune, X_train, Y_train)
     tuned = time.perf_counter()
-    model = scaled(method.make(parameters, trial.split), sparse.issparse(dataset.X)).fit(X_train, Y_train)
+    model = recipe.build(parameters).fit(X_train, Y_train)
     fitted = time.perf_counter()
     F, P = model.decision_function(X_test), model.predict(X_test)
     predicted = time.perf_counter()

@@ -14,9 +14,10 @@ import pandas as pd
 
 from mlspl._files import replacing
 from mlspl.experiments.comparison import Comparison, Ranking
-from mlspl.experiments.methods import method_title
+from mlspl.experiments.paper import PUBLISHED
 from mlspl.experiments.scores import criteria_in
 from mlspl.metrics import CRITERIA
+from mlspl.recipes import method_title
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -50,7 +51,7 @@ def pace_function_figure(scores: pd.DataFrame, functions: Sequence[str]) -> Figu
     """
     from matplotlib.figure import Figure
 
-    paced = scores[scores["method"] == "mlspl"]
+    paced = scores[scores["method"] == PUBLISHED]
     paced = paced.assign(function=[chosen["pace_function"] for chosen in paced["chosen"]])
     unpaced = scores[scores["method"] == "ml-loc"]
     blocks = list(dict.fromkeys(paced["block"]))

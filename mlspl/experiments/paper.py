@@ -1,9 +1,11 @@
 """The means the paper prints (its Tables I to III), to stand beside ours."""
 
-__all__ = ["PAPER_CRITERIA", "PAPER_DATASETS", "PAPER_FUNCTIONS", "PAPER_METHODS", "paper_mean"]
+__all__ = ["PAPER_CRITERIA", "PAPER_DATASETS", "PAPER_FUNCTIONS", "PAPER_METHODS", "PUBLISHED", "paper_mean"]
 
 PAPER_DATASETS = ("flags", "emotions", "scene")
-PAPER_METHODS = ("bsvm", "ml-knn", "tram", "ranksvm", "ml-loc", "mlspl")
+# The algorithm of the paper, as against our own MLSPL.
+PUBLISHED = "mlspl-published"
+PAPER_METHODS = ("bsvm", "ml-knn", "tram", "ranksvm", "ml-loc", PUBLISHED)
 PAPER_CRITERIA = ("hamming_loss", "ranking_loss", "one_error", "coverage", "average_precision")
 # The self-paced functions of its Section III-B, in its order.
 PAPER_FUNCTIONS = ("arctan", "sigmoid", "tanh", "exponential")
@@ -45,9 +47,9 @@ def paper_mean(dataset: str, method: str, criterion: str) -> float | None:
 
     Examples
     --------
-    >>> paper_mean("flags", "mlspl", "average_precision")
+    >>> paper_mean("flags", "mlspl-published", "average_precision")
     0.8239
-    >>> paper_mean("yeast", "mlspl", "average_precision") is None
+    >>> paper_mean("yeast", "mlspl-published", "average_precision") is None
     True
     """
     if dataset not in _MEANS or method not in PAPER_METHODS or criterion not in PAPER_CRITERIA:

@@ -5,9 +5,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from mlspl import pacing
 from mlspl.datasets import Dataset
 from mlspl.errors import UserError
-from mlspl.experiments.methods import get_method
+from mlspl.experiments.paper import PUBLISHED
 from mlspl.experiments.trial import Trial, parse_corruption
 from mlspl.metrics import get_criterion
+from mlspl.recipes import get_method
 
 __all__ = ["plan_trials"]
 
@@ -24,7 +25,7 @@ def plan_trials(
     tune: str = "",
     functions: Iterable[str] = (),
 ) -> list[Trial]:
-    """List the trials of all methods on all splits of all data sets, and MLSPL's under other functions.
+    """List the trials of all methods on all splits of all data sets.
 
     Parameters
     ----------
@@ -41,7 +42,7 @@ def plan_trials(
     tune : str, default=""
         Criterion of the inner cross-validation.
     functions : iterable of str
-        Self-paced functions to run MLSPL with.
+        Self-paced functions to run the published MLSPL with as well.
 
     Returns
     -------
@@ -70,9 +71,8 @@ def plan_trials(
     settings = [(get_method(name).name, get_method(name).settings(tune)) for name in methods]
     for function in functions:
         name = pacing.get(function).name
-        settings.append(
-            ("mlspl", get_method("mlspl").settings(tune) | {"pace_function": [name] if tune else name})
-        )
+        changed = {"pace_function": [name] if tune else name}
+        settings.append((PUBLISHED, get_method(PUBLISHED).settings(tune) | changed))
     trials = [
         Trial(dataset, checksum, method, parameters, split, share, corruption, tune)
         for dataset, checksum in ((name, data.fingerprint()) for name, data in datasets.items())

@@ -13,14 +13,14 @@ from mlspl._files import write_file
 from mlspl.datasets import Dataset
 from mlspl.errors import UserError
 from mlspl.experiments.comparison import Comparison, compare
-from mlspl.experiments.methods import METHODS, is_standard
 from mlspl.experiments.page import overview
 from mlspl.experiments.page.markup import Markup, tag
 from mlspl.experiments.page.panels import pace_function_of, panel
-from mlspl.experiments.scores import criteria_in, score_table, summarise
+from mlspl.experiments.scores import criteria_in, score_table, standard_trials, summarise
 from mlspl.experiments.store import Store
 from mlspl.experiments.trial import Trial
 from mlspl.metrics import CRITERIA
+from mlspl.recipes import METHODS
 
 __all__ = ["write_report"]
 
@@ -74,8 +74,7 @@ def write_report(
         raise UserError(f"{store.path} holds none of the trials to report on; run `mlspl reproduce` first.")
     datasets = datasets or {}
     scores = score_table(frame)
-    rows = frame[["method", "parameters", "tune"]].itertuples(index=False, name=None)
-    standard = score_table(frame[[is_standard(*row) for row in rows]])
+    standard = score_table(standard_trials(frame))
     # The names of the blocks are those of all trials, so that both tables agree.
     standard["block"] = list(scores.set_index("key").loc[standard["key"], "block"])
     paced = scores.assign(function=[pace_function_of(trial) for _, trial in scores.iterrows()])

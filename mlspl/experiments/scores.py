@@ -3,9 +3,8 @@
 import numpy as np
 import pandas as pd
 
-from mlspl.experiments.methods import is_standard
 from mlspl.experiments.paper import paper_mean
-from mlspl.experiments.trial import canonical_json
+from mlspl.experiments.trial import canonical_json, is_standard
 from mlspl.metrics import CRITERIA, FIVE
 
 __all__ = ["criteria_in", "score_table", "standard_trials", "summarise"]
@@ -33,12 +32,12 @@ def score_table(trials: pd.DataFrame) -> pd.DataFrame:
     >>> from mlspl.experiments import Outcome, Store, Trial
     >>> with tempfile.TemporaryDirectory() as folder, Store(f"{folder}/results.db") as store:
     ...     for name in ("sigmoid", "tanh"):
-    ...         trial = Trial("flags", "9c4f", "mlspl", {"pace_function": name}, split=0)
+    ...         trial = Trial("flags", "9c4f", "mlspl-published", {"pace_function": name}, split=0)
     ...         store.record(trial, Outcome(scores={"one_error": 0.2}))
     ...     print(score_table(store.frame())[["block", "variant", "one_error"]].to_string(index=False))
-    block         variant  one_error
-    flags mlspl (sigmoid)        0.2
-    flags    mlspl (tanh)        0.2
+    block                   variant  one_error
+    flags mlspl-published (sigmoid)        0.2
+    flags    mlspl-published (tanh)        0.2
     """
     trials = trials[trials["error"].isna()].reset_index(drop=True)
     scores = pd.DataFrame(trials["scores"].tolist(), index=trials.index, dtype=np.float64)
@@ -46,15 +45,14 @@ def score_table(trials: pd.DataFrame) -> pd.DataFrame:
 
 
 def standard_trials(trials: pd.DataFrame) -> pd.DataFrame:
-    """Leave out other variants of the methods that were also run as `mlspl reproduce` runs them.
+    """Leave out other variants of the methods that were also run with their standard parameters.
 
     Parameters
     ----------
     trials : DataFrame
         From :meth:`Store.frame`.
     """
-    columns = ["method", "parameters", "tune"]
-    standard = np.array([is_standard(*row) for row in trials[columns].itertuples(index=False)], dtype=bool)
+    standard = np.array([is_standard(trial) for trial in trials.itertuples()], dtype=bool)
     return trials[standard | ~trials["method"].isin(trials["method"][standard])]
 
 
@@ -87,9 +85,7 @@ def summarise(scores: pd.DataFrame) -> pd.DataFrame:
     rows = []
     for (block, variant), group in scores.groupby(["block", "variant"], sort=False):
         first = group.iloc[0]
-        comparable = not first["corruption"] and is_standard(
-            first["method"], first["parameters"], first["tune"]
-        )
+        comparable = not first["corruption"] and is_standard(first)
         for criterion in criteria_in(scores):
             paper = paper_mean(first["dataset"], first["method"], criterion) if comparable else None
             rows.append(

@@ -10,8 +10,8 @@ from rich.table import Table
 from rich.text import Text
 
 from mlspl._text import printable, shown
-from mlspl.experiments.methods import method_title
 from mlspl.metrics import CRITERIA
+from mlspl.recipes import method_title
 
 __all__ = ["criterion_head", "latex_tables", "markdown_table", "markdown_tables", "rich_tables"]
 

@@ -10,8 +10,9 @@ from importlib.metadata import version
 from typing import Any
 
 from mlspl.errors import UserError
+from mlspl.recipes import METHODS, get_method
 
-__all__ = ["WORKER_DIED", "Outcome", "Trial", "canonical_json", "parse_corruption"]
+__all__ = ["WORKER_DIED", "Outcome", "Trial", "canonical_json", "is_standard", "parse_corruption"]
 
 WORKER_DIED = (
     "WorkerDied: the process that ran this trial was killed, perhaps because the machine ran out of memory; "
@@ -132,6 +133,23 @@ class Outcome:
     def failed(self) -> bool:
         """Whether there are no scores."""
         return self.error is not None
+
+
+def is_standard(trial: Any) -> bool:
+    """Whether a trial has the parameters, or is tuned over the grid, that the registry gives its method.
+
+    Parameters
+    ----------
+    trial : Trial or named tuple
+        With `method`, `parameters` and `tune`, as the rows of the store's table have them.
+
+    Examples
+    --------
+    >>> [is_standard(Trial("flags", "9c4f", "ml-knn", {"k": k}, split=0)) for k in (10, 3)]
+    [True, False]
+    """
+    known = trial.method.removesuffix("+") in METHODS
+    return known and get_method(trial.method).settings(trial.tune) == dict(trial.parameters)
 
 
 def canonical_json(value: Any) -> str:

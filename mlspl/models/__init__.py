@@ -6,6 +6,7 @@ RankSVM, and self-paced forests.
 
 from mlspl._limits import LargeFitWarning
 from mlspl.models.bsvm import BSVMClassifier
+from mlspl.models.extra_trees import ExtraTrees
 from mlspl.models.mlknn import MLkNNClassifier
 from mlspl.models.mlloc import MLLOCClassifier
 from mlspl.models.mlspl import MLSPLClassifier
@@ -18,6 +19,7 @@ from mlspl.models.tuned_decision import TunedDecisionClassifier
 
 __all__ = [
     "BSVMClassifier",
+    "ExtraTrees",
     "LargeFitWarning",
     "MLLOCClassifier",
     "MLSPLClassifier",

@@ -1,5 +1,8 @@
 """Probabilities for estimators whose scores are margins: sigmoids fitted to out-of-fold scores."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 import numpy as np
@@ -8,7 +11,15 @@ from sklearn.base import clone
 from mlspl.errors import UserError
 from mlspl.model_selection import AnchoredCalibration, out_of_fold_scores
 
-__all__ = ["LazyCalibration", "OutOfFoldProbabilitiesMixin", "held_out_scores", "quiet"]
+__all__ = [
+    "LazyCalibration",
+    "OutOfFoldProbabilitiesMixin",
+    "held_out_scores",
+    "quiet",
+    "without_training_data",
+]
+
+_LEFT_OUT = ContextVar("_LEFT_OUT", default=False)
 
 
 def held_out_scores(estimator, X, Y, label_weight) -> np.ndarray:
@@ -54,40 +65,46 @@ def quiet(estimator):
     return unfitted.set_params(verbose=0) if "verbose" in unfitted.get_params() else unfitted
 
 
-class LazyCalibration:
-    """The training data until probabilities are asked for, the calibration afterwards.
+@contextmanager
+def without_training_data() -> Iterator[None]:
+    """Leave out of pickles and model files the training data that are kept for probabilities."""
+    token = _LEFT_OUT.set(True)
+    try:
+        yield
+    finally:
+        _LEFT_OUT.reset(token)
 
-    Parameters
-    ----------
-    estimator : estimator
-        Of margins; its parameters of now are those of the calibration.
-    X, Y, label_weight : arrays
-        The training data.
-    calibration : AnchoredCalibration
-        To be fitted.
+
+class LazyCalibration:
+    """A calibration that is fitted when probabilities are first asked for, by refitting on three folds.
+
+    Until then it keeps the training data, which are not copied and must stay as they are.
     """
 
-    _contents = {"training": "any", "calibration": AnchoredCalibration}
+    _contents = {"training": (None,), "calibration": (AnchoredCalibration, None)}
 
     def __init__(self, estimator, X, Y, label_weight, calibration):
-        self.training: Any = (quiet(estimator), X.copy(), Y, label_weight)
-        self.calibration = calibration
+        self.training: Any = (calibration, quiet(estimator), X, Y, label_weight)
+        self.calibration: AnchoredCalibration | None = None
 
     def get(self) -> AnchoredCalibration:
-        """The calibration, fitted at the first call by refitting the estimator on three folds."""
-        if self.training is not None:
-            estimator, X, Y, label_weight = self.training
+        """The fitted calibration."""
+        if self.calibration is None:
+            if self.training is None:
+                raise UserError(
+                    "The model was saved without probabilities: save it with `mlspl fit --proba` or "
+                    "save_model(…, proba=True), or use its scores."
+                )
+            calibration, estimator, X, Y, label_weight = self.training
             scores = held_out_scores(estimator, X, Y, label_weight)
-            self.calibration.fit(scores, Y, label_weight)
+            self.calibration = calibration.fit(scores, Y, label_weight)
             self.training = None
         return self.calibration
 
     _prepare_file = get
 
-    def _check_contents(self):
-        """A file holds training data of too few rows to fit anything to, or none."""
-        if self.training is not None and len(self.training[2]) > 2:
-            raise ValueError("a model file holds no training data")
+    def __getstate__(self):
+        return vars(self) | {"training": None} if _LEFT_OUT.get() else dict(vars(self))
 
 
 class OutOfFoldProbabilitiesMixin:

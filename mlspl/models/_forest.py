@@ -11,7 +11,7 @@ from sklearn.utils import check_random_state
 
 from mlspl.solvers import FlatTrees
 
-__all__ = ["Bags", "Grown", "as_floats", "forest_probabilities", "grow_forests"]
+__all__ = ["Bags", "Grown", "as_floats", "flatten_tree", "forest_probabilities", "grow_forests"]
 
 # Trees a task grows: enough to be worth a thread, few enough that one label keeps all threads busy.
 _TREES_A_TASK = 32
@@ -120,11 +120,12 @@ def _grow(tree, X, y, weight, frequency, counts, seeds, check_input) -> list[tup
                 grown.append(_stump(frequency, X.shape[1]))
                 continue
             one = type(tree)(**parameters, random_state=seed)
-            grown.append(_flatten(one.fit(X, y, sample_weight=sample_weight, check_input=check_input)))
+            grown.append(flatten_tree(one.fit(X, y, sample_weight=sample_weight, check_input=check_input)))
     return grown
 
 
-def _flatten(tree) -> tuple[Any, ...]:
+def flatten_tree(tree) -> tuple[Any, ...]:
+    """The nodes of a fitted tree as FlatTrees takes them, and its feature importances."""
     nodes = tree.tree_
     leaf = nodes.children_left < 0
     # A float32 x is at most a float64 threshold where it is at most the next float32 below.

@@ -42,7 +42,7 @@ class MLSPLClassifier(LocalCorrelationClassifier):
         1/(2α) of the paper.
     beta : float, default=100.0
         Weight of the distance between label vectors and prototypes.
-    regressor : {"svr", "ridge"} or CodeRegressor, default="svr"
+    regressor : {"ridge", "svr"} or CodeRegressor, default="ridge"
         What predicts the code of an instance.
     kernel : {"rbf", "linear", "poly", "precomputed"} or callable, default="rbf"
         The kernel of the features, which should be scaled.
@@ -50,7 +50,7 @@ class MLSPLClassifier(LocalCorrelationClassifier):
         "auto" is 1/d, "scale" is 1/(d·variance).
     degree, coef0 : float, default=3, 0.0
         Of the polynomial kernel.
-    class_weight : None, "balanced", float or dict, default=None
+    class_weight : None, "balanced", float or dict, default=0.5
         See the user guide.
     target_weight : float, default=1.0
         Stop as soon as every pair weighs at least this much.
@@ -113,12 +113,12 @@ class MLSPLClassifier(LocalCorrelationClassifier):
         n_folds=3,
         C=1.0,
         beta=100.0,
-        regressor="svr",
+        regressor="ridge",
         kernel="rbf",
         gamma="scale",
         degree=3,
         coef0=0.0,
-        class_weight=None,
+        class_weight=0.5,
         target_weight=1.0,
         solver="auto",
         tol=1e-3,
@@ -179,7 +179,9 @@ class MLSPLClassifier(LocalCorrelationClassifier):
             "schedule": pacing.GeometricPace(pace, growth, max_steps),
             "codes": "in-sample",
             "C": 0.5,
+            "regressor": "svr",
             "gamma": "auto",
+            "class_weight": None,
             # An error of the losses moves a weight by up to its λ-th part: the pace asks for exact losses.
             "tol": min(1e-3, max(pace / 100, 1e-6)),
         }

@@ -21,13 +21,15 @@ from sklearn.utils.validation import check_is_fitted
 
 from mlspl._files import replacing
 from mlspl.errors import UserError
+from mlspl.models._calibrated import without_training_data
 from mlspl.persistence.archive import INFO, LARGEST_FILE, check_archive, read_member
 from mlspl.persistence.contents import check_values, refuse_functions, settle_probabilities
 from mlspl.persistence.trusted import TRUSTED_TYPES
+from mlspl.recipes import Schema
 
-__all__ = ["FORMAT", "ModelInfo", "load_model", "model_bytes", "read_model_info", "save_model"]
+__all__ = ["FORMAT", "ModelInfo", "load_model", "model_bytes", "read_model", "read_model_info", "save_model"]
 
-FORMAT = 1
+FORMAT = 2
 """Number of the format of model files; it grows when older readers could not read what is written."""
 
 _PACKAGES = ("mlspl", "scikit-learn", "numpy", "scipy", "skops")
@@ -41,10 +43,8 @@ class ModelInfo:
     ----------
     label_names : list of str
         Names of the columns that the model predicts.
-    feature_names : list of str or None
-        Names of the columns it takes; None if it was fitted on an array without names.
-    nominal : list of str or None
-        Those of the features that hold categories as text; None if the file does not know.
+    schema : Schema
+        The columns it takes: their names, kinds and categories; sparse or dense.
     summary : dict
         How it was trained.
     versions : dict
@@ -54,11 +54,20 @@ class ModelInfo:
     """
 
     label_names: list[str]
-    feature_names: list[str] | None = None
-    nominal: list[str] | None = None
+    schema: Schema
     summary: dict[str, Any] = field(default_factory=dict)
     versions: dict[str, str] = field(default_factory=dict)
     format: int = FORMAT
+
+    @property
+    def feature_names(self) -> list[str] | None:
+        """Names of the columns that the model takes; None if it was fitted on an array without names."""
+        return None if self.schema.names is None else list(self.schema.names)
+
+    @property
+    def nominal(self) -> list[str]:
+        """Those of the features that hold categories as text."""
+        return [name for name, kind in self.schema.kinds.items() if kind == "categorical"]
 
 
 def save_model(
@@ -68,13 +77,15 @@ def save_model(
     label_names: Sequence[str] | None = None,
     feature_names: Sequence[str] | None = None,
     nominal: Sequence[str] | None = None,
+    schema: Schema | None = None,
     summary: Mapping[str, Any] | None = None,
+    proba: bool = False,
     trusted: Collection[str] = (),
 ) -> Path:
     """Write a fitted model to a file that `load_model` reads without running code from it.
 
-    Probabilities that an estimator leaves for later are prepared now, which can take as long as the fit: the
-    file then needs no copy of the training data, and gives everyone the same probabilities.
+    No training data are in the file but what the model predicts from. Probabilities that an estimator leaves
+    for later are in it if they were asked for before, or are with `proba`.
 
     Parameters
     ----------
@@ -87,9 +98,13 @@ def save_model(
     feature_names : sequence of str, optional
         Names of the features; by default those of the X the model was fitted on, if it had any.
     nominal : sequence of str, optional
-        Names of the features that hold categories as text.
+        Names of the features that hold categories as text; by default those that its encoders learnt.
+    schema : Schema, optional
+        All that is known of the columns, instead of `feature_names` and `nominal`.
     summary : mapping, optional
         How the model was trained, made of what JSON can hold.
+    proba : bool, default=False
+        Prepare probabilities now, which can take as long as the fit.
     trusted : collection of str
         Full names of further types the model is made of; `load_model` must be told the same. For your own
         classes and functions, which must be importable where the file is loaded.
@@ -123,7 +138,9 @@ def save_model(
         label_names=label_names,
         feature_names=feature_names,
         nominal=nominal,
+        schema=schema,
         summary=summary,
+        proba=proba,
         trusted=trusted,
     )
     with replacing(path, "wb") as stream:
@@ -137,7 +154,9 @@ def model_bytes(
     label_names: Sequence[str] | None = None,
     feature_names: Sequence[str] | None = None,
     nominal: Sequence[str] | None = None,
+    schema: Schema | None = None,
     summary: Mapping[str, Any] | None = None,
+    proba: bool = False,
     trusted: Collection[str] = (),
 ) -> bytes:
     """The content of the file that `save_model` writes; the same parameters."""
@@ -148,9 +167,9 @@ def model_bytes(
             f"{type(model).__name__} is no fitted estimator: fit it before you save it."
         ) from None
     refuse_functions(model, frozenset(trusted))
-    settle_probabilities(model)
+    if proba:
+        settle_probabilities(model)
     final = model.steps[-1][1] if isinstance(model, Pipeline) else model
-    features = feature_names if feature_names is not None else getattr(model, "feature_names_in_", None)
     names = label_names if label_names is not None else getattr(final, "label_names_", None)
     if names is None:
         raise UserError(f"{type(final).__name__} has no label_names_: pass label_names.")
@@ -160,8 +179,7 @@ def model_bytes(
         "format": FORMAT,
         "versions": {name: version(name) for name in _PACKAGES} | {"python": platform.python_version()},
         "label_names": [str(name) for name in names],
-        "feature_names": None if features is None else [str(name) for name in features],
-        "nominal": None if nominal is None else list(nominal),
+        "schema": (schema or Schema.from_model(model, feature_names, nominal)).to_json(),
         "summary": dict(summary or {}),
     }
     try:
@@ -169,7 +187,8 @@ def model_bytes(
     except (TypeError, ValueError) as error:
         raise UserError(f"summary must be made of what JSON can hold: {error}.") from None
     try:
-        stream = io.BytesIO(_skops().dumps(model))
+        with without_training_data():
+            stream = io.BytesIO(_skops().dumps(model))
     except Exception as error:
         # skops has a dozen reasons, and a type of error for each.
         raise UserError(f"this model cannot be saved: {error}") from error
@@ -226,6 +245,33 @@ def load_model(path: str | PathLike, trusted: Collection[str] = ()) -> Any:
     Traceback (most recent call last):
     mlspl.errors.UserError: ...model.skops was refused: it is a pickle, which could run any code. ...
     """
+    model, _ = read_model(path, trusted)
+    return model
+
+
+def read_model(path: str | PathLike, trusted: Collection[str] = ()) -> tuple[Any, ModelInfo]:
+    """Load a model as `load_model` does, and what its file says of it.
+
+    Parameters
+    ----------
+    path : path
+        A file of `save_model`.
+    trusted : collection of str
+        As for `load_model`.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from mlspl import MLkNNClassifier, datasets, save_model
+    >>> from mlspl.persistence import read_model
+    >>> digits = datasets.load_dataset("digits-traits")
+    >>> model = MLkNNClassifier().fit(digits.X[:100], digits.Y[:100])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     again, info = read_model(save_model(model, Path(folder) / "digits.skops"))
+    >>> again.k, info.schema.n_features
+    (10, 64)
+    """
     path = Path(path)
     data = _read(path)
     info = _info(data, path)
@@ -234,7 +280,7 @@ def load_model(path: str | PathLike, trusted: Collection[str] = ()) -> Any:
     except UserError as error:
         raise _refusal(path, error, info) from None
     try:
-        return _build(data, trusted)
+        return _build(data, trusted), info
     except Exception as error:
         # Of allowed types alone a changed file can still make nonsense, which fails in any way it likes.
         raise _refusal(path, f"it is damaged ({type(error).__name__}: {error}).", info) from error
@@ -311,23 +357,20 @@ def _info(data: bytes, path: Path) -> ModelInfo:
     versions = told.get("versions")
     if not isinstance(versions, dict) or not all(isinstance(text, str) for text in versions.values()):
         raise _refusal(path, f"the versions in its {INFO} are damaged.")
-    if number > FORMAT:
+    if number != FORMAT:
         raise UserError(
             f"{path} was written by mlspl {versions.get('mlspl', '?')[:40]} in format {number}; this is "
-            f"mlspl {version('mlspl')}, which reads formats up to {FORMAT}. Update mlspl."
+            f"mlspl {version('mlspl')}, which reads format {FORMAT}. "
+            + ("Update mlspl." if number > FORMAT else "Fit the model again.")
         )
-    info = ModelInfo(
-        told.get("label_names"),
-        told.get("feature_names"),
-        told.get("nominal"),
-        told.get("summary"),
-        versions,
-        number,
-    )
-    names_are_fine = all(map(_are_names, (info.label_names, info.feature_names or [], info.nominal or [])))
-    if not names_are_fine or not info.label_names or not isinstance(info.summary, dict):
+    labels, summary = told.get("label_names"), told.get("summary")
+    if not _are_names(labels) or not labels or not isinstance(summary, dict):
         raise _refusal(path, f"the names in its {INFO} are damaged.")
-    return info
+    try:
+        schema = Schema.from_json(told.get("schema"))
+    except ValueError as error:
+        raise _refusal(path, f"the columns in its {INFO} are damaged: {error}.") from None
+    return ModelInfo(labels, schema, summary, versions, number)
 
 
 def _are_names(names: Any) -> bool:

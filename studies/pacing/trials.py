@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from mlspl.datasets import Dataset
-from mlspl.experiments import PAPER_DATASETS, Trial, get_method
+from mlspl.experiments import PAPER_DATASETS, PUBLISHED, Trial, get_method
 
 __all__ = [
     "ABLATION",
@@ -95,9 +95,9 @@ _GRID: dict[str, list] = {
 }
 _UNDECIDED: dict[str, list] = {"calibrations": [["none"]], "thresholds": [["zero"]]}
 ABLATION = (
-    Entry("in-sample codes", "mlspl", {**_GRID, "pace_function": [None], "codes": ["in-sample"]}),
-    Entry("cross-fit codes", "mlspl", {**_GRID, "pace_function": [None], "codes": ["cross-fit"]}),
-    Entry("+ class-aware pace", "mlspl", {**_GRID, "pace_function": ["gaussian"], "codes": ["cross-fit"]}),
+    Entry("in-sample codes", PUBLISHED, {**_GRID, "pace_function": [None], "codes": ["in-sample"]}),
+    Entry("cross-fit codes", PUBLISHED, {**_GRID, "pace_function": [None], "codes": ["cross-fit"]}),
+    Entry("+ class-aware pace", PUBLISHED, {**_GRID, "pace_function": ["gaussian"], "codes": ["cross-fit"]}),
     Entry("+ path selection", "mlspl-cv", {**_UNDECIDED, "n_settings": [1], "n_points": [1]}),
     Entry("+ averaging", "mlspl-cv", _UNDECIDED),
     Entry("+ calibration and thresholds", "mlspl-cv"),

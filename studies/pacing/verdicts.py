@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from mlspl.experiments import PAPER_CRITERIA, PAPER_DATASETS, average_ranks, paper_mean
+from mlspl.experiments import PAPER_CRITERIA, PAPER_DATASETS, PUBLISHED, average_ranks, paper_mean
 from studies.pacing.scores import (
     ALPHA,
     RANKED,
@@ -86,7 +86,7 @@ def _ahead_of_the_paper(scores):
     means = cell_means(scores, [OURS.title])[OURS.title]
     ahead = dict.fromkeys(PAPER_DATASETS, 0)
     for name, criterion in means.index:
-        printed = paper_mean(name, "mlspl", criterion)
+        printed = paper_mean(name, PUBLISHED, criterion)
         ahead[name] += printed is not None and means[name, criterion] > goal(criterion) * printed
     total = sum(ahead.values())
     by_set = ", ".join(f"{count} on {name}" for name, count in ahead.items())

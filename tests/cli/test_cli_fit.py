@@ -54,9 +54,18 @@ def test_held_out_scores_are_those_of_a_model_that_did_not_see_the_rows(mlspl, t
 @pytest.mark.parametrize("method", [name for name in METHODS if name != "mlspl-cv"])
 def test_every_method_can_be_fitted_from_the_shell(mlspl, tmp_path, method):
     (tmp_path / "songs.csv").write_text(songs(40))
-    assert mlspl("fit", "songs.csv", "--labels=-3", "--method", method, "-o", "songs.skops")[0] == 0
-    code, out, _ = mlspl("predict", "songs.skops", "songs.csv", "--proba")
+    assert mlspl("fit", "songs.csv", "--labels=-3", "--method", method, "--proba", "-o", "m.skops")[0] == 0
+    code, out, _ = mlspl("predict", "m.skops", "songs.csv", "--proba")
     assert (code, len(table(out))) == (0, 41)
+
+
+def test_probabilities_are_prepared_where_they_are_asked_for(mlspl, tmp_path):
+    (tmp_path / "songs.csv").write_text(songs(40))
+    assert mlspl("fit", "songs.csv", "--labels=-3", "--method", "bsvm", "-o", "m.skops")[0] == 0
+    assert mlspl("predict", "m.skops", "songs.csv")[0] == 0
+    code, out, errors = mlspl("predict", "m.skops", "songs.csv", "--proba")
+    assert (code, out) == (2, "")
+    assert "saved without probabilities: save it with `mlspl fit --proba`" in errors
 
 
 def test_tuning_is_that_of_the_experiments(mlspl, tmp_path):

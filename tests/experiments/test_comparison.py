@@ -6,6 +6,7 @@ import pytest
 
 from mlspl.errors import UserError
 from mlspl.experiments import (
+    PUBLISHED,
     Outcome,
     Store,
     Trial,
@@ -135,13 +136,17 @@ def test_columns_that_are_not_there_are_named(tmp_path):
 
 def test_variants_are_compared_only_when_asked_for(tmp_path):
     path = tmp_path / "results.db"
-    own, other = get_method("mlspl").settings(""), {"pace_function": "tanh"}
+    own, other = get_method(PUBLISHED).settings(""), {"pace_function": "tanh"}
     with Store(path) as store:
-        for method, parameters in [("mlspl", own), ("mlspl", own | other), ("custom", {"depth": 3})]:
+        for method, parameters in [
+            (PUBLISHED, own),
+            (PUBLISHED, own | other),
+            ("custom", {"depth": 3}),
+        ]:
             store.record(Trial("flags", "f", method, parameters, 0), Outcome(scores={"one_error": 0.5}))
-    assert sorted(read_scores(path)["variant"]) == ["custom", "mlspl"]
+    assert sorted(read_scores(path)["variant"]) == ["custom", "mlspl-published"]
     assert sorted(read_scores(path, variants=True)["variant"]) == [
         "custom",
-        "mlspl (sigmoid)",
-        "mlspl (tanh)",
+        "mlspl-published (sigmoid)",
+        "mlspl-published (tanh)",
     ]

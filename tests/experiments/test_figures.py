@@ -11,6 +11,7 @@ from matplotlib.container import ErrorbarContainer
 
 from mlspl.experiments import (
     PAPER_CRITERIA,
+    PUBLISHED,
     Outcome,
     Store,
     Trial,
@@ -28,7 +29,7 @@ def scores(tmp_path_factory):
     rng = np.random.default_rng(0)
     with Store(tmp_path_factory.mktemp("functions") / "results.db") as store:
         for dataset in ("flags", "scene"):
-            for method, function in [("mlspl", "sigmoid"), ("mlspl", "tanh"), ("ml-loc", None)]:
+            for method, function in [(PUBLISHED, "sigmoid"), (PUBLISHED, "tanh"), ("ml-loc", None)]:
                 for split in range(4):
                     parameters = {} if function is None else {"pace_function": function}
                     values = dict(zip(PAPER_CRITERIA, rng.uniform(0.1, 0.3, 5).tolist(), strict=True))

@@ -22,9 +22,11 @@ def test_every_combination_once(data):
 
 
 def test_functions_are_trials_of_mlspl_and_its_own_is_not_run_twice(data):
-    trials = plan_trials(data, ["mlspl"], splits=1, functions=["arctan", "sigmoid"])
+    trials = plan_trials(data, ["mlspl-published"], splits=1, functions=["arctan", "sigmoid"])
     assert [trial.parameters["pace_function"] for trial in trials] == ["sigmoid", "arctan"]
-    tuned = plan_trials(data, ["mlspl"], splits=1, functions=["arctan", "sigmoid"], tune="one_error")
+    tuned = plan_trials(
+        data, ["mlspl-published"], splits=1, functions=["arctan", "sigmoid"], tune="one_error"
+    )
     assert [trial.parameters["pace_function"] for trial in tuned] == [["sigmoid"], ["arctan"]]
 
 

@@ -13,6 +13,7 @@ from mlspl.experiments import (
     METHODS,
     PAPER_CRITERIA,
     PAPER_FUNCTIONS,
+    PUBLISHED,
     Outcome,
     Store,
     Trial,
@@ -51,13 +52,13 @@ def validation():
 
 @pytest.fixture(scope="module")
 def store(tmp_path_factory):
-    """All seven methods on three data sets, one of them wickedly named, with everything a trial can have."""
+    """All methods on three data sets, one of them wickedly named, with everything a trial can have."""
     rng = np.random.default_rng(0)
     with Store(tmp_path_factory.mktemp("report") / "results.db") as store:
         for dataset in DATASETS:
             settings = [(name, method.settings("")) for name, method in METHODS.items()]
             settings += [
-                ("mlspl", get_method("mlspl").settings("") | {"pace_function": name})
+                (PUBLISHED, get_method(PUBLISHED).settings("") | {"pace_function": name})
                 for name in PAPER_FUNCTIONS
             ]
             for method, parameters in settings:
@@ -71,7 +72,7 @@ def store(tmp_path_factory):
                         fit_seconds=float(rng.uniform(0.1, 20)),
                         peak_memory=2**28,
                         warnings=[EVIL] if method == "tram" else [],
-                        history=history(rng) if method == "mlspl" else None,
+                        history=history(rng) if method == PUBLISHED else None,
                         validation=validation() if method == "mlspl-cv" else None,
                         host="a machine",
                         versions={"numpy": "2.0"},

@@ -24,8 +24,9 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 import mlspl
 from mlspl import load_model, pacing, save_model
 from mlspl.errors import UserError
+from mlspl.models._calibrated import without_training_data
 from mlspl.persistence import archive, model_file, read_model_info
-from mlspl.persistence.contents import settle_probabilities
+from mlspl.recipes import Schema
 from tests.model_files import X, Y, assert_same_answers, rewritten
 
 MARKER = "mlspl_was_here"
@@ -255,7 +256,8 @@ def test_a_wild_schema_ends_in_a_sentence(saved, tmp_path, schema):
         {"label_names": []},
         {"label_names": ["a", "a"]},
         {"label_names": [1]},
-        {"feature_names": "abc"},
+        {"schema": None},
+        {"schema": {"names": "abc"}},
         {"summary": []},
     ],
 )
@@ -621,9 +623,10 @@ def test_a_random_state_outside_its_range_is_refused(tmp_path):
 def unchecked(model, folder):
     """A file as a forger writes it, without the checks of save_model."""
     path = folder / "forged.skops"
-    settle_probabilities(model)
-    skops.io.dump(model, path)
-    info = {"format": 1, "versions": {}, "label_names": ["a"], "summary": {}}
+    with without_training_data():
+        skops.io.dump(model, path)
+    schema = Schema(None, 1, layout="any").to_json()
+    info = {"format": 2, "versions": {}, "label_names": ["a"], "schema": schema, "summary": {}}
     with zipfile.ZipFile(path, "a") as archive:
         archive.writestr("mlspl.json", json.dumps(info))
     return path

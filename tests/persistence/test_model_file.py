@@ -57,7 +57,7 @@ MODELS = [
 
 
 def roundtrip(model, folder, **options):
-    return load_model(save_model(model, folder / "model.skops", **options))
+    return load_model(save_model(model, folder / "model.skops", proba=True, **options))
 
 
 def cases():
@@ -95,7 +95,7 @@ def test_every_schedule_can_be_saved(schedule, tmp_path):
 
 def test_names_survive_and_a_frame_predicts_through_categories(tmp_path):
     frame = pd.DataFrame(X[:, :5], columns=list("abcde"))
-    frame["colour"] = np.where(X[:, 8] > 0.3, "red", "blue")
+    frame["colour"] = np.where(X[:, 20] > 0.3, "red", "blue")
     frame.loc[3, "a"] = np.nan
     columns = make_column_transformer(
         (SimpleImputer(strategy="median"), list("abcde")),
@@ -104,11 +104,12 @@ def test_names_survive_and_a_frame_predicts_through_categories(tmp_path):
     )
     model = make_pipeline(columns, StandardScaler(), mlspl.MLkNNClassifier(k=3))
     model.fit(frame, pd.DataFrame(Y, columns=["even", "prime", "loop", "round"]))
-    path = save_model(model, tmp_path / "model.skops", nominal=["colour"], summary={"rows": 60})
+    path = save_model(model, tmp_path / "model.skops", summary={"rows": 60})
     assert_same_answers(model, load_model(path), frame.assign(colour="green"))
     info = read_model_info(path)
     assert info.feature_names == [*"abcde", "colour"]
     assert (info.label_names, info.nominal) == (["even", "prime", "loop", "round"], ["colour"])
+    assert info.schema.categories == {"colour": ["blue", "red"]}
     assert (info.summary, info.versions["mlspl"]) == ({"rows": 60}, mlspl.__version__)
     assert info.versions.keys() >= {"python", "numpy", "scikit-learn", "skops"}
 
@@ -120,6 +121,23 @@ def test_the_training_rows_stay_at_home(model, tmp_path):
     with zipfile.ZipFile(path) as archive:
         arrays = [np.load(io.BytesIO(archive.read(name))) for name in archive.namelist() if ".npy" in name]
     assert sum(array.size for array in arrays if array.shape[-1:] == X.shape[-1:]) == len(model.support_) * 64
+
+
+@pytest.mark.parametrize("model", [mlspl.BSVMClassifier(), mlspl.RankSVMClassifier(gamma="scale")])
+def test_probabilities_are_in_the_file_where_they_were_asked_for(model, tmp_path):
+    path = tmp_path / "model.skops"
+    model.fit(X, Y)
+    without = load_model(save_model(model, path))
+    np.testing.assert_array_equal(without.decision_function(NEW), model.decision_function(NEW))
+    with pytest.raises(UserError, match=r"saved without probabilities: .*proba=True"):
+        without.predict_proba(NEW)
+    # The model itself is as it was.
+    probabilities = model.predict_proba(NEW)
+    np.testing.assert_array_equal(load_model(save_model(model, path)).predict_proba(NEW), probabilities)
+    model.fit(X, Y)
+    np.testing.assert_array_equal(
+        load_model(save_model(model, path, proba=True)).predict_proba(NEW), probabilities
+    )
 
 
 def test_a_model_of_too_few_rows_for_folds_is_saved_all_the_same(tmp_path):
@@ -169,8 +187,14 @@ def test_further_types_are_let_in_by_name_on_both_sides(tmp_path):
 
 def test_a_file_of_an_older_version_loads(saved, tmp_path):
     versions = {"mlspl": "0.0.1", "numpy": "1.26.0"}
-    path = rewritten(saved, tmp_path, info={"versions": versions, "format": 1})
+    path = rewritten(saved, tmp_path, info={"versions": versions})
     assert_same_answers(load_model(saved), load_model(path), NEW)
+
+
+def test_a_file_of_an_older_format_says_so(saved, tmp_path):
+    path = rewritten(saved, tmp_path, info={"versions": {"mlspl": "0.1.0"}, "format": 1})
+    with pytest.raises(UserError, match=r"written by mlspl 0\.1\.0 in format 1.*Fit the model again"):
+        load_model(path)
 
 
 def test_a_file_of_a_newer_format_says_so(saved, tmp_path):

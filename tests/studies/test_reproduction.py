@@ -14,6 +14,7 @@ from mlspl.experiments import (
     PAPER_CRITERIA,
     PAPER_DATASETS,
     PAPER_METHODS,
+    PUBLISHED,
     Outcome,
     Store,
     Trial,
@@ -38,7 +39,7 @@ def fill(store, true_share=TRUE_SHARE, scale=0.3):
         off = {name: -worse if CRITERIA[name].greater_is_better else worse for name in PAPER_CRITERIA}
         for split, noise in enumerate(NOISE):
             scores = {name: paper_mean(dataset, method, name) + off[name] + noise for name in PAPER_CRITERIA}
-            history = [{"mean_weight": 0.25}, {"mean_weight": 0.75}] if method == "mlspl" else None
+            history = [{"mean_weight": 0.25}, {"mean_weight": 0.75}] if method == PUBLISHED else None
             trial = Trial(dataset, dataset, method, get_method(method).settings(""), split, train=share)
             store.record(trial, Outcome(scores=scores, chosen=dict(trial.parameters), history=history))
     return store

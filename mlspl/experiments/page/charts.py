@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import pandas as pd
 
 from mlspl.experiments.figures import rank_groups
-from mlspl.experiments.methods import method_title
 from mlspl.experiments.page.markup import Markup, number, tag
+from mlspl.recipes import method_title
 
 __all__ = ["Dot", "Line", "dot_chart", "line_chart", "rank_diagram"]
 

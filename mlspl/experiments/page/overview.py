@@ -7,9 +7,9 @@ import pandas as pd
 
 from mlspl.datasets import Dataset
 from mlspl.experiments.comparison import Comparison
-from mlspl.experiments.methods import method_title
 from mlspl.experiments.page.charts import rank_diagram
 from mlspl.experiments.page.markup import Cell, Head, Markup, number, table, tag
+from mlspl.recipes import method_title
 
 __all__ = ["environment", "failures", "header", "ranks", "warnings", "what_was_run"]
 

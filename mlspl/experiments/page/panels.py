@@ -6,14 +6,14 @@ import pandas as pd
 
 from mlspl.datasets import Dataset
 from mlspl.experiments.comparison import Comparison
-from mlspl.experiments.methods import get_method, method_title
 from mlspl.experiments.page.charts import Dot, dot_chart
 from mlspl.experiments.page.curves import learning_curves, validation_curves
 from mlspl.experiments.page.markup import Cell, Head, Markup, number, table, tag
-from mlspl.experiments.paper import PAPER_FUNCTIONS
+from mlspl.experiments.paper import PAPER_FUNCTIONS, PUBLISHED
 from mlspl.experiments.scores import criteria_in
 from mlspl.experiments.statistics import fewest_splits
 from mlspl.metrics import CRITERIA
+from mlspl.recipes import get_method, method_title
 
 __all__ = ["pace_function_of", "panel"]
 
@@ -78,9 +78,9 @@ def pace_function_of(trial: pd.Series) -> str | None:
     trial : Series
         A row of the store's table.
     """
-    if trial["method"] != "mlspl":
+    if trial["method"] != PUBLISHED:
         return None
-    settings = get_method("mlspl").settings(trial["tune"])
+    settings = get_method(PUBLISHED).settings(trial["tune"])
     other = {name: value for name, value in trial["parameters"].items() if name != "pace_function"}
     settings.pop("pace_function")
     return trial["chosen"].get("pace_function") if other == settings else None

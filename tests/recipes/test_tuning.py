@@ -8,11 +8,10 @@ import pytest
 from sklearn.model_selection import GridSearchCV
 
 from mlspl.datasets import load_dataset
-from mlspl.experiments import METHODS, TUNING_BUDGET, get_method, plan_trials, run_trial
-from mlspl.experiments.methods import candidates
-from mlspl.experiments.tuning import TUNING_FOLDS, choose_parameters, scaled
+from mlspl.experiments import plan_trials, run_trial
 from mlspl.metrics import get_scorer
 from mlspl.model_selection import IterativeStratification
+from mlspl.recipes import METHODS, TUNING_BUDGET, TUNING_FOLDS, Recipe, Schema, get_method, list_settings
 
 
 @pytest.fixture(scope="module")
@@ -25,12 +24,12 @@ def digits():
 def test_the_choice_is_that_of_grid_search(digits, criterion, method):
     grid = {"k": [1, 3, 7, 15]}
     folds = list(IterativeStratification(TUNING_FOLDS, random_state=5).split(digits.X, digits.Y))
-    pipeline = scaled(get_method(method).make({}, 5), keep_sparse=False)
+    recipe = Recipe(get_method(method), Schema.from_dataset(digits), seed=5)
+    table, _ = recipe.schema.match(digits)
     search = GridSearchCV(
-        pipeline, {f"{pipeline.steps[-1][0]}__k": grid["k"]}, scoring=get_scorer(criterion), cv=folds
-    ).fit(digits.X, digits.Y)
-    ((_, best),) = search.best_params_.items()
-    assert choose_parameters(get_method(method), grid, criterion, digits.X, digits.Y, 5) == {"k": best}
+        recipe.build({}), {"model__k": grid["k"]}, scoring=get_scorer(criterion), cv=folds
+    ).fit(table, digits.Y)
+    assert recipe.choose(grid, criterion, table, digits.Y) == {"k": search.best_params_["model__k"]}
 
 
 def test_no_test_row_is_looked_at(digits):
@@ -50,17 +49,17 @@ def test_every_method_that_is_tuned_gets_the_same_budget(name):
     grid = method.settings("one_error")
     if method.grid:
         assert prod(len(values) for values in grid.values()) == TUNING_BUDGET
-        assert method.defaults in candidates(grid), "the paper's own setting must be among those tried"
+        own = repr(method.build(**method.defaults))
+        assert own in [repr(method.build(**setting)) for setting in list_settings(grid)]
 
 
 def test_settings_that_cannot_be_fitted_are_left_out_with_a_warning(digits):
-    with pytest.warns(UserWarning, match="left out ml-knn with {'k': 500}"):
-        chosen = choose_parameters(
-            get_method("ml-knn"), {"k": [500, 5]}, "one_error", digits.X, digits.Y, random_state=0
-        )
-    assert chosen == {"k": 5}
+    recipe = Recipe(get_method("ml-knn"), Schema.from_dataset(digits))
+    table, _ = recipe.schema.match(digits)
+    with pytest.warns(UserWarning, match="left out {'k': 500}"):
+        assert recipe.choose({"k": [500, 5]}, "one_error", table, digits.Y) == {"k": 5}
     with (
         pytest.warns(UserWarning, match="left out"),
-        pytest.raises(RuntimeError, match="any of its 2 settings"),
+        pytest.raises(RuntimeError, match="any of the 2 settings"),
     ):
-        choose_parameters(get_method("ml-knn"), {"k": [500, 600]}, "one_error", digits.X, digits.Y, 0)
+        recipe.choose({"k": [500, 600]}, "one_error", table, digits.Y)

@@ -1,4 +1,7 @@
-"""The compared methods: how each is built, with which parameters, and what tuning may try."""
+"""The registry of methods: how each is built, with which parameters, and what tuning may try.
+
+`mlspl fit`, `audit` and `reproduce` know the same names and mean the same models by them.
+"""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -9,18 +12,14 @@ from sklearn.base import BaseEstimator
 
 from mlspl import models
 from mlspl.errors import UserError
-from mlspl.experiments.yardstick import ExtraTrees
 
 __all__ = [
     "METHODS",
-    "OWN_DATA",
     "TUNING_BUDGET",
     "TUNING_FOLDS",
-    "YARDSTICKS",
     "Method",
-    "candidates",
     "get_method",
-    "is_standard",
+    "list_settings",
     "method_title",
 ]
 
@@ -35,7 +34,7 @@ _CRITERION = "criterion"
 
 @dataclass(frozen=True)
 class Method:
-    """One compared method.
+    """One method.
 
     Parameters
     ----------
@@ -46,7 +45,7 @@ class Method:
     build : callable
         Keyword parameters to an unfitted estimator.
     defaults : mapping
-        Its parameters when it is not tuned: those of the paper that we reproduce, in `METHODS`.
+        Its parameters when it is not tuned, which are those of the estimator.
     grid : mapping
         The values that tuning tries of each parameter, `TUNING_BUDGET` combinations in all; empty for a
         method that tunes itself, by its parameter `criterion`.
@@ -91,7 +90,7 @@ class Method:
         return estimator.set_params(**dict.fromkeys(seeds, random_state))
 
     def settings(self, tune: str) -> dict[str, Any]:
-        """Return the parameters of a trial: the paper's, or the grid when they are tuned.
+        """Return the parameters, or the values of each that tuning tries.
 
         Parameters
         ----------
@@ -118,14 +117,13 @@ def get_method(name: str) -> Method:
     >>> get_method("ml-knn").title, get_method("ml-knn+").title
     ('ML-kNN', 'ML-kNN+')
     """
-    known = {**METHODS, **YARDSTICKS}
     plain = name.removesuffix("+")
-    if plain not in known or (name != plain and not known[plain].grid):
+    if not _is_known(name):
         raise UserError(
-            f"There is no method {name!r}: choose out of {', '.join(known)}; a + behind a name has "
+            f"There is no method {name!r}: choose out of {', '.join(METHODS)}; a + behind a name has "
             "calibration and threshold chosen by validation, which mlspl-cv does anyway."
         )
-    method = known[plain]
+    method = METHODS[plain]
     if name == plain:
         return method
     defaults = {**method.defaults, _CRITERION: "average_precision"}
@@ -148,31 +146,12 @@ def method_title(name: str) -> str:
     return get_method(name).title if _is_known(name) else name
 
 
-def is_standard(method: str, parameters: Mapping[str, Any], tune: str) -> bool:
-    """Whether these are the parameters (or the grid) that `mlspl reproduce` gives the method.
-
-    Parameters
-    ----------
-    method : str
-        Name of a method, ours or not.
-    parameters : mapping
-        Of a trial.
-    tune : str
-        Its criterion, or empty.
-
-    Examples
-    --------
-    >>> is_standard("ml-knn", {"k": 10}, tune=""), is_standard("ml-knn", {"k": 3}, tune="")
-    (True, False)
-    """
-    return _is_known(method) and get_method(method).settings(tune) == dict(parameters)
-
-
 def _is_known(name: str) -> bool:
-    return name.removesuffix("+") in {**METHODS, **YARDSTICKS}
+    plain = name.removesuffix("+")
+    return plain in METHODS and (name == plain or bool(METHODS[plain].grid))
 
 
-def candidates(grid: Mapping[str, list]) -> list[dict[str, Any]]:
+def list_settings(grid: Mapping[str, list]) -> list[dict[str, Any]]:
     """List all combinations of the values of a grid, the last parameter changing fastest.
 
     Parameters
@@ -182,7 +161,7 @@ def candidates(grid: Mapping[str, list]) -> list[dict[str, Any]]:
 
     Examples
     --------
-    >>> candidates({"C": [1, 10], "gamma": ["auto"]})
+    >>> list_settings({"C": [1, 10], "gamma": ["auto"]})
     [{'C': 1, 'gamma': 'auto'}, {'C': 10, 'gamma': 'auto'}]
     """
     return [dict(zip(grid, values, strict=True)) for values in product(*grid.values())]
@@ -197,8 +176,8 @@ _FOREST_GRID: dict[str, list] = {
     "max_features": [0.05, 0.1, 0.2, "sqrt"],
     "min_samples_leaf": [1, 2, 3, 5, 8],
 }
+_MLSPL = {"C": 1.0, "gamma": "scale", "class_weight": 0.5, "regressor": "ridge"}
 _PUBLISHED = {"pace_function": "sigmoid", "pace": 1e-2, "growth": 1.3, "max_steps": 20}
-
 
 METHODS: Mapping[str, Method] = {
     method.name: method
@@ -208,24 +187,18 @@ METHODS: Mapping[str, Method] = {
         Method("tram", "TRAM", models.TRAMClassifier, {"k": 10}, _NEIGHBOUR_GRID),
         Method("ranksvm", "RankSVM", models.RankSVMClassifier, {"C": 1.0, "gamma": "auto"}, _SVM_GRID),
         Method("ml-loc", "ML-LOC", models.MLLOCClassifier, {"C": 0.5, "gamma": "auto"}, _LOCAL_GRID),
-        Method("mlspl", "MLSPL", models.MLSPLClassifier.as_published, _PUBLISHED, _PACE_GRID),
+        Method(
+            "mlspl-published", "MLSPL-published", models.MLSPLClassifier.as_published, _PUBLISHED, _PACE_GRID
+        ),
+        Method(
+            "mlspl",
+            "MLSPL",
+            models.MLSPLClassifier,
+            _MLSPL,
+            _SVM_GRID | {"gamma": ["scale", 0.001, 0.01, 0.1]},
+        ),
         Method("mlspl-cv", "MLSPL-CV", models.MLSPLClassifierCV, {_CRITERION: "average_precision"}, {}),
+        Method("extra-trees", "ExtraTrees", models.ExtraTrees, {"n_estimators": 500}, _FOREST_GRID),
     )
 }
-"""The methods by name, in the order of the paper's tables."""
-
-OWN_DATA = dict(METHODS) | {
-    "mlspl": Method(
-        "mlspl",
-        "MLSPL",
-        models.MLSPLClassifier,
-        {"C": 1.0, "gamma": "scale", "class_weight": 0.5, "regressor": "ridge"},
-        _LOCAL_GRID,
-    )
-}
-"""The methods for data of one's own: MLSPL has cross-fitted codes and is not as it was published."""
-
-YARDSTICKS: Mapping[str, Method] = {
-    "extra-trees": Method("extra-trees", "ExtraTrees", ExtraTrees, {"n_estimators": 500}, _FOREST_GRID)
-}
-"""Methods of others, to measure ours against."""
+"""The methods by name: those of the paper in the order of its tables, then the others."""

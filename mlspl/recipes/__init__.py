@@ -1,0 +1,36 @@
+"""From a file's table to a fitted pipeline, in one way for every command.
+
+A `Schema` says which columns there are and brings rows into the form a model takes; `build_pipeline` puts
+before an estimator what its columns need; `METHODS` is the one registry of methods; a `Recipe` joins them and
+tunes.
+"""
+
+from mlspl.recipes.methods import (
+    METHODS,
+    TUNING_BUDGET,
+    TUNING_FOLDS,
+    Method,
+    get_method,
+    list_settings,
+    method_title,
+)
+from mlspl.recipes.pipeline import build_pipeline
+from mlspl.recipes.recipe import Recipe
+from mlspl.recipes.schema import Schema, find_counters, take_rows
+from mlspl.recipes.tuning import choose_parameters
+
+__all__ = [
+    "METHODS",
+    "TUNING_BUDGET",
+    "TUNING_FOLDS",
+    "Method",
+    "Recipe",
+    "Schema",
+    "build_pipeline",
+    "choose_parameters",
+    "find_counters",
+    "get_method",
+    "list_settings",
+    "method_title",
+    "take_rows",
+]

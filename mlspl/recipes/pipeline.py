@@ -1,0 +1,65 @@
+"""`build_pipeline`: what a table needs before an estimator, put there."""
+
+from sklearn.base import BaseEstimator
+from sklearn.compose import ColumnTransformer
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import StandardScaler
+
+from mlspl.recipes.columns import KINDS
+from mlspl.recipes.schema import Schema
+
+__all__ = ["build_pipeline"]
+
+# One-hot columns of more cells than this are kept sparse if they make the table ten times as wide.
+_DENSE_CELLS = 10**7
+
+
+def build_pipeline(schema: Schema, estimator: BaseEstimator) -> Pipeline:
+    """Put before an estimator what the columns need: missing values filled, categories one-hot, all scaled.
+
+    Missing numbers become the median of their column; a missing category is a category of its own; a category
+    that the training rows do not have counts as none. Sparse tables are divided but not centred, and what is
+    missing there becomes 0.
+
+    Parameters
+    ----------
+    schema : Schema
+        Of the training rows.
+    estimator : estimator
+        The method; not fitted, not changed.
+
+    Returns
+    -------
+    Pipeline
+        Its last step is called ``model``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> from mlspl import MLkNNClassifier
+    >>> songs = pd.DataFrame({"tempo": [120.0, 64.0, np.nan], "key": ["C", "F", "C"]})
+    >>> model = build_pipeline(Schema.from_frame(songs), MLkNNClassifier(k=1))
+    >>> moods = np.array([[1, 0], [0, 1], [1, 0]])
+    >>> model.fit(songs, moods).predict(pd.DataFrame({"key": ["H", "F"], "tempo": [118.0, np.nan]})).shape
+    (2, 2)
+    """
+    if schema.layout != "frame":
+        fill = SimpleImputer(strategy="constant", fill_value=0.0, keep_empty_features=True)
+        scale = StandardScaler(with_mean=schema.layout == "dense")
+        return Pipeline([("fill", fill), ("scale", scale), ("model", estimator)])
+    keep_sparse = _is_wide(schema)
+    parts = []
+    for kind, of_kind in KINDS.items():
+        names = [name for name in schema.names or () if schema.kind(name) == kind]
+        if names:
+            categories = [schema.categories.get(name) for name in names]
+            parts.append((kind, of_kind.transform(categories, keep_sparse), names))
+    columns = ColumnTransformer(parts, sparse_threshold=1.0 if keep_sparse else 0.0)
+    return Pipeline([("columns", columns), ("model", estimator)])
+
+
+def _is_wide(schema: Schema) -> bool:
+    width = schema.n_features + sum(len(values) for values in schema.categories.values())
+    return (schema.n_rows or 0) * width > _DENSE_CELLS and width > 10 * schema.n_features

@@ -1,0 +1,382 @@
+"""`Schema`: the columns that a model learns from, of which kind each is, and rows in that form."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy import sparse
+from sklearn.compose import ColumnTransformer
+from sklearn.pipeline import Pipeline
+from sklearn.utils import get_tags
+
+from mlspl.datasets import Dataset, one_hot
+from mlspl.errors import UserError, listed
+from mlspl.recipes.columns import KINDS, is_binary
+
+__all__ = ["LAYOUTS", "Schema", "find_counters", "take_rows"]
+
+LAYOUTS = ("frame", "dense", "sparse", "any")
+"""What a model takes: a DataFrame, a dense array, a CSR array, or either array."""
+
+# A column of text with this many values, most of them in one row only, tells rows apart and no more.
+_FEW_CATEGORIES = 20
+
+
+@dataclass(frozen=True)
+class Schema:
+    """The columns that a model learns from, in their order.
+
+    Parameters
+    ----------
+    names : sequence of str, or None
+        Names of the columns; None if they have none.
+    n_features : int
+        How many there are; 0 for a model of something else than columns, such as texts.
+    kinds : mapping
+        Kind of each column that is not numeric.
+    categories : mapping
+        Values of the categorical columns; where values were missing, what stood for them (NaN or None) last.
+    layout : {"frame", "dense", "sparse", "any"}
+        What the model takes.
+    n_rows : int, optional
+        Number of rows that the model learnt from.
+    dropped : sequence of str
+        Columns of the training file that tell rows apart and are not learnt from.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.array([[120.0, 1.0], [64.0, np.nan]])
+    >>> songs = Dataset(X, np.eye(2), ["tempo", "key"], ["happy", "calm"], {"key": ("C", "F")})
+    >>> schema = Schema.from_dataset(songs)
+    >>> schema.kinds, schema.categories
+    ({'key': 'categorical'}, {'key': ('C', 'F', nan)})
+    >>> table, ignored = schema.match(songs)
+    >>> table["key"].tolist()
+    ['F', nan]
+    """
+
+    names: Sequence[str] | None
+    n_features: int
+    kinds: Mapping[str, str] = field(default_factory=dict)
+    categories: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    layout: str = "frame"
+    n_rows: int | None = None
+    dropped: Sequence[str] = ()
+
+    @classmethod
+    def from_dataset(cls, dataset: Dataset) -> Schema:
+        """Return the schema of a data set that is to be learnt from.
+
+        Dense data become a DataFrame with categories as text, so that a fitted pipeline takes the user's own
+        frames too. Sparse data stay sparse, with a column for every category.
+
+        Parameters
+        ----------
+        dataset : Dataset
+            Read with ``encode=False``.
+        """
+        n_rows = dataset.X.shape[0]
+        if sparse.issparse(dataset.X):
+            _, names = one_hot(dataset.X[:0], dataset.feature_names, dataset.nominal, Path(dataset.name))
+            return cls(tuple(names), len(names), layout="sparse", n_rows=n_rows)
+        names, dropped = [], []
+        kinds: dict[str, str] = {}
+        categories: dict[str, tuple[Any, ...]] = {}
+        for j, name in enumerate(dataset.feature_names):
+            values = dataset.nominal.get(name, ())
+            if is_binary(values):
+                names.append(name)
+                continue
+            codes = dataset.X[:, j]
+            missing = np.isnan(codes)
+            if len(np.unique(codes[~missing])) > max(_FEW_CATEGORIES, n_rows / 2):
+                dropped.append(name)
+                continue
+            names.append(name)
+            kinds[name] = "categorical"
+            categories[name] = (*values, np.nan) if missing.any() else tuple(values)
+        if not names:
+            raise UserError(f"{dataset.name}: no features are left to learn from.")
+        return cls(tuple(names), len(names), kinds, categories, "frame", n_rows, tuple(dropped))
+
+    @classmethod
+    def from_frame(cls, frame: pd.DataFrame) -> Schema:
+        """Return the schema of a DataFrame: columns that are not numbers or booleans hold categories.
+
+        Parameters
+        ----------
+        frame : DataFrame
+            The training rows.
+
+        Examples
+        --------
+        >>> Schema.from_frame(pd.DataFrame({"tempo": [120.0, 64.0], "key": ["C", "F"]})).kinds
+        {'key': 'categorical'}
+        """
+        names = tuple(map(str, frame.columns))
+        kinds, categories = {}, {}
+        for name, column in zip(names, (frame[name] for name in frame.columns), strict=True):
+            if pd.api.types.is_numeric_dtype(column.dtype):
+                continue
+            kinds[name] = "categorical"
+            values = set(column.dropna())
+            if all(isinstance(value, str) for value in values):
+                categories[name] = (*sorted(values), *column[column.isna()].to_numpy(object)[:1])
+        return cls(names, len(names), kinds, categories, "frame", len(frame))
+
+    @classmethod
+    def from_model(
+        cls, model: Any, names: Sequence[str] | None = None, nominal: Sequence[str] | None = None
+    ) -> Schema:
+        """Return as much of the schema of a fitted model as can be seen from outside.
+
+        Parameters
+        ----------
+        model : estimator
+            Fitted; a pipeline, perhaps.
+        names : sequence of str, optional
+            Names of its columns; by default those it was fitted with.
+        nominal : sequence of str, optional
+            Names of the columns that hold categories; by default those that its encoders were fitted on.
+        """
+        fitted = getattr(model, "feature_names_in_", None)
+        names = fitted if names is None else names
+        categories = {} if fitted is None else _encoded_columns(model)
+        kinds = dict.fromkeys(categories if nominal is None else nominal, "categorical")
+        takes_sparse = get_tags(model).input_tags.sparse
+        layout = "frame" if fitted is not None else "any" if takes_sparse else "dense"
+        names = None if names is None else tuple(map(str, names))
+        n_features = getattr(model, "n_features_in_", len(names or ()))
+        return cls(names, int(n_features), kinds, categories, layout)
+
+    @classmethod
+    def from_json(cls, told: Any) -> Schema:
+        """Read what `to_json` gave; whatever else it may be is a ValueError.
+
+        Parameters
+        ----------
+        told : any
+            Perhaps from a stranger.
+        """
+        if not isinstance(told, dict) or set(told) != set(cls.__dataclass_fields__):
+            raise ValueError("it has other fields than a schema")
+        names, kinds, categories, dropped = (told[key] for key in ("names", "kinds", "categories", "dropped"))
+        fine = (
+            (names is None or (_are_names(names) and len(names) == told["n_features"]))
+            and (type(told["n_features"]) is int and told["n_features"] >= 0)
+            and (isinstance(kinds, dict) and set(kinds) <= set(names or ()))
+            and all(isinstance(kind, str) and kind in KINDS for kind in kinds.values())
+            and (isinstance(categories, dict) and set(categories) <= set(kinds))
+            and all(_are_categories(values) for values in categories.values())
+            and told["layout"] in LAYOUTS
+            and (told["n_rows"] is None or type(told["n_rows"]) is int)
+            and _are_names(dropped)
+        )
+        if not fine:
+            raise ValueError("its names, kinds or categories are damaged")
+        return cls(**told)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the schema as what JSON can hold.
+
+        Examples
+        --------
+        >>> schema = Schema(("tempo",), 1)
+        >>> Schema.from_json(schema.to_json()).names
+        ['tempo']
+        """
+        return {
+            "names": None if self.names is None else list(self.names),
+            "n_features": self.n_features,
+            "kinds": dict(self.kinds),
+            "categories": {name: _spell(values) for name, values in self.categories.items()},
+            "layout": self.layout,
+            "n_rows": self.n_rows,
+            "dropped": list(self.dropped),
+        }
+
+    def kind(self, name: str) -> str:
+        """Return the kind of a column.
+
+        Parameters
+        ----------
+        name : str
+            Its name.
+        """
+        return self.kinds.get(name, "numeric")
+
+    def match(self, dataset: Dataset) -> tuple[Any, list[str]]:
+        """Bring rows of a data set into the form that the model takes, its columns found by name.
+
+        Parameters
+        ----------
+        dataset : Dataset
+            The training rows, or new ones; read with ``encode=False``.
+
+        Returns
+        -------
+        table : DataFrame, array or CSR array
+            What the model takes.
+        extra : list of str
+            Columns that are not in the schema, and were not dropped from it.
+
+        Raises
+        ------
+        UserError
+            Lists the columns that are missing.
+
+        Examples
+        --------
+        >>> new = Dataset(np.array([[5.0, 1.0, 7.0]]), np.empty((1, 0)), ["c", "b", "a"], [])
+        >>> table, extra = Schema(["a", "b"], 2).match(new)
+        >>> table.columns.tolist(), extra
+        (['a', 'b'], ['c'])
+        """
+        numbered = sparse.issparse(dataset.X) and _is_numbered(dataset.feature_names)
+        if self.names is None or (numbered and not _is_numbered(self.names)):
+            return self._match_count(dataset), []
+        if self.layout == "frame":
+            X, names = dataset.X, dataset.feature_names
+        else:
+            X, names = one_hot(dataset.X, dataset.feature_names, dataset.nominal, Path(dataset.name))
+        position = {name: j for j, name in enumerate(names)}
+        missing = [name for name in self.names if name not in position]
+        # Features that a file of numbered ones does not mention are 0.
+        if missing and not numbered:
+            what = "a column" if len(missing) == 1 else f"{len(missing)} columns"
+            raise UserError(f"{dataset.name} lacks {what} that the model needs: {listed(missing)}.")
+        known = {*self.names, *self.dropped}
+        extra = [name for name in names if name not in known]
+        positions = [position.get(name, -1) for name in self.names]
+        if self.layout == "frame":
+            return self._frame(dataset, positions), extra
+        return self._array(X if positions == list(range(X.shape[1])) else _take_columns(X, positions)), extra
+
+    def _frame(self, dataset: Dataset, positions: list[int]) -> pd.DataFrame:
+        if not (self.kinds or dataset.nominal or sparse.issparse(dataset.X)):
+            X = dataset.X if positions == list(range(dataset.X.shape[1])) else dataset.X[:, positions]
+            # Sums over a column, and so the scale, depend in their last bit on the order in memory.
+            return pd.DataFrame(np.ascontiguousarray(X), columns=list(self.names or ()), copy=False)
+        if sparse.issparse(dataset.X):
+            dataset = replace(dataset, X=sparse.csc_array(dataset.X))
+        empty = np.zeros(dataset.X.shape[0])
+        columns = {
+            name: empty if j < 0 else KINDS[self.kind(name)].read(dataset, j)
+            for name, j in zip(self.names or (), positions, strict=True)
+        }
+        return pd.DataFrame(columns, copy=False)
+
+    def _array(self, X: Any) -> Any:
+        if self.layout == "sparse":
+            return sparse.csr_array(X)
+        return X.toarray() if self.layout == "dense" and sparse.issparse(X) else X
+
+    def _match_count(self, dataset: Dataset) -> Any:
+        """The rows as they are, if they are as wide as the model; columns that sparse ones lack are 0."""
+        X, _ = one_hot(dataset.X, dataset.feature_names, dataset.nominal, Path(dataset.name))
+        given = X.shape[1]
+        if given > self.n_features or (given < self.n_features and not sparse.issparse(X)):
+            raise UserError(
+                f"{dataset.name} has {given} features and the model takes {self.n_features}; without names "
+                "on both sides they must be as many, in the same order."
+            )
+        if sparse.issparse(X) and given < self.n_features:
+            X = sparse.csr_array(X, copy=True)
+            X.resize(X.shape[0], self.n_features)
+        if self.layout != "frame":
+            return self._array(X)
+        X = X.toarray() if sparse.issparse(X) else X
+        return pd.DataFrame(X, columns=list(self.names or range(self.n_features)))
+
+
+def find_counters(table: pd.DataFrame | sparse.csr_array) -> list[str]:
+    """Return the names of the columns of numbers that grow by one from row to row.
+
+    Parameters
+    ----------
+    table : DataFrame or CSR array
+        From :meth:`Schema.match`.
+
+    Examples
+    --------
+    >>> find_counters(pd.DataFrame({"id": np.arange(7.0, 50.0), "tempo": 120.0}))
+    ['id']
+    """
+    if sparse.issparse(table) or len(table) <= _FEW_CATEGORIES:
+        return []
+    numeric = table.select_dtypes("number").columns
+    return [str(name) for name in numeric if (np.diff(table[name]) == 1).all()]
+
+
+def take_rows(table: Any, rows: np.ndarray) -> Any:
+    """Return these rows of a table.
+
+    Parameters
+    ----------
+    table : DataFrame, array or CSR array
+        From :meth:`Schema.match`.
+    rows : array of int
+        Their positions.
+
+    Examples
+    --------
+    >>> take_rows(pd.DataFrame({"tempo": [120.0, 64.0]}), np.array([1]))["tempo"].tolist()
+    [64.0]
+    """
+    return table.iloc[rows] if isinstance(table, pd.DataFrame) else table[rows]
+
+
+def _encoded_columns(model: Any) -> dict[str, tuple[Any, ...]]:
+    """The columns that a fitted model encodes before anything else, with their categories."""
+    first = model
+    while isinstance(first, Pipeline):
+        first = first.steps[0][1]
+    if isinstance(first, ColumnTransformer):
+        # What is dropped or passed through is a word there.
+        found: dict[str, tuple[Any, ...]] = {}
+        for _, part, names in first.transformers_:
+            if hasattr(part, "feature_names_in_") and not isinstance(names, str):
+                found |= _encoded_columns(part)
+        return found
+    if not hasattr(first, "categories_") or not hasattr(first, "feature_names_in_"):
+        return {}
+    return {
+        str(name): tuple(_spell(values))
+        for name, values in zip(first.feature_names_in_, first.categories_, strict=True)
+    }
+
+
+def _spell(categories: Sequence[Any]) -> list[str | None]:
+    """The categories as text, None for a missing one."""
+    return [None if value is None or value != value else str(value) for value in categories]
+
+
+def _take_columns(X: Any, positions: list[int]) -> Any:
+    """These columns of an array; at position -1 is a column of zeros."""
+    if not sparse.issparse(X):
+        return X[:, positions]
+    X = sparse.csc_array(X)
+    X.resize(X.shape[0], X.shape[1] + 1)
+    return X[:, positions].tocsr()
+
+
+def _is_numbered(names: Sequence[str]) -> bool:
+    """Whether these are the names that readers give to the features of svmlight files without names."""
+    return all(name[:1] == "x" and name[1:].isdecimal() for name in names)
+
+
+def _are_names(names: Any) -> bool:
+    """Whether this is a list of different texts."""
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        return False
+    return len(set(names)) == len(names)
+
+
+def _are_categories(values: Any) -> bool:
+    return isinstance(values, list) and all(value is None or isinstance(value, str) for value in values)
