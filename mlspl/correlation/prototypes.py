@@ -1,7 +1,8 @@
 """Prototypes of the label vectors: where they start, and the weighted means they move to."""
 
 import numpy as np
-from sklearn.cluster import KMeans
+
+from mlspl.correlation._label_sets import cluster_label_sets
 
 __all__ = ["initial_codes", "prototype_distances", "prototype_means"]
 
@@ -9,8 +10,8 @@ __all__ = ["initial_codes", "prototype_distances", "prototype_means"]
 def initial_codes(signs, n_codes, random_state=None) -> tuple[np.ndarray, np.ndarray]:
     """Group the label vectors by k-means and code every instance by its group.
 
-    The distinct label vectors are clustered, each counting as often as it occurs. Where there are no more of
-    them than codes, each is a prototype of its own.
+    The distinct label vectors are clustered, each counting as often as it occurs; of what ties, the more
+    frequent goes first. Where there are no more of them than codes, each is a prototype of its own.
 
     Parameters
     ----------
@@ -44,15 +45,17 @@ def initial_codes(signs, n_codes, random_state=None) -> tuple[np.ndarray, np.nda
     if n_codes < 1:
         raise ValueError(f"n_codes is {n_codes}; at least one code is needed.")
     # Rows packed into bytes sort many times faster than rows of floats.
-    packed = np.packbits(signs > 0, axis=1)
+    packed = np.ascontiguousarray(np.packbits(signs > 0, axis=1))
     _, first, member, count = np.unique(
         packed.view(f"V{packed.shape[1]}").ravel(), return_index=True, return_inverse=True, return_counts=True
     )
-    label_sets = signs[first]
-    if n_codes >= len(label_sets):
-        return np.eye(len(label_sets))[member], label_sets
-    kmeans = KMeans(n_codes, n_init=1, random_state=random_state).fit(label_sets, sample_weight=count)
-    return np.eye(n_codes)[kmeans.labels_[member]], kmeans.cluster_centers_
+    if n_codes >= len(first):
+        return np.eye(len(first))[member], signs[first]
+    order = np.argsort(-count, kind="stable")
+    place = np.empty_like(order)
+    place[order] = np.arange(len(order))
+    group, prototypes = cluster_label_sets(signs[first[order]], count[order], n_codes, random_state)
+    return np.eye(n_codes)[group[place[member]]], prototypes
 
 
 def prototype_distances(signs, prototypes) -> np.ndarray:
@@ -73,7 +76,8 @@ def prototype_distances(signs, prototypes) -> np.ndarray:
     """
     signs, prototypes = np.asarray(signs, dtype=np.float64), np.asarray(prototypes, dtype=np.float64)
     squares = np.sum(signs**2, axis=1)[:, None] + np.sum(prototypes**2, axis=1)
-    return np.maximum(squares - 2.0 * (signs @ prototypes.T), 0.0)
+    # Prototypes at the same distance stay so: rounding decides nothing.
+    return np.round(np.maximum(squares - 2.0 * (signs @ prototypes.T), 0.0), 9)
 
 
 def prototype_means(signs, codes, prototypes) -> np.ndarray:

@@ -136,7 +136,7 @@ def best_cut(
     # Sums of weights round; what is equal but for that is equal.
     best = possible & (value >= value[possible].max() - 1e-12)
     cuts = cut_between(lower[best], upper[best])
-    return float(cuts[np.argmin(np.abs(cuts))])
+    return float(cuts[np.argmin(np.round(np.abs(cuts), 9))])
 
 
 def cut_between(lower: NDArray[np.float64], upper: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -197,7 +197,8 @@ class CountThreshold(Threshold):
         count = (weight * relevant).sum(axis=1) / total * scores.shape[1]
         design = np.column_stack([-np.sort(-scores, axis=1), np.ones(len(scores))])
         root = np.sqrt(total)
-        solution = np.linalg.lstsq(design * root[:, None], count * root)[0]
+        # Scores that depend on each other up to rounding share their weight, on every machine.
+        solution = np.linalg.lstsq(design * root[:, None], count * root, rcond=1e-9)[0]
         self.coef_, self.intercept_ = solution[:-1], float(solution[-1])
         self.least_, self.most_ = int(np.rint(count.min())), int(np.rint(count.max()))
         return self
@@ -208,7 +209,7 @@ class CountThreshold(Threshold):
         scores = check_scores(F, (None, len(self.coef_)))
         order = np.argsort(scores, axis=1, kind="stable")[:, ::-1]
         count = np.take_along_axis(scores, order, axis=1) @ self.coef_ + self.intercept_
-        count = np.clip(np.rint(count), self.least_, self.most_)
+        count = np.clip(np.rint(np.round(count, 9)), self.least_, self.most_)
         predicted = np.empty(scores.shape, dtype=bool)
         np.put_along_axis(predicted, order, np.arange(scores.shape[1]) < count[:, None], axis=1)
         return predicted

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from mlspl._rounding import on_grid
 from mlspl.correlation import (
     cross_fit_codes,
     get_regressor,
@@ -61,16 +62,18 @@ class Alternation:
     def fit(self, weights) -> int:
         """W, Q and A step; returns how many rows changed their code."""
         self.fit_machines(weights)
-        codes = update_codes(
-            self._feature_scores + self._machines.intercept,
-            self.signs,
-            self._machines.code_weights.T,
-            self.prototypes,
-            weights * self.prior,
-            self.coding.beta,
-            n_threads=self.rows.n_threads,
+        codes = on_grid(
+            update_codes(
+                self._feature_scores + self._machines.intercept,
+                self.signs,
+                self._machines.code_weights.T,
+                self.prototypes,
+                weights * self.prior,
+                self.coding.beta,
+                n_threads=self.rows.n_threads,
+            )
         )
-        moved = int(np.any(np.abs(codes - self.codes) > 1e-9, axis=1).sum())
+        moved = int(np.any(np.abs(codes - self.codes) > 1e-6, axis=1).sum())
         if moved:
             self.codes = codes
             self._see_codes()

@@ -183,7 +183,7 @@ class MLSPLClassifier(LocalCorrelationClassifier):
             "gamma": "auto",
             "class_weight": None,
             # An error of the losses moves a weight by up to its λ-th part: the pace asks for exact losses.
-            "tol": min(1e-3, max(pace / 100, 1e-6)),
+            "tol": 1e-3 if pace_function is None else min(1e-3, max(pace / 100, 1e-6)),
         }
         return cls(pace_function, random_state=random_state, **(published | parameters))
 

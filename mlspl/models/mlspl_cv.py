@@ -311,17 +311,20 @@ class MLSPLClassifierCV(CallbackSupportMixin, DecisionMixin, MultiLabelClassifie
             yield step, held_out.scores(step.coef, step.intercept)
 
     def _choose(self, sign: float) -> list[dict[str, Any]]:
-        """The best points of the best settings, best first; the sign makes less better."""
+        """The best points of the best settings, best first; the sign makes less better.
+
+        What is equal up to rounding goes in the order in which it was tried.
+        """
 
         def badness(row):
-            return sign * row["mean"]
+            return round(sign * row["mean"], 9)
 
         settings: dict[tuple, list[dict[str, Any]]] = {}
         for row in sorted(self.cv_results_, key=badness):
             points = settings.setdefault((row["gamma"], row["C"], row["class_weight"]), [])
             if len(points) < self.n_points:
                 points.append(row)
-        best = sorted(settings.values(), key=lambda rows: np.mean([badness(row) for row in rows]))
+        best = sorted(settings.values(), key=lambda rows: round(np.mean([badness(row) for row in rows]), 9))
         return sorted((row for rows in best[: self.n_settings] for row in rows), key=badness)
 
     def _learn(self, rows, Y, label_weight, itinerary) -> list[PathStep]:

@@ -161,7 +161,10 @@ def choose_decision(
             for name in thresholds
         ]
     sign = -1.0 if criterion.greater_is_better else 1.0
-    return sorted(tried, key=lambda row: (np.nan_to_num(sign * row["score"]), row["hamming_loss"]))
+    # Rounded, so that the last digits of a mean do not decide between equals.
+    return sorted(
+        tried, key=lambda row: np.round([np.nan_to_num(sign * row["score"]), row["hamming_loss"]], 9).tolist()
+    )
 
 
 class DecisionMixin:

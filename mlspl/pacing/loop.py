@@ -8,6 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from mlspl._rounding import on_grid
 from mlspl.pacing.base import FloatArray, SelfPacedFunction
 from mlspl.pacing.schedules import PaceSchedule
 from mlspl.pacing.trace import Trace
@@ -113,7 +114,7 @@ class Paced:
             start = time.perf_counter()
             before, pace_before, losses = self.weights, pace, None
             if self.function is not None:
-                losses = self.learner.losses()
+                losses = on_grid(self.learner.losses())
                 pace = self._pace(target, losses)
                 self.weights = self.function.weight(losses, pace)
                 self.trace.add(losses, self.weights)

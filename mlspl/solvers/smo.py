@@ -11,6 +11,9 @@ violators; second-order pair steps (Fan, Chen and Lin 2005) run on their 8×8 ke
 among them has halved; then one pass over the eight rows updates g. A few more rows are read in total, but as
 eight streams at once, which is how memory is fast, and there are less than half as many searches.
 
+Nothing here may be reordered or fused by the compiler ("fastmath"): every processor gets the same bits, hence
+takes the same way to the optimum.
+
 Without a bias the sum of β is free. That is the same problem with one more variable, unbounded and with a
 kernel row of zeros, which takes up whatever the others leave of Σ β = 0; it joins every working set.
 """
@@ -198,7 +201,7 @@ def _put(search, k, value):  # pragma: no cover - compiled
     search.low[k] = 0.0 if value > search.lower[k] else _FAR
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz"})
+@_compiled
 def _subtract_rows(search, count):  # pragma: no cover - compiled
     """Take Σ_c step_c K[chosen_c] from g, over the first `count` of the working set, in one pass."""
     g, K, rows, step = search.g, search.K, search.chosen, search.step

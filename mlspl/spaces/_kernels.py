@@ -5,7 +5,9 @@ from scipy import sparse
 from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.utils import gen_batches
 
-__all__ = ["kernel_matrix", "resolve_gamma"]
+from mlspl._rounding import on_grid
+
+__all__ = ["kernel_matrix", "resolve_gamma", "training_kernel"]
 
 _PARAMETERS = {"rbf": ("gamma",), "linear": (), "poly": ("gamma", "degree", "coef0")}
 # OpenBLAS's product of an array with its own transpose (syrk) kills the process from some 16,000 rows on;
@@ -77,6 +79,21 @@ def kernel_matrix(A, B, kernel, *, gamma=1.0, degree=3, coef0=0.0) -> np.ndarray
             f"kernel is {kernel!r}; give 'rbf', 'linear', 'poly', 'precomputed' or a function of two arrays."
         )
     return np.ascontiguousarray(K.toarray() if sparse.issparse(K) else K, dtype=np.float64)
+
+
+def training_kernel(X, kernel, **parameters) -> np.ndarray:
+    """Kernel values among the rows of X, without the digits that differ between machines."""
+    K = kernel_matrix(X, X, kernel, **parameters)
+    if kernel == "precomputed" or callable(kernel):
+        K = K.copy()  # not ours
+    # A value between rows errs in proportion to their lengths. The 1.7 keeps usual lengths, such as 1, from
+    # the edge between two scales.
+    lengths = np.sqrt(np.maximum(K.diagonal(), 0.0)) * 1.7
+    scales = 2.0 ** np.floor(np.log2(np.where(lengths > 0, lengths, 1.0)))
+    for rows in gen_batches(len(K), _TILE_ROWS):
+        grid = scales[rows, None] * scales
+        K[rows] = on_grid(K[rows] / grid) * grid
+    return K
 
 
 def _tiled(A, B, **kernel) -> np.ndarray:

@@ -8,9 +8,10 @@ from scipy import linalg
 from sklearn.utils import gen_batches
 
 from mlspl._limits import FLOAT, Cost
+from mlspl._rounding import on_grid, significant
 from mlspl.errors import UserError
 from mlspl.solvers import get_svm_solver, solve_rank_svm, solve_svrs
-from mlspl.spaces._kernels import kernel_matrix, resolve_gamma
+from mlspl.spaces._kernels import kernel_matrix, resolve_gamma, training_kernel
 from mlspl.spaces.base import HeldOut, Machines, Model, Regression, Rows, Space
 
 __all__ = ["Gram", "GramRows", "KernelExpansion"]
@@ -69,7 +70,7 @@ class Gram(Space):
             X = X[np.ix_(rows, rows)] if self.kernel == "precomputed" else X[rows]
         gamma = resolve_gamma(self.gamma, X) if self.kernel in ("rbf", "poly") else None
         kernel = {"kernel": self.kernel, "gamma": gamma, "degree": self.degree, "coef0": self.coef0}
-        return GramRows(self, kernel_matrix(X, X, **kernel), X, kernel, rows)
+        return GramRows(self, training_kernel(X, **kernel), X, kernel, rows)
 
     def cost(self, size) -> Cost:
         """The kernel matrix; a machine is fitted in about n^2.5 for some thousand rows."""
@@ -98,15 +99,23 @@ class GramRows(Rows):
 
     def join(self, codes):
         """The kernel K + QQᵀ."""
-        joint = np.dot(codes, codes.T)
-        joint += self._K
+        n = len(self)
+        joint = np.empty((n, n))
+        # Never all rows at once, which is what kills OpenBLAS: see the tiles of the kernel.
+        for rows in gen_batches(n, max(1, min(n - 1, _BLOCK_VALUES // n))):
+            joint[rows] = on_grid(codes[rows] @ codes.T) + self._K[rows]
         return GramRows(self.space, joint, codes=codes)
 
     def solve(self, signs, costs, start=None) -> Machines:
         """A weighted support vector machine per label, LIBSVM's optimum."""
         solve = get_svm_solver(self.space.solver)
         solution = solve(
-            self._K, signs, costs, alpha=start, tol=self.space.tol, n_threads=self.space.n_threads
+            self._K,
+            signs,
+            significant(costs),
+            alpha=start,
+            tol=self.space.tol,
+            n_threads=self.space.n_threads,
         )
         coef = solution.alpha * signs
         code_weights = self._codes.T @ coef.T
@@ -187,7 +196,7 @@ class _HeldOutBlock(HeldOut):
         self._K = K
 
     def scores(self, coef, intercept) -> np.ndarray:
-        return self._K @ coef.T + intercept
+        return np.round(self._K @ coef.T + intercept, 12)
 
 
 class KernelExpansion(Model):

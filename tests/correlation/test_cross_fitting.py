@@ -3,6 +3,7 @@ import pytest
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import KFold, LeaveOneOut
 
+from mlspl._rounding import on_grid
 from mlspl.correlation import CodeRegressor, CodeRidge, CodeSVR, cross_fit_codes
 from mlspl.errors import UserError
 from mlspl.spaces import Gram
@@ -20,7 +21,7 @@ def rows(seed, n=70, m=4):
     rng = np.random.default_rng(seed)
     group = rng.integers(0, m, size=n)
     X = rng.normal(size=(n, 5)) + 2 * rng.normal(size=(m, 5))[group]
-    return rbf_kernel(X, gamma=0.2), np.eye(m)[group]
+    return on_grid(rbf_kernel(X, gamma=0.2)), np.eye(m)[group]
 
 
 def placed(K, n_threads=1):

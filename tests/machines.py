@@ -1,0 +1,63 @@
+"""Scores of every estimator on made data, written to a file: run it as if on other machines, and compare.
+
+``python -m tests.machines tests/stored_scores.npz`` stores what test_same_numbers.py compares with: do so
+where a change of the scores is meant. Names after the file restrict the estimators.
+"""
+
+import sys
+
+import numpy as np
+from sklearn.linear_model import LogisticRegression
+
+from mlspl import (
+    BSVMClassifier,
+    MLkNNClassifier,
+    MLLOCClassifier,
+    MLSPLClassifier,
+    MLSPLClassifierCV,
+    RankSVMClassifier,
+    SelfPacedClassifier,
+    TRAMClassifier,
+    TunedDecisionClassifier,
+)
+
+GRID = {"C": (0.5, 2.0), "gamma_factors": (1.0,), "quantiles": (0.5, 0.8), "n_settings": 2, "cv": 3}
+ESTIMATORS = {
+    "bsvm": BSVMClassifier(),
+    "linear-bsvm": BSVMClassifier(kernel="linear", class_weight=0.5),
+    "ml-loc": MLLOCClassifier(n_codes=8, random_state=0),
+    "mlspl": MLSPLClassifier(n_codes=8, random_state=0),
+    "mlspl-published": MLSPLClassifier.as_published(n_codes=8, beta=0.05, random_state=0),
+    "mlspl-cv": MLSPLClassifierCV(n_codes=8, random_state=0, **GRID),
+    "self-paced": SelfPacedClassifier(LogisticRegression(), random_state=0),
+    "ranksvm": RankSVMClassifier(),
+    "ml-knn": MLkNNClassifier(),
+    "tram": TRAMClassifier(),
+    "tuned": TunedDecisionClassifier(BSVMClassifier()),
+}
+
+
+def made_data():
+    """Rows whose labels depend on them and on each other; more label sets than codes."""
+    random = np.random.RandomState(0)
+    X = random.normal(size=(200, 10))
+    Y = X @ random.normal(size=(10, 6)) + random.normal(size=(200, 6)) > 1.0
+    return X[:140], Y[:140], X[140:]
+
+
+def all_scores(names) -> dict[str, np.ndarray]:
+    """Scores and predictions of new rows by name, and what MLSPL-CV chose."""
+    X, Y, X_new = made_data()
+    found = {}
+    for name in names:
+        model = ESTIMATORS[name].fit(X, Y)
+        found[name] = model.decision_function(X_new)
+        found[f"{name} labels"] = model.predict(X_new)
+        if name == "mlspl-cv":
+            chosen = ("C", "class_weight", "pace_function", "per", "target")
+            found["members"] = np.array([[str(member[key]) for key in chosen] for member in model.members_])
+    return found
+
+
+if __name__ == "__main__":
+    np.savez(sys.argv[1], **all_scores(sys.argv[2:] or ESTIMATORS))
