@@ -47,10 +47,10 @@ def quantile_pace(losses, Y, target, per):
 
 
 def paced_steps(learner, function, schedule, Y, known):
-    """Losses and weights of every step of Algorithm 1, to the schedule's end."""
+    """Losses and weights of every step of Algorithm 1, to the schedule's end; losses in steps of 2⁻²⁶."""
     steps = []
     for target in schedule:
-        losses = learner.losses()
+        losses = np.round(learner.losses() * 2.0**26) / 2.0**26
         weights = function.weight(losses, schedule.pace(target, losses, Y, known))
         learner.fit(weights)
         steps.append((losses, weights))
