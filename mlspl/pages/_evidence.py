@@ -1,0 +1,133 @@
+"""What speaks for and against a suspected label: features of its row, and the rows most like it."""
+
+from collections.abc import Iterator
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.preprocessing import normalize
+
+__all__ = ["Evidence", "find_evidence"]
+
+Evidence: TypeAlias = dict[str, list[tuple[float, ...]]]
+"""Of one pair: `for` and `against`, features as (position, value, mean with, mean without the label); `with`
+and `without`, rows as (position, distance)."""
+
+_MOST_FEATURES = 4
+_MOST_ROWS = 3
+# Rows are compared in blocks of about this many cells.
+_BLOCK_CELLS = 4_000_000
+
+
+def find_evidence(
+    X: NDArray[np.float64] | sparse.csr_array,
+    Y: NDArray,
+    rows: NDArray[np.intp],
+    labels: NDArray[np.intp],
+) -> list[Evidence]:
+    """Return the evidence on each pair (rows[i], labels[i]).
+
+    X may hold NaN, which says nothing; Y holds NaN where a label is unknown. A feature speaks by its share of
+    the log-odds under a Gaussian of equal spread for rows with and without the label (diagonal discriminant
+    analysis), whose means leave the row itself out. Dense rows are compared by Euclid's distance of
+    standardised features, sparse ones by the cosine.
+    """
+    found: list[Evidence] = [{} for _ in rows]
+    spread = _spread(X)
+    for label in np.unique(labels):
+        of_label = np.flatnonzero(labels == label)
+        for pairs in _blocks(of_label, X.shape[1]):
+            for i, (speaks_for, speaks_against) in zip(
+                pairs, _speaking_features(X, Y[:, label], rows[pairs], spread), strict=True
+            ):
+                found[i] |= {"for": speaks_for, "against": speaks_against}
+    coordinates = _coordinates(X, spread)
+    for pairs in _blocks(np.argsort(rows, kind="stable"), X.shape[0]):
+        distances = _distances(coordinates, rows[pairs])
+        for i, distance in zip(pairs, distances, strict=True):
+            distance[rows[i]] = np.inf
+            given = Y[:, labels[i]]
+            found[i] |= {"with": _nearest(distance, given == 1), "without": _nearest(distance, given == 0)}
+    return found
+
+
+def _blocks(pairs: NDArray[np.intp], width: int) -> Iterator[NDArray[np.intp]]:
+    step = max(1, _BLOCK_CELLS // max(width, 1))
+    for start in range(0, len(pairs), step):
+        yield pairs[start : start + step]
+
+
+def _spread(X) -> NDArray[np.float64]:
+    """Standard deviations of the features; 0 of what is constant."""
+    if sparse.issparse(X):
+        mean = np.asarray(X.mean(axis=0)).ravel()
+        square = np.asarray(X.multiply(X).mean(axis=0)).ravel()
+        return np.sqrt(np.maximum(square - mean**2, 0.0))
+    known = ~np.isnan(X)
+    count = np.maximum(known.sum(axis=0), 1)
+    mean = np.where(known, X, 0.0).sum(axis=0) / count
+    return np.sqrt((np.where(known, X - mean, 0.0) ** 2).sum(axis=0) / count)
+
+
+def _sums(X, mask) -> tuple[NDArray, NDArray]:
+    """Sums of the known values of the chosen rows, and how many they are, per feature."""
+    chosen = X[np.flatnonzero(mask)]
+    if sparse.issparse(chosen):
+        return np.asarray(chosen.sum(axis=0)).ravel(), np.full(X.shape[1], chosen.shape[0])
+    return np.nansum(chosen, axis=0), (~np.isnan(chosen)).sum(axis=0)
+
+
+def _speaking_features(X, given, rows, spread) -> Iterator[tuple[list, list]]:
+    """Of each row the features that speak most for and against the label, with what they are compared to."""
+    values = X[rows].toarray() if sparse.issparse(X) else X[rows]
+    known = ~np.isnan(values)
+    plain = np.where(known, values, 0.0)
+    means = []
+    for side in (1, 0):
+        total, count = _sums(X, given == side)
+        own = (given[rows] == side)[:, None] & known
+        rest = count - own
+        means.append(np.where(rest > 0, (total - own * plain) / np.maximum(rest, 1), np.nan))
+    having, lacking = means
+    with np.errstate(divide="ignore", invalid="ignore"):
+        speaks = (having - lacking) * (values - (having + lacking) / 2) / spread**2
+    speaks = np.where(np.isfinite(speaks), speaks, 0.0)
+    order = np.argsort(speaks, axis=1, kind="stable")
+    for i in range(len(rows)):
+        low = order[i, :_MOST_FEATURES]
+        high = order[i, ::-1][:_MOST_FEATURES]
+        yield tuple(  # type: ignore[misc]
+            [(int(j), float(values[i, j]), float(having[i, j]), float(lacking[i, j])) for j in chosen]
+            for chosen in (high[speaks[i, high] > 0], low[speaks[i, low] < 0])
+        )
+
+
+def _coordinates(X, spread):
+    """Rows whose Euclidean distances are what rows are compared by."""
+    if sparse.issparse(X):
+        return normalize(X)
+    varies = spread > 0
+    Z = (X[:, varies] - np.nanmean(X[:, varies], axis=0)) / spread[varies]
+    return np.nan_to_num(Z)
+
+
+def _distances(coordinates, rows) -> NDArray[np.float64]:
+    """Distances of these rows from all, of shape (len(rows), n)."""
+    chosen = coordinates[rows]
+    product = chosen @ coordinates.T
+    product = product.toarray() if sparse.issparse(product) else product
+    if sparse.issparse(coordinates):
+        return 1.0 - product
+    square = np.einsum("ij,ij->i", coordinates, coordinates)
+    return np.sqrt(np.maximum(square[rows][:, None] + square[None, :] - 2 * product, 0.0))
+
+
+def _nearest(distance, mask) -> list[tuple[float, ...]]:
+    at = np.flatnonzero(mask & np.isfinite(distance))
+    if len(at) > _MOST_ROWS:
+        # Of equally distant rows the first, on every machine.
+        limit = np.partition(distance[at], _MOST_ROWS - 1)[_MOST_ROWS - 1]
+        at = at[distance[at] <= limit]
+    at = at[np.argsort(distance[at], kind="stable")][:_MOST_ROWS]
+    return [(int(row), float(distance[row])) for row in at]

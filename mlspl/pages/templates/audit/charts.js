@@ -1,0 +1,181 @@
+// The curriculum of every label, and the map of labels by difficulty and noise.
+const GIVEN = [["Rows with the label", 1], ["Rows without it", 0]];
+const byEntry = { given: 1, label: null };
+
+function drawCurriculum(box, review) {
+  const plan = audit.curriculum;
+  // Mean step of entry, "never" one step after the last.
+  const lateness = plan.entered.map((sides) => {
+    const cells = sides[byEntry.given];
+    const total = cells.reduce((sum, cell) => sum + cell, 0);
+    return total ? cells.reduce((sum, cell, step) => sum + cell * step, 0) / total : Infinity;
+  });
+  const order = labels.name.map((_, j) => j).sort((a, b) => lateness[a] - lateness[b]);
+  byEntry.label ??= order[0];
+  const choices = GIVEN.map(([title, given]) =>
+    make("label", {}, make("input", {
+      type: "radio", name: "given", checked: given === byEntry.given,
+      onchange: () => { byEntry.given = given; drawCurriculum(box, review); box.querySelector("input:checked").focus(); },
+    }), make("span", {}, title)));
+  box.replaceChildren(
+    make("p", {}, plan.paced
+      ? "Every label's pairs by the step at which they entered, the easiest labels first: what entered early was easy to learn, what never entered contradicts all that was. "
+      : "Every label's pairs by how hard they are among all pairs, the easiest labels first. ",
+      "Choose a label to see its rows from easy to hard."),
+    make("fieldset", { class: "switch shown" }, make("legend", {}, "Pairs of"), choices),
+    make("div", { class: "legend", "aria-hidden": "true" }, make("span", {}, stageName(0)),
+      Array.from({ length: plan.steps }, (_, step) => make("i", { style: `background:${shade(step, plan.steps)}` })),
+      make("span", {}, stageName(plan.steps - 1)), plan.paced ? [make("i", { class: "never" }), make("span", {}, "never")] : null),
+    make("div", { class: "lanes" }, order.map((j) => lane(j, plan, box, review))),
+    make("div", { class: "path", id: "path" }),
+  );
+  drawPath(plan, review);
+}
+
+// Steps of a paced fit, or tenths of all pairs by difficulty.
+function stageName(stage) {
+  const plan = audit.curriculum;
+  if (!plan.paced) return `${10 * stage}–${10 * stage + 10}\u00a0%`;
+  return stage === plan.steps ? "never" : `step ${stage + 1}`;
+}
+
+const shade = (step, steps) => `color-mix(in oklab, var(--easy), var(--hard) ${Math.round((100 * step) / Math.max(1, steps - 1))}%)`;
+
+function lane(j, plan, box, review) {
+  const cells = plan.entered[j][byEntry.given];
+  const total = cells.reduce((sum, cell) => sum + cell, 0);
+  const never = cells[plan.steps];
+  const spoken = total ? `${labels.name[j]}: ${percent(cells[0] / total)} at ${stageName(0)}${plan.paced ? `, ${percent(never / total)} never` : ""}` : `${labels.name[j]}: no rows`;
+  return make("button", {
+      type: "button", class: "lane", "aria-label": spoken, "aria-pressed": String(byEntry.label === j),
+      onclick: (event) => {
+        byEntry.label = j;
+        for (const other of box.querySelectorAll(".lane")) other.setAttribute("aria-pressed", String(other === event.currentTarget));
+        drawPath(plan, review);
+        $("path").scrollIntoView({ block: "nearest" });
+      },
+    },
+    make("span", { class: "name" }, labels.name[j]),
+    make("span", { class: "steps" }, cells.map((cell, step) => cell
+      ? make("span", {
+          class: step === plan.steps ? "never" : null, title: `${stageName(step)}: ${plural(cell, "pair")}`,
+          style: `flex-grow:${cell};${step === plan.steps ? "" : `background:${shade(step, plan.steps)}`}`,
+        })
+      : null)),
+    make("span", { class: "total" }, whole(total)),
+  );
+}
+
+// Some rows of the chosen label at every step, and the way to its suspicions.
+function drawPath(plan, review) {
+  const j = byEntry.label, cells = plan.entered[j][byEntry.given], examples = plan.examples[j][byEntry.given];
+  $("path").replaceChildren(
+    make("h2", {}, labels.name[j], make("span", { class: "at" }, byEntry.given ? " from easy to hard" : " is absent, from easy to hard")),
+    make("ol", {}, cells.map((cell, step) => cell
+      ? make("li", {},
+          make("h3", {}, stageName(step), make("span", { class: "note" }, ` ${plural(cell, "row")}`)),
+          make("ul", {}, examples[step].map((row) =>
+            make("li", {}, picture(row), make("span", { class: "text short" }, textOf(row) ? `${rowName(row)}: ${textOf(row).slice(0, 120)}` : rowName(row))))))
+      : null)),
+    make("p", {}, make("button", { type: "button", onclick: () => review(j) }, `Review the suspicions of ${labels.name[j]}`)),
+  );
+}
+
+const HEADS = [
+  ["name", "label", (value) => value], ["prevalence", "prevalence", percent], ["difficulty", "difficulty", amount], ["noise", "wrong, estimated", percent],
+  ["lost", "lost positives", percent], ["false", "false positives", percent], ["auc", "AUC", (value) => (value === null ? "–" : value.toFixed(3))],
+  ["suspects", "on this page", whole],
+];
+const byHead = { head: 3, sign: -1 };
+
+function drawLabels(box, review) {
+  labels.suspects = new Array(N_LABELS).fill(0);
+  for (const label of pairs.label) labels.suspects[label] += 1;
+  box.replaceChildren(
+    make("p", {}, "Labels by how hard they are to learn and how many of their given values are probably wrong; larger circles are more frequent labels."),
+    labelMap(review),
+    make("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Labels" }, make("table", { id: "label-table" })),
+  );
+  drawLabelTable(review);
+}
+
+function drawLabelTable(review) {
+  const [key] = HEADS[byHead.head];
+  const value = (j) => labels[key][j];
+  const order = labels.name.map((_, j) => j).sort((a, b) => {
+    if (key === "name") return byHead.sign * value(a).localeCompare(value(b), "en", { numeric: true });
+    // What is not known stays last either way.
+    return (value(a) === null) - (value(b) === null) || byHead.sign * (value(a) - value(b));
+  });
+  const sortBy = (head) => {
+    byHead.sign = byHead.head === head ? -byHead.sign : head ? -1 : 1;
+    byHead.head = head;
+    drawLabelTable(review);
+    $("label-table").querySelectorAll("thead button")[head].focus();
+  };
+  $("label-table").replaceChildren(
+    make("thead", {}, make("tr", {}, HEADS.map(([, title], head) =>
+      make("th", {
+          scope: "col", class: head ? "number" : null,
+          "aria-sort": head !== byHead.head ? "none" : byHead.sign > 0 ? "ascending" : "descending",
+        }, make("button", { type: "button", onclick: () => sortBy(head) }, title))))),
+    make("tbody", {}, order.map((j) => make("tr", {}, HEADS.map(([name, , format], head) =>
+      head
+        ? make("td", { class: "number" }, format(labels[name][j]))
+        : make("th", { scope: "row" }, make("button", { type: "button", class: "plain", onclick: () => review(j) }, labels.name[j])))))),
+  );
+}
+
+// Ends of an axis with some room around the values, and round ticks between them.
+function axis(values) {
+  const low = Math.min(...values), high = Math.max(...values), room = 0.08 * (high - low) || 0.01;
+  const [start, end] = [low === 0 ? 0 : Math.max(0, low - room), high + room];
+  const unit = 10 ** Math.floor(Math.log10((end - start) / 3));
+  const step = [1, 2, 5, 10].map((d) => d * unit).find((s) => (end - start) / s <= 6);
+  const first = Math.ceil(start / step - 1e-9);
+  return [start, end, Array.from({ length: Math.floor(end / step + 1e-9) - first + 1 }, (_, i) => (first + i) * step)];
+}
+
+function labelMap(review) {
+  const W = phone.matches ? 360 : 720, H = phone.matches ? 320 : 400, left = 56, right = 20, top = 16, bottom = 44;
+  const shown = labels.name.map((_, j) => j).filter((j) => labels.difficulty[j] !== null && labels.noise[j] !== null);
+  if (!shown.length) return make("p", { class: "note" }, "No label could be placed.");
+  const [lowX, highX, ticksX] = axis(shown.map((j) => labels.difficulty[j]));
+  const [lowY, highY, ticksY] = axis([0, ...shown.map((j) => labels.noise[j])]);
+  const x = (value) => left + ((W - left - right) * (value - lowX)) / (highX - lowX);
+  const y = (value) => H - bottom - ((H - top - bottom) * (value - lowY)) / (highY - lowY);
+  const radius = (j) => 3 + 9 * Math.sqrt(labels.prevalence[j] ?? 0);
+  const byNoise = [...shown].sort((a, b) => labels.noise[b] - labels.noise[a]);
+  const dots = byNoise.map((j) =>
+    make("g", { class: "spot", onclick: () => review(j) },
+      make("circle", { cx: x(labels.difficulty[j]).toFixed(1), cy: y(labels.noise[j]).toFixed(1), r: radius(j).toFixed(1) }),
+      make("title", {}, `${labels.name[j]}: difficulty ${amount(labels.difficulty[j])}, ${percent(labels.noise[j])} wrong`)));
+  return make("svg", { viewBox: `0 0 ${W} ${H}`, class: "map", role: "img",
+      "aria-label": `Labels by difficulty and noise; most noisy: ${byNoise.slice(0, 5).map((j) => `${labels.name[j]} ${percent(labels.noise[j])}`).join(", ")}. The table below has all.` },
+    ticksX.map((t) => make("g", {}, make("line", { x1: x(t), x2: x(t), y1: top, y2: H - bottom, class: "grid" }),
+      make("text", { x: x(t), y: H - bottom + 16, "text-anchor": "middle" }, amount(t)))),
+    ticksY.map((t) => make("g", {}, make("line", { x1: left, x2: W - right, y1: y(t), y2: y(t), class: "grid" }),
+      make("text", { x: left - 8, y: y(t) + 4, "text-anchor": "end" }, percent(t)))),
+    make("text", { x: (left + W - right) / 2, y: H - 8, "text-anchor": "middle", class: "title" }, "difficulty →"),
+    make("text", { transform: `translate(14 ${(top + H - bottom) / 2}) rotate(-90)`, "text-anchor": "middle", class: "title" }, "probably wrong →"),
+    dots, names(byNoise, x, y, radius, W - right),
+  );
+}
+
+// Names beside their circles, the most noisy first; what would cover another name is left to the table.
+function names(order, x, y, radius, edge) {
+  const taken = [], texts = [];
+  for (const j of order.slice(0, 200)) {
+    const name = labels.name[j].length > 24 ? `${labels.name[j].slice(0, 23)}…` : labels.name[j];
+    const width = 6.6 * name.length, cx = x(labels.difficulty[j]), cy = y(labels.noise[j]), r = radius(j);
+    for (const [at, anchor] of [[cx + r + 4, "start"], [cx - r - 4, "end"]]) {
+      const box = anchor === "start" ? [at, at + width] : [at - width, at];
+      if (box[1] > edge || box[0] < 56) continue;
+      if (taken.some(([a, b, c]) => box[0] < b && box[1] > a && Math.abs(cy - c) < 13)) continue;
+      taken.push([...box, cy]);
+      texts.push(make("text", { x: at.toFixed(1), y: (cy + 4).toFixed(1), "text-anchor": anchor, class: "name" }, name));
+      break;
+    }
+  }
+  return texts;
+}

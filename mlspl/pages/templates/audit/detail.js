@@ -1,0 +1,136 @@
+// Everything known about one pair, and the three answers to it.
+const QUESTIONS = ["Is this label missing?", "Is this label spurious?", "Does this label belong here?"];
+const PRESENCE = ["absent", "present"];
+
+function answersTo(pair) {
+  const add = pairs.suggested[pair] === 1;
+  return [
+    ["accepted", "a", "Accept", add ? "add the label" : "take the label off"],
+    ["rejected", "r", "Reject", pairs.given[pair] === null ? "stays unknown" : "it is right as given"],
+    ["unsure", "u", "Unsure", "mark it unknown"],
+  ];
+}
+
+function drawDetail(box, pair, answer, move) {
+  if (pair === undefined) {
+    box.replaceChildren(
+      make("p", { class: "empty", id: "question" }, N_PAIRS ? "Nothing here under these filters." : "No label is suspected."),
+    );
+    return;
+  }
+  const row = pairs.row[pair], label = pairs.label[pair], direction = directionAt[pair];
+  const item = itemOf.get(row);
+  const detail = audit.details[pair];
+  const given = pairs.given[pair] === null ? "unknown" : PRESENCE[pairs.given[pair]];
+  const buttons = answersTo(pair).map(([name, key, verb, effect]) =>
+    make(
+      "button",
+      {
+        type: "button", class: `answer ${name}`, "data-answer": name, "aria-pressed": String(STATUS[status[pair]] === name),
+        onclick: () => answer(STATUS.indexOf(name), true),
+      },
+      make("span", { class: "verb" }, verb, " ", make("kbd", {}, key)), make("span", { class: "effect" }, effect),
+    ),
+  );
+  box.replaceChildren(
+    make("div", { class: "paging" },
+      make("button", { type: "button", class: "back", onclick: () => move(null) }, "‹ List"),
+      make("button", { type: "button", "aria-label": "Previous", onclick: () => move(-1) }, "‹"),
+      make("button", { type: "button", "aria-label": "Next", onclick: () => move(1) }, "›"),
+    ),
+    make("div", { class: "facts-of" },
+      make("p", { class: "question" }, QUESTIONS[direction]),
+      make("h2", { id: "question" }, labels.name[label], make("span", { class: "at" }, ` on ${rowName(row)}`)),
+      make("p", { class: "verdict" },
+        "given ", make("b", {}, given), ", suggested ", make("b", {}, PRESENCE[pairs.suggested[pair]]),
+        make("span", { class: "sure" }, ` ${percent(pairs.suspicion[pair])} suspicion`),
+      ),
+      pairs.why[pair] === null ? null : make("p", { class: "why" }, audit.reasons[pairs.why[pair]]),
+      drawRowContent(row),
+      make("h3", {}, "Its labels as given"),
+      item === undefined ? null : chips(items.labels[item], label, items.unknown[item]),
+      detail ? drawEvidence(detail, label) : make("p", { class: "note" }, "Features and nearest rows are on the page for the strongest suspicions only."),
+      detail ? drawNeighbours(detail, label) : null,
+      make("p", { class: "note" }, difficultyOf(pair)),
+    ),
+    make("div", { class: "answers", role: "group", "aria-label": "Your decision" }, buttons),
+  );
+}
+
+function difficultyOf(pair) {
+  const rank = pairs.difficulty[pair], step = pairs.entered[pair], plan = audit.curriculum;
+  const harder = rank === null ? "" : `Harder than ${percent(rank)} of all pairs. `;
+  if (step === null || !plan.paced) return harder;
+  return harder + (step ? `Learnt from step ${step} of ${plan.steps} on.` : "Never learnt: it contradicts what was.");
+}
+
+function drawRowContent(row) {
+  const text = textOf(row), image = picture(row);
+  if (!text && !image) return null;
+  return make("div", { class: "content" }, image, text ? make("p", { class: "text" }, text) : null);
+}
+
+function chips(present, label, unknown = []) {
+  if (!present.length && !unknown.length) return make("p", { class: "note" }, "none");
+  const chip = (j, kind) => make("li", { class: `${kind}${j === label ? " asked" : ""}` }, labels.name[j], kind ? make("span", { class: "note" }, " unknown") : null);
+  return make("ul", { class: "chips" }, present.map((j) => chip(j, "")), unknown.map((j) => chip(j, "unknown")));
+}
+
+function drawEvidence(detail, label) {
+  const name = labels.name[label];
+  const side = (title, rows) =>
+    make("div", {},
+      make("h3", {}, title),
+      rows.length
+        ? make("table", { class: "evidence" },
+            make("thead", {}, make("tr", {},
+              make("th", { scope: "col" }, "feature"), make("th", { scope: "col", class: "number" }, "here"),
+              make("th", { scope: "col", class: "number" }, "with"), make("th", { scope: "col", class: "number" }, "without"),
+              make("th", { scope: "col", class: "strip" }, make("span", { class: "hidden" }, "picture")),
+            )),
+            make("tbody", {}, rows.map(([feature, here, having, lacking]) =>
+              make("tr", {},
+                make("th", { scope: "row" }, audit.features[feature]), make("td", { class: "number" }, amount(here)),
+                make("td", { class: "number" }, amount(having)), make("td", { class: "number" }, amount(lacking)),
+                make("td", { class: "strip" }, strip(here, having, lacking)),
+              ))),
+          )
+        : make("p", { class: "note" }, "no feature"),
+    );
+  return make("div", { class: "sides", "aria-label": `Features beside the mean of the rows with and without ${name}` },
+    side("Features that speak for the label", detail.for), side("Features that speak against it", detail.against));
+}
+
+// Where this row stands (bar) between the means of rows with (full) and without the label (hollow).
+function strip(here, having, lacking) {
+  const known = [here, having, lacking].filter((value) => value !== null);
+  const low = Math.min(...known), span = Math.max(...known) - low || 1;
+  const x = (value) => (6 + (68 * (value - low)) / span).toFixed(1);
+  return make("svg", { viewBox: "0 0 80 14", "aria-hidden": "true" },
+    make("line", { x1: 4, x2: 76, y1: 7, y2: 7, class: "axis" }),
+    lacking === null ? null : make("circle", { cx: x(lacking), cy: 7, r: 3.5, class: "lacking" }),
+    having === null ? null : make("circle", { cx: x(having), cy: 7, r: 3.5, class: "having" }),
+    here === null ? null : make("rect", { x: x(here) - 1.25, y: 1, width: 2.5, height: 12, class: "here" }),
+  );
+}
+
+function drawNeighbours(detail, label) {
+  const side = (title, rows) =>
+    make("div", {},
+      make("h3", {}, title),
+      rows.length
+        ? make("ol", { class: "neighbours" }, rows.map(([row, distance]) => {
+            const item = itemOf.get(row);
+            return make("li", {},
+              picture(row),
+              make("div", {},
+                make("p", { class: "head" }, make("b", {}, rowName(row)), make("span", { class: "note" }, ` distance ${amount(distance)}`)),
+                textOf(row) ? make("p", { class: "text short" }, textOf(row).slice(0, 300)) : null,
+                item === undefined ? null : chips(items.labels[item], label),
+              ));
+          }))
+        : make("p", { class: "note" }, "no row"),
+    );
+  return make("div", { class: "sides" },
+    side("Nearest rows with the label", detail.with), side("Nearest rows without it", detail.without));
+}
