@@ -9,13 +9,12 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from threadpoolctl import threadpool_limits
-
 from mlspl.datasets import Dataset, corrupt
 from mlspl.experiments.trial import Outcome, Trial, parse_corruption
 from mlspl.metrics import score_all, score_others
 from mlspl.model_selection import protocol_split
 from mlspl.recipes import Recipe, Schema, get_method, take_rows
+from mlspl.solvers import one_library_thread
 
 try:
     import resource
@@ -55,7 +54,7 @@ def run_trial(trial: Trial, dataset: Dataset) -> Outcome:
     True
     """
     _reset_peak_memory()
-    with warnings.catch_warnings(record=True) as caught, threadpool_limits(1):
+    with warnings.catch_warnings(record=True) as caught, one_library_thread():
         warnings.simplefilter("always")
         results: dict[str, Any]
         try:

@@ -3,11 +3,11 @@
 import os
 import random
 import signal
-import time
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing, contextmanager
-from threading import Thread, current_thread, main_thread
+from functools import cache
+from threading import current_thread, main_thread
 
 from joblib import Parallel, cpu_count, delayed, parallel_config
 
@@ -117,7 +117,7 @@ def _parallel(
 def _results(calls: Iterable, jobs: int) -> Generator[tuple[str, Outcome]]:
     if jobs == 1:
         return (run(*arguments, **named) for run, arguments, named in calls)
-    worker = {"initializer": _become_worker, "initargs": (os.getpid(),)}
+    worker = {"initializer": _worker_start(os.getpid())}
     with parallel_config("loky", n_jobs=jobs, inner_max_num_threads=1, **worker), _ctrl_c_ignored():
         # Batches would lose finished trials when this process is killed.
         return Parallel(batch_size=1, return_as="generator_unordered")(calls)
@@ -140,13 +140,26 @@ def _ctrl_c_ignored():
         signal.signal(signal.SIGINT, handler)
 
 
-def _become_worker(parent: int) -> None:
-    """Leave Ctrl-C to the parent, in a worker that was started later too, and do not outlive it."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    Thread(target=_end_with, args=(parent,), daemon=True).start()
+@cache  # joblib keeps its workers for the next call if that starts them by the same function
+def _worker_start(parent: int) -> Callable[[], None]:
+    """What a worker does first: leave Ctrl-C to its parent, and see to it that it does not outlive it.
 
+    A nested function is sent as code. By name, the worker would first import this package, which takes
+    seconds, and live on for as long if the parent is killed meanwhile.
+    """
 
-def _end_with(parent: int) -> None:
-    while os.getppid() == parent:
-        time.sleep(0.5)
-    os._exit(1)
+    def start() -> None:
+        import os
+        import signal
+        import time
+        from threading import Thread
+
+        def end_with_parent() -> None:
+            while os.getppid() == parent:
+                time.sleep(0.2)
+            os._exit(1)
+
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        Thread(target=end_with_parent, daemon=True).start()
+
+    return start

@@ -7,6 +7,7 @@ from mlspl.solvers.linear_machines import LINEAR_LOSSES, LinearSolution, solve_l
 from mlspl.solvers.rank_pairs import LabelPairs, label_pairs
 from mlspl.solvers.rank_svm import RankSVMSolution, solve_rank_svm
 from mlspl.solvers.reference import get_svm_solver, solve_svms_libsvm
+from mlspl.solvers.threads import one_library_thread
 from mlspl.solvers.trees import FlatTrees
 
 __all__ = [
@@ -20,6 +21,7 @@ __all__ = [
     "SVRSolution",
     "get_svm_solver",
     "label_pairs",
+    "one_library_thread",
     "solve_codes",
     "solve_linear",
     "solve_rank_svm",

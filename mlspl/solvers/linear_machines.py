@@ -5,14 +5,13 @@ from typing import NamedTuple
 
 import numpy as np
 from numba import config
-from threadpoolctl import threadpool_limits
 
 from mlspl.solvers.arrays import read_only
 from mlspl.solvers.linear_descent import descend
 from mlspl.solvers.linear_losses import LOGISTIC, SQUARED, SQUARED_HINGE
 from mlspl.solvers.linear_newton import Block, minimise_block
 from mlspl.solvers.linear_rows import LANES, Rows
-from mlspl.solvers.threads import run_threads
+from mlspl.solvers.threads import one_library_thread, run_threads
 
 __all__ = ["LINEAR_LOSSES", "LinearSolution", "solve_linear"]
 
@@ -152,7 +151,7 @@ def solve_linear(
         groups = [order[first : first + LANES] for first in range(0, L, LANES)]
         calls = [(group, smaller_class, rows, targets, costs, loss, start, tol, solution) for group in groups]
     # BLAS has its own threads; they would fight with these, and round differently.
-    with nullcontext() if rows.is_sparse else threadpool_limits(1, user_api="blas"):
+    with nullcontext() if rows.is_sparse else one_library_thread():
         run_threads(work, calls, n_threads)
     if not np.isfinite(solution.objective).all():
         raise ValueError(

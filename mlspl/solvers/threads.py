@@ -1,9 +1,13 @@
-"""Run compiled, GIL-free work on a few threads, and let Ctrl-C out at once."""
+"""Run compiled, GIL-free work on a few threads, let Ctrl-C out at once, and keep BLAS to one meanwhile."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from threading import Lock
 
-__all__ = ["run_threads"]
+from threadpoolctl import threadpool_limits
+
+__all__ = ["one_library_thread", "run_threads"]
 
 
 def run_threads(work: Callable[..., object], calls: Iterable[tuple], n_threads: int) -> None:
@@ -42,3 +46,38 @@ def run_threads(work: Callable[..., object], calls: Iterable[tuple], n_threads: 
             future.result()
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
+
+
+class _Limit:
+    """The limit that is set, if any, and how many are inside it."""
+
+    lock = Lock()
+    users = 0
+    limits: threadpool_limits | None = None
+
+
+@contextmanager
+def one_library_thread() -> Iterator[None]:
+    """BLAS and OpenMP work on one thread in here.
+
+    Their limits hold for the whole process. Were each caller to set and restore them, callers that overlap
+    would restore what another had set; so the first one in sets them, and the last one out restores them.
+
+    Examples
+    --------
+    >>> from threadpoolctl import threadpool_info
+    >>> with one_library_thread():
+    ...     {library["num_threads"] for library in threadpool_info()}
+    {1}
+    """
+    with _Limit.lock:
+        if _Limit.users == 0:
+            _Limit.limits = threadpool_limits(1)
+        _Limit.users += 1
+    try:
+        yield
+    finally:
+        with _Limit.lock:
+            _Limit.users -= 1
+            if _Limit.users == 0 and _Limit.limits is not None:
+                _Limit.limits.restore_original_limits()

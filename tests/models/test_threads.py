@@ -6,6 +6,7 @@ import numpy as np
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from mlspl import MLLOCClassifier, MLSPLClassifier
+from mlspl.solvers import one_library_thread
 from tests.machines import made_data
 
 
@@ -21,3 +22,17 @@ def test_concurrent_fits_agree_and_leave_the_threads_of_blas_alone():
     for kind in range(2):
         for others in scores[kind::2]:
             np.testing.assert_array_equal(others, scores[kind])
+
+
+def test_a_limit_that_overlaps_others_ends_with_the_last():
+    def threads():
+        return {library["num_threads"] for library in threadpool_info()}
+
+    with threadpool_limits(2):
+        first, second = one_library_thread(), one_library_thread()
+        first.__enter__()
+        second.__enter__()
+        first.__exit__(None, None, None)
+        assert threads() == {1}
+        second.__exit__(None, None, None)
+        assert threads() == {2}
