@@ -1,10 +1,10 @@
-"""Names that come from files, made harmless: for a terminal, for Rich, for a spreadsheet, for a folder."""
+"""Names that come from files, made harmless: for a terminal, Rich, Matplotlib, a spreadsheet, a folder."""
 
 import re
 
 from rich.markup import escape
 
-__all__ = ["file_stem", "printable", "safe_cell", "shown"]
+__all__ = ["drawn", "file_stem", "printable", "safe_cell", "shown"]
 
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "＝", "＋", "－", "＠")
 _LONGEST_STEM = 100
@@ -24,6 +24,11 @@ def printable(text: str) -> str:
 def shown(text: str) -> str:
     """A name as Rich may print it: `printable`, and brackets are brackets."""
     return escape(printable(text))
+
+
+def drawn(text: str) -> str:
+    """A name as Matplotlib may draw it: `printable`, and dollars are dollars."""
+    return printable(text).replace("$", r"\$")
 
 
 def safe_cell(text: str) -> str:

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 
 from mlspl import pacing
-from mlspl._text import shown
+from mlspl._text import printable, shown
 from mlspl.errors import UserError
 from mlspl.pacing.plotting import PACES
 
@@ -138,4 +138,4 @@ def _save(
     max_loss: float | None,
 ) -> None:
     path = pacing.save_plot(functions, out, paces=paces or PACES, max_loss=max_loss)
-    typer.echo(f"wrote {path}")
+    typer.echo(f"wrote {printable(str(path))}")

@@ -1,8 +1,9 @@
 """Sending trials to a Dask cluster, one that runs elsewhere or one started here."""
 
-from collections.abc import Generator, Mapping, Sequence
+import logging
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from importlib.metadata import PackageNotFoundError, version
 
 from mlspl.datasets import Dataset
@@ -13,6 +14,7 @@ from mlspl.experiments.trial import WORKER_DIED, Outcome, Trial
 __all__ = ["dask_results"]
 
 _CONNECT_SECONDS = 10
+_RECONNECT_SECONDS = 10
 
 
 def dask_results(
@@ -41,6 +43,9 @@ def dask_results(
         raise UserError("--scheduler needs Dask; install it with: pip install 'mlspl[dask]'.") from None
 
     with ExitStack() as stack:
+        # A scheduler that has gone is told of in a sentence, below, and soon.
+        stack.enter_context(_quiet(logging.getLogger("distributed")))
+        stack.enter_context(dask.config.set({"distributed.comm.timeouts.connect": f"{_RECONNECT_SECONDS}s"}))
         if scheduler == "local":
             cluster = stack.enter_context(
                 LocalCluster(n_workers=jobs, threads_per_worker=1, processes=True, dashboard_address=":0")
@@ -70,12 +75,25 @@ def dask_results(
                 outcome = future.result()
             except KilledWorker:
                 outcome = Outcome(error=WORKER_DIED)
-            except CancelledError:
+            except (CancelledError, OSError):
                 raise UserError(
                     f"The Dask scheduler {scheduler} is gone or dropped the work. Finished work is stored; "
                     "the same command goes on from there."
                 ) from None
             yield futures.pop(future), outcome
+
+
+@contextmanager
+def _quiet(logger: logging.Logger) -> Iterator[None]:
+    """Have the handlers of a logger, to which those below it hand on, drop everything meanwhile."""
+    before = [(handler, handler.level) for handler in logger.handlers]
+    for handler, _ in before:
+        handler.setLevel(logging.CRITICAL + 1)
+    try:
+        yield
+    finally:
+        for handler, level in before:
+            handler.setLevel(level)
 
 
 def _hold(dataset: Dataset) -> Dataset:

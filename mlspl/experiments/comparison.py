@@ -200,14 +200,25 @@ def read_scores(path: str | Path, criteria: Sequence[str] = (), variants: bool =
 def _read_csv(path: Path) -> pd.DataFrame:
     try:
         table = pd.read_csv(path, skipinitialspace=True)
+        if not isinstance(table.index, pd.RangeIndex):
+            # Rows longer than the header: pandas has taken their first cells for names of the rows.
+            names = [*table.columns, *(f"Unnamed: {level}" for level in range(table.index.nlevels))]
+            table = pd.read_csv(path, skipinitialspace=True, header=0, names=names)
     except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError) as error:
         raise UserError(f"{path} is neither a results file nor a CSV table: {error}.") from None
+    for name in [name for name in table if name.startswith("Unnamed:")]:
+        if table[name].notna().any():
+            line = table[name].notna().idxmax() + 2
+            raise UserError(f"{path}, line {line}: a cell in a column without a name. Complete the header.")
+        del table[name]  # a comma at the end of each line
     for column in ("dataset", "method"):
         if column not in table:
             raise UserError(
                 f"{path} has no column {column!r}; a table to compare has the columns dataset, method, split "
                 "and one for each criterion."
             )
+    if table.empty:
+        raise UserError(f"{path} has a header and no rows: there is nothing to compare.")
     if "split" not in table:
         table["split"] = 0
     empty = table.index[table[["dataset", "method", "split"]].isna().any(axis=1)]

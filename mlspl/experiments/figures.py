@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 
 from mlspl._files import replacing
+from mlspl._text import drawn
 from mlspl.experiments.comparison import Comparison, Ranking
 from mlspl.experiments.paper import PUBLISHED
 from mlspl.experiments.scores import criteria_in
@@ -68,7 +69,7 @@ def pace_function_figure(scores: pd.DataFrame, functions: Sequence[str]) -> Figu
             draw_intervals(axis, means, deviations, reference.mean() if len(reference) else None)
         row[0].set_ylabel(_criterion_label(criterion), color=_INK, fontsize=9)
     for axis, block in zip(axes[0], blocks, strict=True):
-        axis.set_title(block, fontsize=10, color=_INK)
+        axis.set_title(drawn(block), fontsize=10, color=_INK)
     title = "MLSPL under each self-paced function (mean ± standard deviation over splits"
     figure.suptitle(f"{title}; dashed: ML-LOC)" if len(unpaced) else f"{title})", fontsize=9, color=_INK)
     return figure
@@ -201,7 +202,7 @@ def _draw_ranks(axis: Axes, criterion: str, ranking: Ranking, alpha: float) -> N
         height = top - 0.62 * (i if on_left else k - 1 - i)
         edge = 1 - 0.08 * (k - 1) if on_left else k + 0.08 * (k - 1)
         axis.plot([rank, rank, edge], [0, height, height], **line)
-        title = method_title(name)
+        title = drawn(method_title(name))
         text = f"{title}  {rank:.2f} " if on_left else f" {rank:.2f}  {title}"
         axis.text(
             edge, height, text, ha="right" if on_left else "left", va="center", fontsize=8.5, color=_INK
@@ -241,5 +242,5 @@ def rank_groups(ranks: np.ndarray, distance: float) -> list[tuple[int, int]]:
 
 
 def _criterion_label(name: str) -> str:
-    label = name.replace("_", " ")
+    label = drawn(name.replace("_", " "))
     return f"{label} {'↑' if CRITERIA[name].greater_is_better else '↓'}" if name in CRITERIA else label

@@ -276,7 +276,7 @@ class DerivedScale(DerivedFunction, ScaleFamily):
         import sympy as sp
 
         scale = pace ** sp.nsimplify(self.exponent, rational=True)
-        weight = forms.curve.subs(next(iter(forms.curve.free_symbols)), loss / scale)
+        weight = _substitute(forms.curve, loss / scale)
         return weight, *(None if form is None else scale * form for form in (forms.inverse, forms.penalty))
 
 
@@ -290,7 +290,7 @@ class DerivedShift(DerivedFunction, ShiftFamily):
         return f"derive({_shown(self.source)}, family='shift')"
 
     def _with_pace(self, forms: ClosedForms, loss: Any, v: Any, pace: Any) -> tuple[Any, Any, Any]:
-        weight = forms.curve.subs(next(iter(forms.curve.free_symbols)), loss - pace)
+        weight = _substitute(forms.curve, loss - pace)
         inverse = None if forms.inverse is None else pace + forms.inverse
         return weight, inverse, None if forms.penalty is None else forms.penalty - pace * v
 
@@ -330,6 +330,11 @@ def _sympy() -> ModuleType | None:
     except ImportError:
         return None
     return sympy
+
+
+def _substitute(curve: Any, t: Any) -> Any:
+    """The curve at another t; SymPy may have found that it does not depend on it, as 0**t for t > 0."""
+    return curve.subs(dict.fromkeys(curve.free_symbols, t))
 
 
 def _shown(source: Any) -> str:

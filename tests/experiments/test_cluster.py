@@ -1,8 +1,12 @@
 """Dask: the same numbers, a killed worker notwithstanding, and sentences where there is no cluster."""
 
+import json
 import os
 import signal
 import socket
+import subprocess
+import sys
+import time
 from dataclasses import replace
 
 import pytest
@@ -47,3 +51,34 @@ def test_a_scheduler_that_is_not_there_is_a_sentence(tmp_path, monkeypatch):
         address = f"tcp://127.0.0.1:{unused.getsockname()[1]}"
     with Store(tmp_path / "results.db") as store, pytest.raises(UserError, match="No Dask scheduler answers"):
         run_trials([], {}, store, scheduler=address)
+
+
+def test_a_scheduler_killed_in_the_middle_is_a_sentence(tmp_path, monkeypatch, capfd):
+    """There were pages of traceback."""
+    monkeypatch.setattr(cluster, "_RECONNECT_SECONDS", 2)
+    full = load_dataset("digits-traits")
+    data = {"digits": replace(full, X=full.X[:100], Y=full.Y[:100])}
+    trials = plan_trials(data, ["ml-knn"], splits=40)
+    file = tmp_path / "scheduler.json"
+    common = ["--scheduler-file", str(file), "--no-dashboard"]
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    python = [sys.executable, "-m"]
+    command = [*python, "distributed.cli.dask_scheduler", "--port", "0", *common]
+    scheduler = subprocess.Popen(command, **quiet)
+    worker = None
+    try:
+        while not file.exists():
+            assert scheduler.poll() is None
+            time.sleep(0.1)
+        command = [*python, "distributed.cli.dask_worker", "--nthreads", "1", "--no-nanny", *common]
+        worker = subprocess.Popen(command, **quiet)
+        address = json.loads(file.read_text())["address"]
+        with Store(tmp_path / "results.db") as store:
+            with pytest.raises(UserError, match=r"is gone or dropped the work.*the same command goes on"):
+                run_trials(trials, data, store, scheduler=address, on_result=lambda *_: scheduler.kill())
+            assert store.finished()
+    finally:
+        for process in filter(None, (worker, scheduler)):
+            process.kill()
+            process.wait()
+    assert "Traceback" not in capfd.readouterr().err

@@ -150,3 +150,26 @@ def test_variants_are_compared_only_when_asked_for(tmp_path):
         "mlspl-published (sigmoid)",
         "mlspl-published (tanh)",
     ]
+
+
+@pytest.mark.parametrize("header", ["dataset,method,split,one_error,", "dataset,method,split,one_error"])
+def test_commas_at_the_ends_of_lines_make_no_column(tmp_path, header):
+    path = tmp_path / "scores.csv"
+    path.write_text(f"{header}\nx,a,0,0.5,\nx,b,0,0.6,\n")
+    scores = read_scores(path)
+    assert scores.to_dict("list") == {
+        "block": ["x", "x"],
+        "variant": ["a", "b"],
+        "split": [0, 0],
+        "one_error": [0.5, 0.6],
+    }
+    path.write_text(f"{header}\nx,a,0,0.5,\nx,b,0,0.6,7\n")
+    with pytest.raises(UserError, match="line 3: a cell in a column without a name"):
+        read_scores(path)
+
+
+def test_a_header_alone_is_a_sentence(tmp_path):
+    path = tmp_path / "scores.csv"
+    path.write_text("dataset,method,split,one_error\n")
+    with pytest.raises(UserError, match="a header and no rows"):
+        read_scores(path)

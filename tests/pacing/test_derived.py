@@ -211,3 +211,12 @@ except ValueError as error:
         [sys.executable, "-W", "error", "-c", script], capture_output=True, text=True, check=True
     )
     assert run.stdout == "formulas need SymPy: install the extra, python -m pip install 'mlspl[symbolic]'.\n"
+
+
+@pytest.mark.parametrize("family", ["scale", "shift"])
+def test_a_curve_that_sympy_finds_constant_has_formulas(family):
+    """0**t is 1 at 0 and 0 beyond, which SymPy, told that t > 0, calls 0: there was a StopIteration."""
+    sympy = pytest.importorskip("sympy")
+    function = pacing.derive("0**t" if family == "scale" else "1/(1+exp(t))", family)
+    assert isinstance(function.formulas()["weight"], sympy.Expr)
+    assert function.latex().startswith(r"\begin{align*}")

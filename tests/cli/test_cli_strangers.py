@@ -1,0 +1,157 @@
+"""Names from files in every command: none orders a terminal, Rich, a spreadsheet or a folder about."""
+
+import csv
+import io
+import json
+import sys
+import unicodedata
+
+import numpy as np
+import pytest
+import typer
+
+from mlspl import MLkNNClassifier, pacing, save_model
+from mlspl.cli import reproduce
+from mlspl.cli.main import app
+from mlspl.experiments import Outcome, Store, Trial
+from mlspl.experiments.results import write_results
+from mlspl.experiments.tables import rich_tables
+
+# An escape sequence, a control character of C1, a changed direction, and markup that closes what is not open.
+EVIL = "\x1b[31m\x9b2J\u202e\u2066[/bold][link=x]$\\frac{"
+LABELS = [f"=cmd|{EVIL}", f"b{EVIL}", "[/bold]"]
+FEATURES = [f"f1{EVIL}", "f2"]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Files with such names in them: data, a model, results."""
+    home = tmp_path_factory.mktemp("strangers")
+    rng = np.random.default_rng(0)
+    X, Y = rng.standard_normal((40, 2)), (rng.random((40, 3)) < 0.4).astype(int)
+    with (home / "data.csv").open("w", newline="", encoding="utf-8") as stream:
+        csv.writer(stream).writerows([FEATURES + LABELS, *np.hstack([X, Y]).tolist()])
+    save_model(MLkNNClassifier(k=3).fit(X, Y), home / "m.skops", feature_names=FEATURES, label_names=LABELS)
+    with (home / "scores.csv").open("w", newline="", encoding="utf-8") as stream:
+        write = csv.writer(stream).writerow
+        write(["dataset", "method", "split", "one_error", f"other{EVIL}"])
+        for data in (f"../d{EVIL}", "=1+1", "[/bold]"):
+            for number, method in enumerate((f"=m{EVIL}", "[/bold]", "@sum", "plain")):
+                for split in range(6):
+                    write([data, method, split, number / 10 + split / 100, split])
+    with Store(home / "results.db") as store:
+        for split in range(6):
+            for number, method in enumerate((f"=m{EVIL}", "[/bold]", "bsvm")):
+                for data in (f"../d{EVIL}", "../../d", "[/bold]"):
+                    outcome = Outcome(scores={"one_error": number / 10 + split / 100}, warnings=[EVIL])
+                    store.record(Trial(data, data, method, {"k": EVIL}, split), outcome)
+    return home
+
+
+COMMANDS = {
+    ("fit",): ["data.csv", "--labels=-3", "--method", "ml-knn", "-o", "new.skops", "--test-size", "0.3"],
+    ("predict",): ["m.skops", "data.csv", "-o", "out.csv", "--top", "2"],
+    ("evaluate",): ["m.skops", "data.csv", "-o", "out.csv", "--all"],
+    ("reproduce",): ["--quick", "--methods", "ml-knn", "--splits", "1", "--jobs", "1", "--out", EVIL[:4]],
+    ("compare",): ["scores.csv", "--criterion", "one_error", "--higher", f"other{EVIL}", "--out", EVIL[:4]],
+    ("datasets", "list"): [],
+    ("datasets", "info"): ["data.csv", "--labels=-3", "--all"],
+    ("datasets", "fetch"): ["digits-traits"],
+    ("datasets", "convert"): ["data.csv", "out[bold].arff", "--labels=-3"],
+    ("pacing", "list"): [],
+    ("pacing", "plot"): ["linear", "-o", f"{EVIL[:4]}.svg"],
+    ("pacing", "derive"): ["exp(-t)"],
+    ("pacing", "verify"): ["linear"],
+}
+
+
+def paths(command, path=()):
+    inner = getattr(command, "commands", None)
+    return [path] if inner is None else [p for name, c in inner.items() for p in paths(c, (*path, name))]
+
+
+def assert_harmless(*texts):
+    for text in texts:
+        bad = {sign for sign in text if unicodedata.category(sign) in ("Cc", "Cf") and sign not in "\n\r\t"}
+        assert not bad, bad
+
+
+@pytest.mark.parametrize("path", paths(typer.main.get_command(app)), ids=" ".join)
+def test_no_command_hands_on_what_a_name_orders(mlspl, folder, tmp_path, path):
+    for file in folder.iterdir():
+        (tmp_path / file.name).write_bytes(file.read_bytes())
+    code, out, errors = mlspl(*path, *COMMANDS[path])
+    assert code == 0 or (path[-1] == "convert" and "no XML may hold" in errors), errors
+    assert_harmless(out, errors)
+    for file in tmp_path.rglob("*.csv"):
+        if file.name not in ("data.csv", "scores.csv"):
+            text = file.read_text(encoding="utf-8")
+            cells = [cell for row in csv.reader(io.StringIO(text, newline="")) for cell in row]
+            assert not [cell for cell in cells if cell[:1] in "=@" and cell]
+
+
+def test_a_store_of_strangers_stays_in_its_folder(mlspl, folder, tmp_path):
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a" / "results.db").write_bytes((folder / "results.db").read_bytes())
+    code, out, errors = mlspl("compare", "a/results.db", "--criterion", "one_error")
+    assert code == 0, errors
+    assert_harmless(out, errors)
+    with Store(tmp_path / "a" / "results.db") as store:
+        keys = store.frame()
+        trials = [
+            Trial(row.dataset, row.fingerprint, row.method, row.parameters, row.split)
+            for row in keys.itertuples()
+        ]
+        results = write_results(store, trials, tmp_path / "a")
+    assert len([path for path in results.files if path.suffix == ".csv"]) == 3 + 1
+    assert all(path.resolve().parent == tmp_path / "a" for path in results.files)
+    assert {path.name for path in tmp_path.iterdir()} == {"a"}
+    assert rich_tables(results.summary, 80)
+
+
+def test_trials_that_all_fail_are_listed(mlspl, monkeypatch):
+    """There was an internal error, KeyError: 'block', and no word of what had failed."""
+
+    def fail(trials, data, store, *others):
+        for trial in trials:
+            store.record(trial, Outcome(error=f"no luck{EVIL}"))
+
+    monkeypatch.setattr(reproduce.experiments, "run_trials", fail)
+    code, out, errors = mlspl("reproduce", "--quick", "--methods", "ml-knn", "--jobs", "1")
+    assert (code, errors) == (1, "")
+    assert "2 trials failed; the same command tries them again" in out
+    assert "ml-knn on split 0 of digits-traits: no luck" in out
+    assert_harmless(out)
+
+
+def test_output_that_cannot_show_everything(mlspl, monkeypatch, tmp_path):
+    """Latin-1 has no Ω. What is written to files is whole, and comes first."""
+    stream = io.TextIOWrapper(io.BytesIO(), encoding="latin-1")
+    monkeypatch.setattr(sys, "stdout", stream)
+    rows = ["é,b,Ω", *(f"{i},{i % 3},{i % 2}" for i in range(20))]
+    (tmp_path / "Ω.csv").write_text("\n".join(rows), encoding="utf-8")
+    assert mlspl("pacing", "list")[0] == 0
+    assert mlspl("fit", "Ω.csv", "--labels=-1", "--method", "ml-knn", "-o", "Ω.skops")[0] == 0
+    assert mlspl("evaluate", "Ω.skops", "Ω.csv", "-o", "Ω.csv.json")[0] == 0
+    stream.flush()
+    assert b"sigmoid" in stream.buffer.getvalue()
+    assert b"? " in stream.buffer.getvalue()
+    assert "Ω" in json.loads((tmp_path / "Ω.csv.json").read_text())["labels"]
+
+
+def test_closed_standard_input(mlspl, folder, monkeypatch):
+    monkeypatch.setattr(sys, "stdin", None)
+    code, _, errors = mlspl("predict", folder / "m.skops", "-")
+    assert (code, errors) == (
+        2,
+        "error: standard input is closed. Pipe a file into the command, or name one.\n",
+    )
+
+
+def test_without_docstrings(mlspl, monkeypatch):
+    """As with python -OO."""
+    for name in pacing.names():
+        monkeypatch.setattr(type(pacing.get(name)), "__doc__", None)
+    code, out, errors = mlspl("pacing", "list")
+    assert code == 0, errors
+    assert "sigmoid" in out
