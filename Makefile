@@ -7,6 +7,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 run: .venv/installed
 	$(BIN)/mlspl reproduce --splits 3 --out results/run
+	$(BIN)/python -m studies.tour results/run
 
 test: .venv/installed-dev
 	$(BIN)/python -m pytest -n auto
