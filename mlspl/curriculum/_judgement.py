@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 
 import numpy as np
-from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
 from mlspl._validation import check_labels_beside, check_scores, row_blocks
@@ -14,6 +13,7 @@ from mlspl.curriculum._noise_curve import (
     count_pairs,
     fit_curves,
     lookup_truth,
+    skew,
     truth_tables,
 )
 from mlspl.curriculum._pooling import pool
@@ -21,6 +21,11 @@ from mlspl.curriculum._relations import Relations, relate
 from mlspl.errors import UserError
 
 __all__ = ["Judgement", "judge", "label_codes", "log_odds"]
+
+# Skews of the models' log-odds that are tried, and how far from 0 they are expected: a ratio of slopes of
+# e^.6.
+SKEWS = (-0.6, -0.3, 0.0, 0.3, 0.6)
+SKEW_SPREAD = 0.3
 
 
 @dataclass(frozen=True)
@@ -59,28 +64,45 @@ def judge(Y, probabilities, relations: bool = True) -> Judgement:
     counts, sums = np.zeros((z.shape[1], N_BINS, 2)), np.zeros((z.shape[1], N_BINS))
     count_pairs(given, z, low, step, counts, sums)
     n = counts.sum(axis=2)
-    nodes = low[:, None] + step[:, None] * (np.arange(N_BINS) + 0.5)
-    mean = np.where(n > 0, sums / np.maximum(n, 1), nodes)
-    total = np.maximum(n.sum(axis=1), 1)
-    centre = (n * mean).sum(axis=1) / total
-    spread = np.sqrt((n * (mean - centre[:, None]) ** 2).sum(axis=1) / total)
-    spread = np.where(spread > 1e-9, spread, 1.0)
-    standard = (mean - centre[:, None]) / spread[:, None]
-    fits = Parallel(n_jobs=-1, prefer="threads")(
-        delayed(fit_curves)(standard[label], n[label], counts[label, :, 1], FALSE, LOST)
-        for label in range(len(n))
-    )
-    posterior = pool(np.array([fit[0] for fit in fits]))
+    middle = low[:, None] + step[:, None] * (np.arange(N_BINS) + 0.5)
+    mean = np.where(n > 0, sums / np.maximum(n, 1), middle)
     edges = low[:, None] + step[:, None] * np.arange(N_BINS + 1)
-    tables = np.stack(
-        [
-            truth_tables(posterior[label], slopes, offsets, (edges[label] - centre[label]) / spread[label])
-            for label, (_, slopes, offsets) in enumerate(fits)
-        ]
-    )
+    posterior, tables = explain_counts(n, counts[:, :, 1], mean, edges)
     truth = np.empty_like(z)
     lookup_truth(given, z, low, step, tables, truth)
     return Judgement(given, truth, posterior, related, names)
+
+
+def explain_counts(n, k, mean, nodes):
+    """Return the posterior of the rates (L, G), and tables of P(true = 1) at the nodes (L, 3, nodes).
+
+    n, k and mean (L, bins) are the pairs of a bin, those given 1, and the mean of their log-odds. The fits of
+    every skew are averaged by how well they explain all labels together.
+    """
+    fits = [_fit_skewed(n, k, skew(mean, by), skew(nodes, by)) for by in SKEWS]
+    evidence = np.array([fit[2] for fit in fits]) - (np.array(SKEWS) / SKEW_SPREAD) ** 2 / 2
+    weights = np.exp(evidence - evidence.max())
+    weights /= weights.sum()
+    posterior = sum(weight * fit[0] for weight, fit in zip(weights, fits, strict=True))
+    # P(true) is a mean over the posterior of skew and rates; of a label, every skew weighs the same.
+    tables = sum(weight * fit[1] for weight, fit in zip(weights, fits, strict=True))
+    return posterior, tables
+
+
+def _fit_skewed(n, k, z, nodes):
+    """Return posterior, tables and log-evidence of one skew."""
+    total = np.maximum(n.sum(axis=1, keepdims=True), 1)
+    centre = (n * z).sum(axis=1, keepdims=True) / total
+    spread = np.sqrt((n * (z - centre) ** 2).sum(axis=1, keepdims=True) / total)
+    spread = np.where(spread > 1e-9, spread, 1.0)
+    z, nodes = (z - centre) / spread, (nodes - centre) / spread
+    curves = [fit_curves(z[label], n[label], k[label], FALSE, LOST) for label in range(len(n))]
+    posterior, evidence = pool(np.array([curve[0] for curve in curves]))
+    tables = [
+        truth_tables(posterior[label], slopes, offsets, nodes[label])
+        for label, (_, slopes, offsets) in enumerate(curves)
+    ]
+    return posterior, np.stack(tables), evidence
 
 
 def label_codes(labels) -> NDArray[np.int8]:

@@ -9,7 +9,7 @@ between, from wrong ones. Every label is counted in bins of z once; all else wor
 import numpy as np
 from numba import njit
 
-__all__ = ["FALSE", "LOST", "N_BINS", "count_pairs", "fit_curves", "lookup_truth", "truth_tables"]
+__all__ = ["FALSE", "LOST", "N_BINS", "count_pairs", "fit_curves", "lookup_truth", "skew", "truth_tables"]
 
 N_BINS = 96
 # What the rates may be. Dense where most data sets are; together below .85, as beyond it labels are all
@@ -43,6 +43,14 @@ FALSE, LOST = _GRID[:, 0].copy(), _GRID[:, 1].copy()
 _RIDGE = 1e-3
 
 
+def skew(z, by):
+    """Return log-odds z with slope e^by far above 0 and e^−by far below: the family of beta calibration.
+
+    Kull, Silva Filho & Flach 2017. Models are surer of one side than of the other, all labels alike.
+    """
+    return np.exp(by) * np.logaddexp(0.0, z) - np.exp(-by) * np.logaddexp(0.0, -z)
+
+
 @njit(cache=True, nogil=True)
 def count_pairs(given, z, low, step, counts, sums):
     """Add a block of pairs to counts (L, bins, 2: given 0, given 1) and to the sums of z (L, bins)."""
@@ -70,14 +78,15 @@ def _likelihood(z, n, k, false, span, a, b):
 
 @njit(cache=True, nogil=True)
 def fit_curves(z, n, k, false, lost):
-    """Return the largest log-likelihood of a label for each pair of rates, and the slopes and offsets
-    reached.
+    """Return how well each pair of rates explains a label, and the slopes and offsets that do.
 
-    z, n, k: the bins' mean log-odds (standardised), pairs, and pairs given 1. Fisher scoring with
-    Levenberg's damping, each pair of rates started from the one before.
+    z, n, k: the bins' mean log-odds (standardised), pairs, and pairs given 1. The largest log-likelihood, by
+    Fisher scoring with Levenberg's damping, each pair of rates started from the one before; plus the log of a
+    prior 1/(π(1 − π)) of the share π that is truly 1. Shares of labels spread over orders of magnitude, so
+    that a label without any pattern at exactly the share that the others are falsely given is all noise.
     """
     G = len(false)
-    likelihood, slopes, offsets = np.empty(G), np.empty(G), np.empty(G)
+    explained, slopes, offsets = np.empty(G), np.empty(G), np.empty(G)
     share = (k.sum() + 0.5) / (n.sum() + 1.0)
     a, b = 1.0, np.log(share / (1.0 - share))
     for g in range(G):
@@ -115,8 +124,12 @@ def fit_curves(z, n, k, false, lost):
                 damping *= 10.0
             if gained < 1e-4:
                 break
-        likelihood[g], slopes[g], offsets[g] = best, a, b
-    return likelihood, slopes, offsets
+        true = 0.5
+        for i in range(len(z)):
+            true += n[i] / (1.0 + np.exp(-(a * z[i] + b)))
+        true /= n.sum() + 1.0
+        explained[g], slopes[g], offsets[g] = best - np.log(true * (1.0 - true)), a, b
+    return explained, slopes, offsets
 
 
 def truth_tables(posterior, slopes, offsets, nodes, false=FALSE, lost=LOST):

@@ -8,7 +8,7 @@ them from the others.
 from functools import cache
 
 import numpy as np
-from scipy.special import betainc
+from scipy.special import betainc, logsumexp
 
 from mlspl.curriculum._noise_curve import FALSE, LOST
 
@@ -24,14 +24,15 @@ LEAST = 0.002
 
 
 def pool(likelihood):
-    """Return the posterior (L, G) of each label's rates from their log-likelihoods (L, G)."""
+    """Return the posterior (L, G) of the labels' rates from log-likelihoods (L, G), and the log-evidence."""
     prior, weight = _hierarchy()
-    likely = np.exp(likelihood - likelihood.max(axis=1, keepdims=True))
+    largest = likelihood.max(axis=1, keepdims=True)
+    likely = np.exp(likelihood - largest)
     evidence = np.maximum(prior @ likely.T, 1e-300)
     common = np.log(weight) + np.log(evidence).sum(axis=1)
-    common = np.exp(common - common.max())
-    posterior = ((common[:, None] / evidence).T @ prior) * likely
-    return posterior / posterior.sum(axis=1, keepdims=True)
+    total = logsumexp(common)
+    posterior = ((np.exp(common - total)[:, None] / evidence).T @ prior) * likely
+    return posterior / posterior.sum(axis=1, keepdims=True), float(total + largest.sum())
 
 
 @cache

@@ -9,7 +9,7 @@ from scipy.stats import beta
 
 
 def best_likelihood(z, given, false, lost, ridge):
-    """The largest log-likelihood of false + (1 − false − lost) σ(a z + b) over a > 0 and b, pair by pair."""
+    """How well rates explain a label: the best of false + (1 − false − lost) σ(a z + b), and π's prior."""
 
     def loss(parameters):
         a, b = np.exp(parameters[0]), parameters[1]
@@ -17,7 +17,10 @@ def best_likelihood(z, given, false, lost, ridge):
         return -np.sum(given * np.log(p) + (1 - given) * np.log(1 - p)) + ridge * (a * a + b * b) / 2
 
     starts = [(0.0, -1.0), (1.0, 0.0), (1.0, -3.0)]
-    return -min(minimize(loss, start, method="Nelder-Mead", options={"xatol": 1e-7}).fun for start in starts)
+    fits = [minimize(loss, start, method="Nelder-Mead", options={"xatol": 1e-7}) for start in starts]
+    best = min(fits, key=lambda fit: fit.fun)
+    true = (expit(np.exp(best.x[0]) * z + best.x[1]).sum() + 0.5) / (len(z) + 1)
+    return -best.fun - np.log(true * (1 - true))
 
 
 def pool(likelihood, false, lost, rates, strengths, scale, least):
