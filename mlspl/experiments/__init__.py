@@ -35,7 +35,6 @@ from mlspl.experiments.statistics import (
     fewest_splits,
     friedman,
     holm,
-    nemenyi,
     wilcoxon_pairs,
 )
 from mlspl.experiments.store import Store, StoreError
@@ -82,7 +81,6 @@ __all__ = [
     "latex_tables",
     "markdown_table",
     "markdown_tables",
-    "nemenyi",
     "pace_function_figure",
     "pairs_table",
     "paper_mean",

@@ -18,7 +18,7 @@ from mlspl.experiments.statistics import (
 )
 from mlspl.experiments.store import Store, is_database
 from mlspl.metrics import CRITERIA
-from mlspl.recipes import METHODS
+from mlspl.recipes import METHODS, method_title
 
 __all__ = ["ALL_DATASETS", "Comparison", "Ranking", "compare", "known_directions", "read_scores"]
 
@@ -44,6 +44,10 @@ class Ranking:
     ranks: pd.Series
     friedman: Friedman
     distance: float
+
+    def titled_ranks(self) -> dict[str, float]:
+        """The ranks by what tables call the methods."""
+        return {method_title(str(name)): float(rank) for name, rank in self.ranks.items()}
 
 
 @dataclass(frozen=True)

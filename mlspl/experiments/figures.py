@@ -7,18 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import numpy as np
 import pandas as pd
 
 from mlspl._files import replacing
 from mlspl._text import drawn
-from mlspl.experiments.comparison import Comparison, Ranking
+from mlspl.experiments.comparison import Comparison
 from mlspl.experiments.paper import PUBLISHED
 from mlspl.experiments.scores import criteria_in
 from mlspl.metrics import CRITERIA
-from mlspl.recipes import method_title
+from mlspl.pages import Drawing, draw_ranks
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -28,7 +27,6 @@ __all__ = [
     "critical_difference_figure",
     "draw_intervals",
     "pace_function_figure",
-    "rank_groups",
     "save_figure",
 ]
 
@@ -36,6 +34,8 @@ __all__ = [
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000", "#7A5C00")
 _MARKERS = "osD^vP*X"
 _INK, _GREY = "#222222", "#767676"
+# Inches; the column of a journal.
+_DIAGRAM_WIDTH = 3.8
 
 
 def pace_function_figure(scores: pd.DataFrame, functions: Sequence[str]) -> Figure:
@@ -90,13 +90,19 @@ def critical_difference_figure(comparisons: Sequence[Comparison], alpha: float =
     """
     from matplotlib.figure import Figure
 
-    drawn = [(comparison.criterion, comparison.ranking) for comparison in comparisons if comparison.ranking]
-    n_methods = max((len(ranking.ranks) for _, ranking in drawn), default=2)
-    panel = 0.95 + 0.2 * ((n_methods + 1) // 2)
-    figure = Figure(figsize=(6.4, panel * max(len(drawn), 1)), layout="constrained")
-    axes = figure.subplots(max(len(drawn), 1), 1, squeeze=False)[:, 0]
-    for axis, (criterion, ranking) in zip(axes, drawn, strict=False):
-        _draw_ranks(axis, criterion, ranking, alpha)
+    drawings = [
+        draw_ranks(_criterion_label(comparison.criterion), ranking.titled_ranks(), ranking.distance, alpha)
+        for comparison in comparisons
+        if (ranking := comparison.ranking)
+    ]
+    heights = [drawing.height for drawing in drawings] or [1.0]
+    width = max((drawing.width for drawing in drawings), default=1.0)
+    inches = _DIAGRAM_WIDTH / width
+    figure = Figure(figsize=(_DIAGRAM_WIDTH, inches * sum(heights)))
+    axes = figure.subplots(len(heights), 1, squeeze=False, height_ratios=heights)[:, 0]
+    figure.subplots_adjust(0, 0, 1, 1, hspace=0)
+    for axis, drawing in zip(axes, drawings, strict=False):
+        _draw(axis, drawing, points=72 * inches)
     return figure
 
 
@@ -161,84 +167,23 @@ def save_figure(figure: Figure, folder: Path, name: str) -> list[Path]:
     return paths
 
 
-def _draw_ranks(axis: Axes, criterion: str, ranking: Ranking, alpha: float) -> None:
-    ranks, distance = ranking.ranks.sort_values(kind="stable"), ranking.distance
-    k = len(ranks)
-    left = (k + 1) // 2
-    groups = rank_groups(ranks.to_numpy(), distance)
-    top = -0.55 - 0.28 * len(groups)
-    axis.set_xlim(1 - 0.62 * (k - 1), k + 0.62 * (k - 1))
-    axis.set_ylim(top - 0.62 * left - 0.1, 1.55)
+def _draw(axis: Axes, drawing: Drawing, points: float) -> None:
+    """Draw strokes and labels, a unit of which is so many points."""
+    axis.set(xlim=(0, drawing.width), ylim=(drawing.height, 0))
     axis.axis("off")
-    axis.text(
-        0,
-        1,
-        _criterion_label(criterion),
-        transform=axis.transAxes,
-        va="top",
-        fontsize=9,
-        weight="bold",
-    )
-
-    line: dict[str, Any] = {"color": _INK, "linewidth": 0.9, "solid_capstyle": "butt"}
-    axis.plot([1, k], [0, 0], **line)
-    for rank in range(1, k + 1):
-        axis.plot([rank, rank], [0, 0.16], **line)
-        axis.text(rank, 0.24, str(rank), ha="center", va="bottom", fontsize=8, color=_INK)
-    axis.plot([1, 1 + distance], [1.05, 1.05], **line)
-    for end in (1, 1 + distance):
-        axis.plot([end, end], [0.95, 1.15], **line)
-    axis.text(
-        1 + distance / 2,
-        1.2,
-        f"critical difference {distance:.2f} (α = {alpha:g})",
-        ha="center",
-        va="bottom",
-        fontsize=7.5,
-    )
-
-    for i, (name, rank) in enumerate(ranks.items()):
-        on_left = i < left
-        height = top - 0.62 * (i if on_left else k - 1 - i)
-        edge = 1 - 0.08 * (k - 1) if on_left else k + 0.08 * (k - 1)
-        axis.plot([rank, rank, edge], [0, height, height], **line)
-        title = drawn(method_title(name))
-        text = f"{title}  {rank:.2f} " if on_left else f" {rank:.2f}  {title}"
-        axis.text(
-            edge, height, text, ha="right" if on_left else "left", va="center", fontsize=8.5, color=_INK
-        )
-    for level, (first, last) in enumerate(groups):
-        height = -0.4 - 0.28 * level
+    axis.text(4, 14, drawing.title, fontsize=12.5 * points, weight="bold", color=_INK)
+    for stroke in drawing.strokes:
+        group = stroke.kind == "group"
         axis.plot(
-            [ranks.iloc[first] - 0.04, ranks.iloc[last] + 0.04],
-            [height, height],
-            color=_COLOURS[0],
-            linewidth=3.2,
-            solid_capstyle="round",
+            *zip(*stroke.points, strict=True),
+            color=_COLOURS[0] if group else _INK,
+            linewidth=(4 if group else 1) * points,
+            solid_capstyle="round" if group else "butt",
         )
-
-
-def rank_groups(ranks: np.ndarray, distance: float) -> list[tuple[int, int]]:
-    """Return the largest runs of ranks within the distance, each as its first and last index.
-
-    Parameters
-    ----------
-    ranks : array of shape (n_methods,)
-        Average ranks, ascending.
-    distance : float
-        Nemenyi's critical difference.
-
-    Examples
-    --------
-    >>> rank_groups(np.array([1.0, 1.5, 2.5, 4.0]), 1.5)
-    [(0, 2), (2, 3)]
-    """
-    groups: list[tuple[int, int]] = []
-    for first in range(len(ranks)):
-        last = int(np.searchsorted(ranks, ranks[first] + distance, side="right")) - 1
-        if last > first and (not groups or last > groups[-1][1]):
-            groups.append((first, last))
-    return groups
+    for label in drawing.labels:
+        place = {"start": "left", "middle": "center", "end": "right"}[label.anchor]
+        size = 9.5 if label.kind == "value" else 11
+        axis.text(label.x, label.y, drawn(label.text), ha=place, fontsize=size * points, color=_INK)
 
 
 def _criterion_label(name: str) -> str:

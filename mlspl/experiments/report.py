@@ -1,30 +1,25 @@
 """`report.html`: everything a run found, on one page that needs nothing but a browser."""
 
-import base64
-import hashlib
-import html
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from string import Template
+from typing import Any
 
 import pandas as pd
 
 from mlspl._files import write_file
 from mlspl.datasets import Dataset
 from mlspl.errors import UserError
-from mlspl.experiments.comparison import Comparison, compare
-from mlspl.experiments.page import overview
-from mlspl.experiments.page.markup import Markup, tag
-from mlspl.experiments.page.panels import pace_function_of, panel
+from mlspl.experiments._report_panel import describe_block, find_pace_function
+from mlspl.experiments._report_run import describe_run, list_failures, list_warnings, rank_methods
+from mlspl.experiments.comparison import compare
 from mlspl.experiments.scores import criteria_in, score_table, standard_trials, summarise
 from mlspl.experiments.store import Store
 from mlspl.experiments.trial import Trial
 from mlspl.metrics import CRITERIA
+from mlspl.pages import render
 from mlspl.recipes import METHODS
 
 __all__ = ["write_report"]
-
-_PAGE = Path(__file__).with_name("page")
 
 
 def write_report(
@@ -77,62 +72,27 @@ def write_report(
     standard = score_table(standard_trials(frame))
     # The names of the blocks are those of all trials, so that both tables agree.
     standard["block"] = list(scores.set_index("key").loc[standard["key"], "block"])
-    paced = scores.assign(function=[pace_function_of(trial) for _, trial in scores.iterrows()])
+    paced = scores.assign(function=[find_pace_function(trial) for _, trial in scores.iterrows()])
     paced = paced.dropna(subset=["function"])
     summary = summarise(standard) if len(standard) else pd.DataFrame(columns=["block", "criterion"])
     comparisons = [
         compare(standard, name, CRITERIA[name].greater_is_better) for name in criteria_in(standard)
     ]
-    script = _PAGE.joinpath("report.js").read_text(encoding="utf-8")
-    names = ", ".join(dict.fromkeys(frame["dataset"]))
-    page = Template(_PAGE.joinpath("report.html").read_text(encoding="utf-8")).substitute(
-        title=html.escape(f"mlspl: {names}"),
-        style=_PAGE.joinpath("report.css").read_text(encoding="utf-8"),
-        # Only this very script may run, whatever else should get into the page.
-        script=script,
-        script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
-        header="\n".join(overview.header(frame, command)),
-        main="\n".join(
-            [
-                *overview.what_was_run(frame, datasets),
-                *_results(summary, standard, paced, comparisons, datasets),
-                *overview.ranks(comparisons),
-                *overview.failures(frame),
-                *overview.warnings(frame),
-                *overview.environment(frame),
-            ]
-        ),
-        footer="Written by mlspl. Every figure comes from results.db, where each trial is kept.",
+    blocks = dict.fromkeys(summary["block"])
+    page = render(
+        "report.html",
+        name=", ".join(dict.fromkeys(frame["dataset"])),
+        **describe_run(frame, datasets, command),
+        panels=[_describe(block, summary, standard, paced, comparisons, datasets) for block in blocks],
+        ranks=rank_methods(comparisons),
+        failures=list_failures(frame),
+        warnings=list_warnings(frame),
     )
     write_file(path, page)
     return path
 
 
-def _results(
-    summary: pd.DataFrame,
-    standard: pd.DataFrame,
-    paced: pd.DataFrame,
-    comparisons: Sequence[Comparison],
-    datasets: Mapping[str, Dataset],
-) -> list[Markup]:
-    blocks = list(dict.fromkeys(summary["block"]))
-    if not blocks:
-        return []
-    choices, panels = [], []
-    for i, block in enumerate(blocks):
-        of_block = standard[standard["block"] == block]
-        choice = tag(
-            "input", type="radio", name="block", value=f"block-{i}", checked=i == 0, autocomplete="off"
-        )
-        choices.append(tag("label", choice, tag("span", block)))
-        content = panel(
-            block,
-            summary[summary["block"] == block],
-            of_block,
-            paced[paced["block"] == block],
-            comparisons,
-            datasets.get(of_block["dataset"].iloc[0]),
-        )
-        panels.append(tag("section", content, id=f"block-{i}", class_="panel chosen" if i == 0 else "panel"))
-    switch = tag("fieldset", tag("legend", "Data set"), choices, class_="switch")
-    return [tag("h2", "Results"), tag("div", switch, panels)]
+def _describe(block, summary, standard, paced, comparisons, datasets) -> dict[str, Any]:
+    summary, standard, paced = (table[table["block"] == block] for table in (summary, standard, paced))
+    dataset = datasets.get(standard["dataset"].iloc[0])
+    return describe_block(block, summary, standard, paced, comparisons, dataset)

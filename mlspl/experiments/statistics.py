@@ -19,7 +19,6 @@ __all__ = [
     "fewest_splits",
     "friedman",
     "holm",
-    "nemenyi",
     "wilcoxon_pairs",
 ]
 
@@ -101,34 +100,6 @@ def critical_difference(n_methods: int, n_blocks: int, alpha: float = 0.05) -> f
     """
     quantile = stats.studentized_range.ppf(1 - alpha, n_methods, np.inf) / math.sqrt(2)
     return float(quantile * math.sqrt(n_methods * (n_methods + 1) / (6 * n_blocks)))
-
-
-def nemenyi(ranks: ArrayLike, n_blocks: int) -> NDArray[np.float64]:
-    """P-values of all pairs from the differences of their average ranks.
-
-    Parameters
-    ----------
-    ranks : array of shape (n_methods,)
-        Average ranks.
-    n_blocks : int
-        Over how many data sets.
-
-    Returns
-    -------
-    array of shape (n_methods, n_methods)
-        Symmetric, with 1 on the diagonal.
-
-    Examples
-    --------
-    >>> nemenyi([1.0, 2.0, 3.0], n_blocks=10).round(3)
-    array([[1.   , 0.065, 0.   ],
-           [0.065, 1.   , 0.065],
-           [0.   , 0.065, 1.   ]])
-    """
-    ranks = np.asarray(ranks, dtype=np.float64)
-    k = len(ranks)
-    z = np.abs(ranks[:, None] - ranks) / math.sqrt(k * (k + 1) / (6 * n_blocks))
-    return np.clip(stats.studentized_range.sf(z * math.sqrt(2), k, np.inf), 0.0, 1.0)
 
 
 def holm(p_values: ArrayLike) -> NDArray[np.float64]:

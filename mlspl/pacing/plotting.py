@@ -1,5 +1,6 @@
 """Pictures of self-paced functions: the weight against the loss, and the penalty against the weight."""
 
+import io
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -7,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mlspl._files import replacing, write_file
+from mlspl._files import write_file
 from mlspl.errors import UserError
 from mlspl.pacing.arrays import pace_array
 from mlspl.pacing.base import FloatArray, SelfPacedFunction
@@ -15,7 +16,6 @@ from mlspl.pacing.diversity import Diversity
 from mlspl.pacing.registry import get
 
 if TYPE_CHECKING:
-    import plotly.graph_objects as go
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
@@ -44,6 +44,18 @@ _STYLE: dict[Any, Any] = {
     "ytick.major.width": 0.6,
     "legend.frameon": False,
 }
+_PAGE = """<!DOCTYPE html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Self-paced functions</title>
+<style>
+body {{ margin: 1rem; background: white; }}
+svg {{ display: block; margin: auto; max-width: 100%; height: auto; }}
+</style>
+{picture}
+</html>
+"""
 
 
 @dataclass(frozen=True)
@@ -119,7 +131,7 @@ def save_plot(
     paces: Sequence[float] = PACES,
     max_loss: float | None = None,
 ) -> Path:
-    """Draw self-paced functions into a file: ``.png``, ``.svg`` or ``.pdf`` to print, ``.html`` to explore.
+    """Draw self-paced functions: ``.png``, ``.svg`` or ``.pdf`` to print, ``.html`` for a browser.
 
     Parameters
     ----------
@@ -143,18 +155,22 @@ def save_plot(
     """
     path = Path(path)
     suffix = path.suffix.lower()
-    if suffix == ".html":
-        write_file(path, _interactive(functions, paces, max_loss).to_html(include_plotlyjs=True))
-    elif suffix in (".png", ".svg", ".pdf"):
-        import matplotlib as mpl
-
-        # The same picture gives the same file: no date, no random identifiers.
-        undated = {"CreationDate": None} if suffix == ".pdf" else {"Date": None} if suffix == ".svg" else {}
-        figure = plot(functions, paces=paces, max_loss=max_loss)
-        with mpl.rc_context({"svg.hashsalt": "mlspl"}), replacing(path, "wb") as stream:
-            figure.savefig(stream, format=suffix[1:], dpi=300, metadata=undated)
-    else:
+    kind = "svg" if suffix == ".html" else suffix[1:]
+    if kind not in ("png", "svg", "pdf"):
         raise UserError(f"a picture is a .png, .svg, .pdf or .html file, and {path.name!r} is none of them.")
+    import matplotlib as mpl
+
+    # The same picture gives the same file: no date, no random identifiers.
+    undated = {"CreationDate": None} if kind == "pdf" else {"Date": None} if kind == "svg" else {}
+    figure = plot(functions, paces=paces, max_loss=max_loss)
+    picture = io.BytesIO()
+    with mpl.rc_context({"svg.hashsalt": "mlspl"}):
+        figure.savefig(picture, format=kind, dpi=300, metadata=undated)
+    if suffix == ".html":
+        text = picture.getvalue().decode()
+        write_file(path, _PAGE.format(picture=text[text.index("<svg") :]))
+    else:
+        write_file(path, picture.getvalue())
     return path
 
 
@@ -250,55 +266,3 @@ def _legend(figure: "Figure", paces: Sequence[float]) -> None:
         Line2D([], [], color="0.3", marker="o", linestyle="", markersize=3.5, label=r"$l=\lambda$")
     )
     figure.legend(handles=handles, loc="outside lower center", ncols=len(handles), handlelength=2.2)
-
-
-def _interactive(
-    functions: str | SelfPacedFunction | Iterable[str | SelfPacedFunction],
-    paces: Sequence[float],
-    max_loss: float | None,
-) -> "go.Figure":
-    import plotly.graph_objects as go
-    from plotly.subplots import make_subplots
-
-    resolved, lines, max_loss = _lines(functions, paces, max_loss)
-    columns = min(COLUMNS, len(resolved))
-    blocks = -(-len(resolved) // columns)
-    titles = [""] * (2 * blocks * columns)
-    for index, function in enumerate(resolved):
-        block, column = divmod(index, columns)
-        titles[2 * block * columns + column] = function.name or type(function).__name__
-    figure = make_subplots(2 * blocks, columns, subplot_titles=titles)
-    colours = _colours(paces)
-    told: set[float] = set()
-    for index, own in enumerate(lines):
-        block, column = divmod(index, columns)
-        for line in own:
-            style = {"color": colours[line.pace], "width": 2}
-            shared = {
-                "mode": "lines",
-                "line": style,
-                "name": f"λ = {line.pace:g}",
-                "legendgroup": f"{line.pace}",
-            }
-            place = {"col": column + 1}
-            figure.add_trace(
-                go.Scatter(x=line.loss, y=line.weight, showlegend=line.pace not in told, **shared),
-                row=2 * block + 1,
-                **place,
-            )
-            figure.add_trace(
-                go.Scatter(x=line.grid, y=line.penalty, showlegend=False, **shared),
-                row=2 * block + 2,
-                **place,
-            )
-            told.add(line.pace)
-        where = {"col": column + 1}
-        figure.update_xaxes(title_text="loss l", row=2 * block + 1, **where)
-        figure.update_yaxes(title_text="weight v*", range=[0, 1.04], row=2 * block + 1, **where)
-        figure.update_xaxes(title_text="weight v", row=2 * block + 2, **where)
-        limits = _penalty_range(own) if own else (0.0, 1.0)
-        figure.update_yaxes(title_text="penalty f", range=limits, row=2 * block + 2, **where)
-    figure.update_layout(
-        template="plotly_white", height=620 * blocks + 80, hovermode="x", title="Self-paced functions"
-    )
-    return figure

@@ -3,39 +3,29 @@
 import base64
 import hashlib
 import json
-from typing import Any
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
 __all__ = ["embed_json", "render"]
-
-
-def _sha256(text: str) -> str:
-    """The hash under which the page's policy lets this very script run, and no other."""
-    return base64.b64encode(hashlib.sha256(str(text).encode()).digest()).decode()
-
-
-def _inline(name: str) -> Markup:
-    """A style sheet or script of ours, as it is."""
-    source, _, _ = _PAGES.loader.get_source(_PAGES, name)
-    return Markup(source)
-
-
-_PAGES = Environment(loader=PackageLoader("mlspl.pages"), autoescape=True, undefined=StrictUndefined)
-_PAGES.filters["sha256"] = _sha256
-_PAGES.globals["inline"] = _inline
 
 
 def render(template: str, **data: Any) -> str:
     """Fill a template; whatever is not markup already is escaped.
 
+    The page loads nothing, and nothing has effect in it but its own style sheet and script: its policy names
+    them by their checksums.
+
     Parameters
     ----------
     template : str
-        Name of a file in `templates/`.
+        Name of a file in `templates/` that extends ``base.html``.
     **data
-        What it shows.
+        What it shows; all that the template names must be there.
 
     Examples
     --------
@@ -43,10 +33,37 @@ def render(template: str, **data: Any) -> str:
     >>> "<title>Label audit of a&lt;b</title>" in page
     True
     """
-    return _PAGES.get_template(template).render(**data)
+    return _environment().get_template(template).render(**data)
 
 
 def embed_json(document: dict[str, Any]) -> Markup:
     """JSON that no text in it can end: a page's script element may hold it."""
     text = json.dumps(document, separators=(",", ":"), allow_nan=False)
     return Markup(text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026"))
+
+
+@cache
+def _environment() -> "Environment":
+    """The templates; Jinja2 is imported late, for worker processes never write a page."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    pages = Environment(
+        loader=PackageLoader("mlspl.pages"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+
+    def inline(name: str) -> Markup:
+        """A style sheet or script of ours, as it is."""
+        return Markup(pages.loader.get_source(pages, name)[0])  # type: ignore[union-attr]
+
+    pages.globals["inline"] = inline
+    pages.filters["sha256"] = _checksum
+    return pages
+
+
+def _checksum(text: str) -> str:
+    """What the page's policy knows this very style sheet or script by."""
+    return base64.b64encode(hashlib.sha256(str(text).encode()).digest()).decode()

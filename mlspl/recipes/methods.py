@@ -188,7 +188,7 @@ METHODS: Mapping[str, Method] = {
         Method("ranksvm", "RankSVM", models.RankSVMClassifier, {"C": 1.0, "gamma": "auto"}, _SVM_GRID),
         Method("ml-loc", "ML-LOC", models.MLLOCClassifier, {"C": 0.5, "gamma": "auto"}, _LOCAL_GRID),
         Method(
-            "mlspl-published", "MLSPL-published", models.MLSPLClassifier.as_published, _PUBLISHED, _PACE_GRID
+            "mlspl-published", "MLSPL (paper)", models.MLSPLClassifier.as_published, _PUBLISHED, _PACE_GRID
         ),
         Method(
             "mlspl",

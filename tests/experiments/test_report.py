@@ -1,7 +1,6 @@
 """`report.html` in a real browser: it opens, sorts, switches, stays quiet, fits a phone, goes dark."""
 
 import re
-import shutil
 from html.parser import HTMLParser
 
 import numpy as np
@@ -21,9 +20,8 @@ from mlspl.experiments import (
     wilcoxon_pairs,
     write_report,
 )
-from mlspl.experiments.page.charts import Dot, Line, dot_chart, line_chart
-from mlspl.experiments.page.markup import Markup, tag
 from mlspl.experiments.statistics import fewest_splits
+from mlspl.pages import Dot, Line, dot_chart, line_chart
 
 EVIL = "<script>document.title='hurt'</script>\"' onmouseover=alert(1)"
 DATASETS = ("flags", "scene", EVIL)
@@ -97,38 +95,6 @@ def page(store, datasets, tmp_path_factory):
     return write_report(store, path, datasets=datasets, command=f"mlspl reproduce --out {EVIL}")
 
 
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory):
-    webdriver = pytest.importorskip("selenium.webdriver")
-    chromium, driver = shutil.which("chromium"), shutil.which("chromedriver")
-    if not (chromium and driver):
-        pytest.skip("no Chromium here: install the packages chromium and chromium-driver")
-    options = webdriver.ChromeOptions()
-    options.binary_location = chromium
-    for flag in ("headless", "no-sandbox", "disable-gpu", "disable-quic", "no-first-run", "disable-sync"):
-        options.add_argument(f"--{flag}")
-    for flag in ("disable-background-networking", "disable-component-update", "disable-dev-shm-usage"):
-        options.add_argument(f"--{flag}")
-    options.add_argument(f"--user-data-dir={tmp_path_factory.mktemp('profile')}")
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    service = webdriver.ChromeService(executable_path=driver)
-    with webdriver.Chrome(options=options, service=service) as chrome:
-        yield chrome
-
-
-def show(browser, page, width=1280, scheme="light"):
-    """The page at this width, anew; what an earlier page logged is forgotten."""
-    browser.get_log("browser")
-    browser.execute_cdp_cmd(
-        "Emulation.setDeviceMetricsOverride",
-        {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": width < 500},
-    )
-    features = [{"name": "prefers-color-scheme", "value": scheme}]
-    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
-    browser.get(page.as_uri())
-    return browser
-
-
 def rows_of(browser, column):
     """The texts of one column of the first visible table of scores."""
     script = """
@@ -142,8 +108,8 @@ def mean(text):
     return float(re.match(r"[\d.]+", text).group())
 
 
-def test_a_click_on_a_head_sorts_and_a_second_one_turns_round(browser, page):
-    show(browser, page)
+def test_a_click_on_a_head_sorts_and_a_second_one_turns_round(browser, page, show):
+    show(page)
     before = [mean(text) for text in rows_of(browser, 1)]
     assert len(before) == len(METHODS)
     heads = browser.find_elements("css selector", ".panel.chosen .scores thead th")
@@ -164,9 +130,9 @@ def test_a_click_on_a_head_sorts_and_a_second_one_turns_round(browser, page):
     assert rows_of(browser, 0) == sorted((method.title for method in METHODS.values()), key=str.lower)
 
 
-def test_what_has_no_number_sorts_last_both_ways(browser, page):
+def test_what_has_no_number_sorts_last_both_ways(browser, page, show):
     """Nothing is known of the size of scene."""
-    show(browser, page)
+    show(page)
     head = browser.find_element("css selector", "main table thead th:nth-child(2)")
     for _ in range(2):
         head.find_element("tag name", "button").click()
@@ -174,8 +140,8 @@ def test_what_has_no_number_sorts_last_both_ways(browser, page):
         assert browser.execute_script(script, head) == ["8", "8", "–"]
 
 
-def test_the_switch_shows_one_data_set_and_paper_shows_all(browser, page):
-    show(browser, page)
+def test_the_switch_shows_one_data_set_and_paper_shows_all(browser, page, show):
+    show(page)
 
     def visible():
         panels = browser.find_elements("css selector", ".panel")
@@ -194,8 +160,8 @@ def test_the_switch_shows_one_data_set_and_paper_shows_all(browser, page):
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (390, "light"), (390, "dark")])
-def test_it_fits_stays_quiet_and_does_not_move(browser, page, width, scheme):
-    show(browser, page, width, scheme)
+def test_it_fits_stays_quiet_and_does_not_move(browser, page, width, scheme, show):
+    show(page, width, scheme)
     shifts = browser.execute_async_script(
         """
         const done = arguments[0], shifts = [];
@@ -218,9 +184,9 @@ def luminance(colour):
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_all_text_stands_out_from_its_ground(browser, page, scheme):
+def test_all_text_stands_out_from_its_ground(browser, page, scheme, show):
     """Contrast of at least 4.5 to 1 (WCAG AA) of every text, in both schemes."""
-    show(browser, page, scheme=scheme)
+    show(page, scheme=scheme)
     script = """
         function ground(element) {
           for (; element; element = element.parentElement) {
@@ -247,8 +213,8 @@ def test_all_text_stands_out_from_its_ground(browser, page, scheme):
     assert body < 0.1 if scheme == "dark" else body > 0.9
 
 
-def test_text_from_data_does_no_harm(browser, page):
-    show(browser, page)
+def test_text_from_data_does_no_harm(browser, page, show):
+    show(page)
     assert "hurt" not in browser.execute_script("return document.title.split(':')[0]")
     assert browser.execute_script("return document.scripts.length") == 1
     assert not browser.find_elements("css selector", "[onmouseover]")
@@ -320,12 +286,6 @@ def test_a_run_without_scores_is_reported_too(tmp_path):
     assert "Results</h2>" not in text
 
 
-def test_markup_escapes_everything_but_markup():
-    assert tag("p", "a < b", [Markup("<br>"), "&"], title='"', hidden=False, open=True) == (
-        '<p title="&quot;" open>a &lt; b<br>&amp;</p>'
-    )
-
-
 def test_a_dot_chart_places_its_dots_in_proportion():
     dots = [Dot("a", 0.0, float("nan")), Dot("b", 1.0, 0.5), Dot("c", 4.0, float("nan"), paper=2.0)]
     elements = Outline(dot_chart("title", dots)).elements
@@ -354,11 +314,11 @@ def test_a_logarithmic_axis_spaces_powers_evenly_and_one_point_is_a_dot():
     assert [float(circle["cx"]), float(circle["cy"])] == points[1].tolist()
 
 
-def test_the_switch_is_left_out_of_pages_without_scripts(browser, page):
+def test_the_switch_is_left_out_of_pages_without_scripts(browser, page, show):
     """Without JavaScript all data sets are shown, one below the other."""
     browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
     try:
-        show(browser, page)
+        show(page)
         panels = browser.find_elements("css selector", ".panel")
         assert [panel.is_displayed() for panel in panels] == [True, True, True]
         assert not browser.find_element("css selector", ".switch").is_displayed()

@@ -13,7 +13,6 @@ from mlspl.experiments.statistics import (
     critical_difference,
     friedman,
     holm,
-    nemenyi,
     wilcoxon_pairs,
 )
 from tests.naive import experiments as naive
@@ -69,14 +68,6 @@ def test_critical_values_are_those_of_demsars_table_5(alpha, values):
 def test_critical_difference_is_that_of_demsar():
     assert critical_difference(4, 14, 0.05) == pytest.approx(1.25, abs=0.005)
     assert critical_difference(4, 14, 0.10) == pytest.approx(1.12, abs=0.005)
-
-
-def test_nemenyi_agrees_with_its_critical_difference():
-    distance = critical_difference(4, 14)
-    p_values = nemenyi([1.0, 1.0 + distance - 1e-4, 1.0 + distance + 1e-4, 3.0], 14)
-    assert p_values[0, 1] > 0.05 > p_values[0, 2]
-    np.testing.assert_allclose(p_values, p_values.T)
-    np.testing.assert_allclose(np.diag(p_values), 1)
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=12))

@@ -1,8 +1,4 @@
-"use strict";
-
-// Without this script every data set is shown, one below the other; with it, the chosen one. It is said before
-// anything is painted, so that nothing moves.
-document.documentElement.classList.add("scripted");
+// Tables whose heads sort them.
 
 function key(row, column) {
   const cell = row.cells[column];
@@ -29,19 +25,6 @@ function sortBy(head) {
   body.append(...rows.map(([, row]) => row));
 }
 
-function show(choice) {
-  for (const panel of document.querySelectorAll(".panel")) {
-    panel.classList.toggle("chosen", panel.id === choice.value);
-  }
+for (const head of document.querySelectorAll("th[aria-sort]")) {
+  head.querySelector("button").addEventListener("click", () => sortBy(head));
 }
-
-document.addEventListener("DOMContentLoaded", () => {
-  for (const head of document.querySelectorAll("th[aria-sort]")) {
-    head.querySelector("button").addEventListener("click", () => sortBy(head));
-  }
-  for (const choice of document.querySelectorAll("input[name=block]")) {
-    choice.addEventListener("change", () => show(choice));
-    // A browser may have restored the choice of an earlier visit.
-    if (choice.checked) show(choice);
-  }
-});

@@ -1,15 +1,15 @@
 """Learning curves over the pace, averaged over the splits, from the histories that trials keep."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import zip_longest
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from mlspl.experiments.page.charts import Line, line_chart
-from mlspl.experiments.page.markup import Markup, tag
+from mlspl.pages import Line, line_chart
 
-__all__ = ["learning_curves", "validation_curves"]
+__all__ = ["draw_learning_curves", "draw_validation"]
 
 _PARTS = {
     "objective": "Objective",
@@ -22,15 +22,10 @@ _PARTS = {
 _MOST_LABELS = 8
 
 
-def learning_curves(paced: pd.DataFrame, label_names: Sequence[str] = ()) -> list[Markup]:
-    """Draw the parts of the objective and the share of pairs in play; nothing where no history was kept.
+def draw_learning_curves(paced: pd.DataFrame, label_names: Sequence[str] = ()) -> dict[str, Any] | None:
+    """The parts of the objective, and the share of each label's pairs in play, under each function.
 
-    Parameters
-    ----------
-    paced : DataFrame
-        Trials of MLSPL on one data set, with the columns `function` and `history`.
-    label_names : sequence of str
-        Names of the labels, where they are known.
+    None where no history was kept.
     """
     by_function = {
         str(name): histories
@@ -38,7 +33,7 @@ def learning_curves(paced: pd.DataFrame, label_names: Sequence[str] = ()) -> lis
         if (histories := [steps for steps in group["history"] if steps])
     }
     if not by_function:
-        return []
+        return None
     # The pace grows geometrically, so its mean over splits that were tuned differently does too.
     paces = {
         name: np.exp(_means([[np.log(step["pace"]) for step in steps] for steps in histories])).tolist()
@@ -56,27 +51,16 @@ def learning_curves(paced: pd.DataFrame, label_names: Sequence[str] = ()) -> lis
     for name, histories in by_function.items():
         lines = _in_play(histories, paces[name], label_names)
         shares.append(line_chart(f"Pairs in play: {name}", lines, "pace λ", log_x=True, limits=(0.0, 1.0)))
-    note = (
-        "Means over the splits. The pace λ grows from left to right; weights grow with it, easy pairs first."
-    )
-    return [
-        tag("p", note),
-        tag("div", parts, class_="charts"),
-        _legend(by_function),
-        tag("p", "The share of each label's pairs that weigh one half or more:"),
-        tag("div", shares, class_="charts"),
-        _legend(line.label for line in lines),
-    ]
+    return {
+        "parts": parts,
+        "functions": list(by_function),
+        "in_play": shares,
+        "labels": [line.label for line in lines],
+    }
 
 
-def validation_curves(trials: pd.DataFrame) -> list[Markup]:
-    """Draw the cross-validated criterion along the paths of paces that were tried; nothing without any.
-
-    Parameters
-    ----------
-    trials : DataFrame
-        On one data set, with the columns `chosen` and `validation`.
-    """
+def draw_validation(trials: pd.DataFrame) -> dict[str, Any] | None:
+    """The cross-validated criterion along the paths of paces that were tried; None without any."""
     tuned = trials[trials["validation"].notna()]
     paths: dict[str, dict[float, list[float]]] = {}
     for chosen, tried in zip(tuned["chosen"], tuned["validation"], strict=True):
@@ -89,19 +73,14 @@ def validation_curves(trials: pd.DataFrame) -> list[Markup]:
                 if (row["pace_function"], row["per"]) in (path, (None, None)):
                     points.setdefault(row["target"], []).append(row["mean"])
     if not paths:
-        return []
+        return None
     lines = [
         Line(name, sorted(points), [float(np.mean(points[x])) for x in sorted(points)])
         for name, points in paths.items()
     ]
     criterion = tuned["chosen"].iloc[0]["criterion"].replace("_", " ")
     chart = line_chart(f"Validated {criterion}", lines, "share of losses below the pace")
-    note = "What MLSPL-CV measured by cross-validation on the training rows along each path; 1 is unpaced."
-    return [
-        tag("div", chart, class_="charts"),
-        _legend(line.label for line in lines),
-        tag("p", note, class_="note"),
-    ]
+    return {"chart": chart, "paths": list(paths)}
 
 
 def _in_play(histories: list[list[dict]], paces: Sequence[float], label_names: Sequence[str]) -> list[Line]:
@@ -126,21 +105,3 @@ def _in_play(histories: list[list[dict]], paces: Sequence[float], label_names: S
 def _means(rows: Sequence[Sequence[float]]) -> list[float]:
     """Mean of each position over the rows that reach it."""
     return [float(np.nanmean(column)) for column in zip_longest(*rows, fillvalue=np.nan)]
-
-
-def _legend(names: Iterable[str]) -> Markup:
-    """Return a key to the colours and dashes of line charts."""
-    swatch = [
-        tag(
-            "li",
-            tag(
-                "svg",
-                tag("g", tag("path", d="M0 5H26"), class_=f"line c{i % 8}"),
-                viewBox="0 0 26 10",
-                aria_hidden="true",
-            ),
-            name,
-        )
-        for i, name in enumerate(names)
-    ]
-    return tag("ul", swatch, class_="legend")

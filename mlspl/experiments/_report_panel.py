@@ -1,35 +1,35 @@
 """What the report says of one data set: scores beside the paper's, figures, curves, timings, tests."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import pandas as pd
 
 from mlspl.datasets import Dataset
+from mlspl.experiments._report_curves import draw_learning_curves, draw_validation
 from mlspl.experiments.comparison import Comparison
-from mlspl.experiments.page.charts import Dot, dot_chart
-from mlspl.experiments.page.curves import learning_curves, validation_curves
-from mlspl.experiments.page.markup import Cell, Head, Markup, number, table, tag
 from mlspl.experiments.paper import PAPER_FUNCTIONS, PUBLISHED
 from mlspl.experiments.scores import criteria_in
 from mlspl.experiments.statistics import fewest_splits
 from mlspl.metrics import CRITERIA
+from mlspl.pages import Cell, Dot, Head, Table, dot_chart, number
 from mlspl.recipes import get_method, method_title
 
-__all__ = ["pace_function_of", "panel"]
+__all__ = ["describe_block", "find_pace_function"]
 
 _MEGABYTE = 2**20
 _ALPHA = 0.05
 
 
-def panel(
+def describe_block(
     block: str,
     summary: pd.DataFrame,
     standard: pd.DataFrame,
     paced: pd.DataFrame,
     comparisons: Sequence[Comparison],
     dataset: Dataset | None,
-) -> Markup:
-    """Return everything about one data set.
+) -> dict[str, Any]:
+    """Everything about one data set.
 
     Parameters
     ----------
@@ -49,28 +49,29 @@ def panel(
     """
     order = [*PAPER_FUNCTIONS, *paced["function"]]
     paced = paced.sort_values("function", key=lambda names: names.map(order.index), kind="stable")
-    label_names = () if dataset is None else dataset.label_names
-    curves = learning_curves(paced, label_names) + validation_curves(standard)
     first = summary.iloc[0]
     splits = sorted(set(summary["splits"]))
-    counted = f"{splits[0]}" if len(splits) == 1 else f"{splits[0]} to {splits[-1]}"
-    facts = f"{100 * first['train']:g} % of the rows to train on, {counted} split{'s' * (splits != [1])}"
-    return Markup(
-        "".join(
-            [
-                tag("h3", block),
-                tag("p", facts, class_="facts"),
-                *_scores(summary),
-                *_functions(paced, standard),
-                *([tag("h4", "Learning curves of MLSPL"), *curves] if curves else []),
-                *_timings(standard),
-                *_pairs(block, comparisons),
-            ]
-        )
-    )
+    counted = f"{splits[0]} to {splits[-1]} splits" if len(splits) > 1 else f"{splits[0]} splits"
+    counted = "1 split" if splits == [1] else counted
+    pairs, pairs_note = _list_pairs(block, comparisons)
+    unpaced = standard[standard["method"] == "ml-loc"]
+    return {
+        "name": block,
+        "facts": f"{100 * first['train']:g} % of the rows to train on, {counted}",
+        "scores": _list_scores(summary),
+        "score_charts": _draw_scores(summary),
+        "has_paper": bool(summary["paper"].notna().any()),
+        "function_charts": _draw_functions(paced, unpaced),
+        "has_unpaced": bool(len(unpaced)),
+        "curves": draw_learning_curves(paced, () if dataset is None else dataset.label_names),
+        "validation": draw_validation(standard),
+        "timings": _list_timings(standard),
+        "pairs": pairs,
+        "pairs_note": pairs_note,
+    }
 
 
-def pace_function_of(trial: pd.Series) -> str | None:
+def find_pace_function(trial: pd.Series) -> str | None:
     """Return the self-paced function of a trial of MLSPL that is otherwise as published, or None.
 
     Parameters
@@ -86,74 +87,60 @@ def pace_function_of(trial: pd.Series) -> str | None:
     return trial["chosen"].get("pace_function") if other == settings else None
 
 
-def _scores(summary: pd.DataFrame) -> list[Markup]:
+def _list_scores(summary: pd.DataFrame) -> Table:
     criteria = list(dict.fromkeys(summary["criterion"]))
-    has_paper = summary["paper"].notna().any()
-    heads = [Head("method", numeric=False)]
+    heads = ["method"]
     heads += [Head(_title(name), largest_first=CRITERIA[name].greater_is_better) for name in criteria]
     rows: list[list[Cell | str]] = []
     for variant, of_variant in summary.groupby("variant", sort=False):
         by_criterion = of_variant.set_index("criterion")
-        cells = [_score(by_criterion.loc[name]) for name in criteria]
-        rows.append([method_title(str(variant)), *cells])
+        rows.append([method_title(str(variant)), *(_score(by_criterion.loc[name]) for name in criteria)])
     legend = (
         "Mean ± standard deviation over the splits; the best in bold. ↓: less is better, ↑: more is better."
     )
-    if has_paper:
+    if summary["paper"].notna().any():
         legend += " Below, the paper's mean and how far ours lies from it."
-    charts = []
-    for name in criteria:
-        rows_of = summary[summary["criterion"] == name]
-        dots = [
-            Dot(method_title(row.variant), row.mean, row.std, row.paper, row.best)
-            for row in rows_of[["variant", "mean", "std", "paper", "best"]].itertuples(index=False)
-        ]
-        charts.append(dot_chart(_title(name), dots))
-    key = "Dots: our means, with bars of one standard deviation." + (
-        " Diamonds: the paper's means." if has_paper else ""
-    )
-    return [
-        tag("h4", "Scores"),
-        table(legend, heads, rows, "scores"),
-        tag("div", charts, class_="charts"),
-        tag("p", key, class_="note"),
-    ]
+    return Table(legend, heads, rows, "scores")
 
 
 def _score(row: pd.Series) -> Cell:
-    content = [tag("span", number(row["mean"]), class_="mean")]
-    if pd.notna(row["std"]):
-        content.append(tag("span", f" ±{number(row['std'])}", class_="std"))
-    if pd.notna(row["paper"]):
-        far = number(row["difference"], sign=True)
-        content.append(
-            tag("span", f"{number(row['paper'])} ", tag("span", f"({far})", class_="far"), class_="paper")
+    return Cell(
+        number(row["mean"]),
+        row["mean"],
+        bool(row["best"]),
+        std=number(row["std"]) if pd.notna(row["std"]) else "",
+        paper=number(row["paper"]) if pd.notna(row["paper"]) else "",
+        far=number(row["difference"], sign=True),
+    )
+
+
+def _draw_scores(summary: pd.DataFrame) -> list[str]:
+    return [
+        dot_chart(
+            _title(str(name)),
+            [
+                Dot(method_title(row.variant), row.mean, row.std, row.paper, row.best)
+                for row in of_criterion[["variant", "mean", "std", "paper", "best"]].itertuples(index=False)
+            ],
         )
-    return Cell(content, row["mean"], bool(row["best"]))
+        for name, of_criterion in summary.groupby("criterion", sort=False)
+    ]
 
 
-def _functions(paced: pd.DataFrame, standard: pd.DataFrame) -> list[Markup]:
+def _draw_functions(paced: pd.DataFrame, unpaced: pd.DataFrame) -> list[str]:
     functions = list(dict.fromkeys(paced["function"]))
     if len(functions) < 2:
         return []
-    unpaced = standard[standard["method"] == "ml-loc"]
     charts = []
     for name in criteria_in(paced):
         groups = paced.groupby("function")[name]
         dots = [Dot(function, groups.mean()[function], groups.std()[function]) for function in functions]
         reference = ("ML-LOC", float(unpaced[name].mean())) if len(unpaced) else None
         charts.append(dot_chart(_title(name), dots, reference))
-    note = "Mean ± standard deviation over the splits." + (
-        " The dashed line is ML-LOC, the same model without pacing." if len(unpaced) else ""
-    )
-    return [
-        tag("h4", "MLSPL under each self-paced function"),
-        tag("div", charts, class_="charts"),
-        tag("p", note, class_="note"),
-    ]
+    return charts
 
 
-def _timings(standard: pd.DataFrame) -> list[Markup]:
+def _list_timings(standard: pd.DataFrame) -> Table:
     tuned = bool(standard["tune"].any())
     columns = {"fit_seconds": "fit, s", "predict_seconds": "predict, s"}
     if tuned:
@@ -164,29 +151,27 @@ def _timings(standard: pd.DataFrame) -> list[Markup]:
     rows: list[list[Cell | str]] = []
     for variant, times in means.iterrows():
         share = totals[variant] / totals.max() if totals.max() else 0.0
-        bar = tag("span", tag("span", style=f"width:{100 * share:.1f}%"), class_="meter", aria_hidden="true")
         rows.append(
             [
                 method_title(str(variant)),
                 *(Cell(number(value, 3), value) for value in times),
-                Cell([bar, number(totals[variant], 3)], totals[variant]),
+                Cell(number(totals[variant], 3), totals[variant], share=round(100 * share, 1)),
                 Cell(number(peaks[variant], 0), peaks[variant]),
             ]
         )
-    heads = [Head("method", numeric=False), *(Head(text) for text in columns.values())]
-    heads += [Head("together, s"), Head("memory, MB")]
+    heads = ["method", *map(Head, (*columns.values(), "together, s", "memory, MB"))]
     caption = "Seconds a trial, mean over the splits, on one core; the most memory its process held."
-    return [tag("h4", "Timings"), table(caption, heads, rows)]
+    return Table(caption, heads, rows)
 
 
-def _pairs(block: str, comparisons: Sequence[Comparison]) -> list[Markup]:
+def _list_pairs(block: str, comparisons: Sequence[Comparison]) -> tuple[Table | None, str]:
     tested = [
         comparison.pairs[comparison.pairs["block"] == block].assign(criterion=comparison.criterion)
         for comparison in comparisons
     ]
     pairs = pd.concat(tested, ignore_index=True) if tested else pd.DataFrame()
     if pairs.empty:
-        return []
+        return None, ""
     pairs = pairs.sort_values(["p_holm", "p"], kind="stable")
     count = int((pairs["p_holm"] < _ALPHA).sum())
     rows = [
@@ -200,8 +185,7 @@ def _pairs(block: str, comparisons: Sequence[Comparison]) -> list[Markup]:
         ]
         for row in pairs.itertuples()
     ]
-    heads = [Head(text, numeric=False) for text in ("criterion", "better", "worse")]
-    heads += [Head(text) for text in ("difference", "p", "p (Holm)")]
+    heads = ["criterion", "better", "worse", *map(Head, ("difference", "p", "p (Holm)"))]
     caption = f"Wilcoxon's signed-rank test over {pairs['blocks'].iloc[0]} splits, adjusted by Holm."
     note = (
         f"{count} of {len(pairs)} pairs differ at α = {_ALPHA:g}. Splits of one data set share rows, so "
@@ -209,7 +193,7 @@ def _pairs(block: str, comparisons: Sequence[Comparison]) -> list[Markup]:
     )
     if fewest_splits(pairs["criterion"].value_counts().max(), _ALPHA) > pairs["blocks"].iloc[0]:
         note += " With so few splits no pair can reach that level: this says nothing about the methods."
-    return [tag("h4", "Is it more than luck?"), tag("p", note), table(caption, heads, rows, "tall")]
+    return Table(caption, heads, rows, "tall"), note
 
 
 def _title(criterion: str) -> str:

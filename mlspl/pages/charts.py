@@ -4,25 +4,42 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import pandas as pd
+from markupsafe import Markup
 
-from mlspl.experiments.figures import rank_groups
-from mlspl.experiments.page.markup import Markup, number, tag
-from mlspl.recipes import method_title
+from mlspl.pages.elements import tag
+from mlspl.pages.tables import number
 
-__all__ = ["Dot", "Line", "dot_chart", "line_chart", "rank_diagram"]
+__all__ = ["LETTER", "TOP", "WIDTH", "Dot", "Line", "Scale", "dot_chart", "line_chart", "shorten", "svg"]
 
 # In units of the viewBox, which a screen shows at about one pixel each, a phone's too.
-_WIDTH, _ROW, _TOP, _FOOT, _RIGHT = 340, 21, 30, 26, 14
+WIDTH, TOP = 340, 30
+_ROW, _FOOT, _RIGHT = 21, 26, 14
 # The widest of the usual system fonts, for labels must not be cut.
-_LETTER = 7.6
+LETTER = 7.6
 _LONGEST_LABEL = 22
 _N_COLOURS = 8
 
 
 @dataclass(frozen=True)
 class Dot:
-    """A row of a dot chart: mean, standard deviation (NaN for one split) and the paper's mean or NaN."""
+    """A row of a dot chart.
+
+    Parameters
+    ----------
+    label : str
+        Its name.
+    mean, std : float
+        Where the dot is, and half the length of its bar; NaN for no bar.
+    paper : float
+        Where a diamond is; NaN for none.
+    best : bool, default=False
+        Whether the name stands out.
+
+    Examples
+    --------
+    >>> Dot("ours", 0.2, 0.01).best
+    False
+    """
 
     label: str
     mean: float
@@ -33,7 +50,20 @@ class Dot:
 
 @dataclass(frozen=True)
 class Line:
-    """A line of a line chart."""
+    """A line of a line chart.
+
+    Parameters
+    ----------
+    label : str
+        Its name.
+    x, y : sequences of float
+        Its points.
+
+    Examples
+    --------
+    >>> Line("ours", [1, 2], [0.3, 0.2]).label
+    'ours'
+    """
 
     label: str
     x: Sequence[float]
@@ -51,26 +81,31 @@ def dot_chart(title: str, dots: Sequence[Dot], reference: tuple[str, float] | No
         From top to bottom.
     reference : (str, float), optional
         A dashed line, with what it stands for.
+
+    Examples
+    --------
+    >>> dot_chart("ranking loss", [Dot("ours", 0.2, 0.01)])[:5]
+    Markup('<svg ')
     """
     spread = [0.0 if math.isnan(dot.std) else dot.std for dot in dots]
     values = [dot.mean + sign * s for dot, s in zip(dots, spread, strict=True) for sign in (-1, 1)]
     values += [dot.paper for dot in dots if not math.isnan(dot.paper)]
     values += [reference[1]] if reference else []
-    left = 12 + _LETTER * max(len(_short(dot.label)) for dot in dots)
-    scale = _Scale(min(values), max(values), left, _WIDTH - _RIGHT)
-    bottom = _TOP + _ROW * len(dots)
+    left = 12 + LETTER * max(len(shorten(dot.label)) for dot in dots)
+    scale = Scale(min(values), max(values), left, WIDTH - _RIGHT)
+    bottom = TOP + _ROW * len(dots)
     parts = [*_x_axis(scale, scale.ticks(), bottom)]
     if reference:
         parts.append(
             tag(
                 "path",
                 tag("title", f"{reference[0]}: {number(reference[1])}"),
-                d=f"M{scale(reference[1])} {_TOP - 4}V{bottom}",
+                d=f"M{scale(reference[1])} {TOP - 4}V{bottom}",
                 class_="reference",
             )
         )
     for i, (dot, s) in enumerate(zip(dots, spread, strict=True)):
-        y = _TOP + _ROW * (i + 0.5)
+        y = TOP + _ROW * (i + 0.5)
         x = scale(dot.mean)
         marks = [
             tag("title", _describe(dot)),
@@ -82,13 +117,13 @@ def dot_chart(title: str, dots: Sequence[Dot], reference: tuple[str, float] | No
             marks.append(tag("path", d=f"M{p} {y - 5}l5 5l-5 5l-5-5z", class_="paper"))
         name_class = "name best" if dot.best else "name"
         parts += [
-            tag("text", _short(dot.label), x=left - 8, y=y + 4, text_anchor="end", class_=name_class),
+            tag("text", shorten(dot.label), x=left - 8, y=y + 4, text_anchor="end", class_=name_class),
             tag("g", marks),
         ]
     alternative = f"{title}. " + "; ".join(_describe(dot) for dot in dots)
     if reference:
         alternative += f"; dashed line, {reference[0]}: {number(reference[1])}"
-    return _svg(title, alternative, bottom + _FOOT, parts)
+    return svg(title, alternative, bottom + _FOOT, parts)
 
 
 def line_chart(
@@ -112,24 +147,29 @@ def line_chart(
         Whether the x axis is logarithmic.
     limits : (float, float), optional
         Range of the y axis; otherwise that of the values.
+
+    Examples
+    --------
+    >>> line_chart("ranking loss", [Line("ours", [1, 2], [0.3, 0.2])], "step")[:5]
+    Markup('<svg ')
     """
     height, left = 150, 54
-    bottom = _TOP + height
+    bottom = TOP + height
     xs = [x for line in lines for x in line.x]
     ys = [y for line in lines for y in line.y]
-    x_scale = _Scale(min(xs), max(xs), left, _WIDTH - _RIGHT, log=log_x)
-    y_scale = _Scale(*(limits or (min(ys), max(ys))), bottom, _TOP + 6)
+    x_scale = Scale(min(xs), max(xs), left, WIDTH - _RIGHT, log=log_x)
+    y_scale = Scale(*(limits or (min(ys), max(ys))), bottom, TOP + 6)
     y_ticks = y_scale.ticks()
     digits = max(0, math.ceil(1 - math.log10(y_ticks[1] - y_ticks[0]))) if len(y_ticks) > 1 else 3
     parts = []
     for tick in y_ticks:
         text = f"{tick:.0e}" if abs(tick) >= 1e5 else number(tick, min(digits, 4))
         parts += [
-            tag("path", d=f"M{left} {y_scale(tick)}H{_WIDTH - _RIGHT}", class_="grid"),
+            tag("path", d=f"M{left} {y_scale(tick)}H{WIDTH - _RIGHT}", class_="grid"),
             tag("text", text, x=left - 6, y=y_scale(tick) + 4, text_anchor="end"),
         ]
     parts += _x_axis(x_scale, x_scale.ticks(), bottom, grid=False)
-    parts.append(tag("text", x_label, x=_WIDTH - _RIGHT, y=bottom + 34, text_anchor="end"))
+    parts.append(tag("text", x_label, x=WIDTH - _RIGHT, y=bottom + 34, text_anchor="end"))
     for i, line in enumerate(lines):
         points = [f"{x_scale(x)} {y_scale(y)}" for x, y in zip(line.x, line.y, strict=True)]
         mark = (
@@ -139,69 +179,10 @@ def line_chart(
         )
         parts.append(tag("g", tag("title", line.label), mark, class_=f"line c{i % _N_COLOURS}"))
     ends = "; ".join(f"{line.label}: from {line.y[0]:.3g} to {line.y[-1]:.3g}" for line in lines)
-    return _svg(title, f"{title}, over {x_label}. {ends}", bottom + 42, parts)
+    return svg(title, f"{title}, over {x_label}. {ends}", bottom + 42, parts)
 
 
-def rank_diagram(title: str, ranks: pd.Series, distance: float) -> Markup:
-    """Draw a critical-difference diagram (Demšar 2006); bars join what Nemenyi's test does not tell apart.
-
-    Parameters
-    ----------
-    title : str
-        Above the diagram.
-    ranks : Series
-        Average rank of each method.
-    distance : float
-        The critical difference.
-    """
-    ranks = ranks.sort_values(kind="stable")
-    k = len(ranks)
-    names = [method_title(str(name)) for name in ranks.index]
-    side = 16 + _LETTER * max(len(f"{_short(name, 12)} 1.23") for name in names)
-    scale = _Scale(1, k, side, _WIDTH - side, margin=0)
-    groups = rank_groups(ranks.to_numpy(), distance)
-    axis = _TOP + 38
-    end = min(scale(1 + distance), _WIDTH - 4)
-    parts = [
-        tag("text", f"critical difference {distance:.2f}", x=scale(1), y=_TOP + 6),
-        tag("path", d=f"M{scale(1)} {_TOP + 10}v6M{scale(1)} {_TOP + 13}H{end}m0-3v6", class_="axis"),
-        tag("path", d=f"M{scale(1)} {axis}H{scale(k)}", class_="axis"),
-    ]
-    for rank in range(1, k + 1):
-        parts += [
-            tag("path", d=f"M{scale(rank)} {axis}v-4", class_="axis"),
-            tag("text", str(rank), x=scale(rank), y=axis - 7, text_anchor="middle"),
-        ]
-    left = (k + 1) // 2
-    first = axis + 16 + 8 * len(groups)
-    for i, (name, rank) in enumerate(zip(names, ranks, strict=True)):
-        y = first + 18 * (i if i < left else k - 1 - i)
-        edge = side - 8 if i < left else _WIDTH - side + 8
-        short = _short(name, 12)
-        text = f"{short} {rank:.2f}" if i < left else f"{rank:.2f} {short}"
-        parts += [
-            tag("path", d=f"M{scale(rank)} {axis}V{y}H{edge}", class_="stem"),
-            tag(
-                "text",
-                text,
-                x=edge + (-4 if i < left else 4),
-                y=y + 4,
-                text_anchor="end" if i < left else None,
-                class_="name",
-            ),
-        ]
-    for level, (start, stop) in enumerate(groups):
-        d = f"M{scale(ranks.iloc[start]) - 3} {axis + 8 + 8 * level}H{scale(ranks.iloc[stop]) + 3}"
-        parts.append(tag("path", d=d, class_="group"))
-    told = ", ".join(f"{name} {rank:.2f}" for name, rank in zip(names, ranks, strict=True))
-    joined = "; ".join(f"{names[start]} to {names[stop]}" for start, stop in groups) or "none"
-    alternative = (
-        f"{title}: average ranks {told}. Critical difference {distance:.2f}. Not told apart: {joined}."
-    )
-    return _svg(title, alternative, first + 18 * left, parts)
-
-
-class _Scale:
+class Scale:
     """From values to coordinates, rounded to a tenth."""
 
     def __init__(
@@ -219,6 +200,7 @@ class _Scale:
         return round(self._start + share * (self._stop - self._start), 1)
 
     def ticks(self) -> list[float]:
+        """Round values within the scale."""
         from matplotlib.ticker import LogLocator, MaxNLocator
 
         if self._log:
@@ -230,18 +212,17 @@ class _Scale:
         return [float(tick) for tick in ticks if low <= tick <= high]
 
 
-def _x_axis(scale: _Scale, ticks: Sequence[float], bottom: float, grid: bool = True) -> list[Markup]:
+def _x_axis(scale: Scale, ticks: Sequence[float], bottom: float, grid: bool = True) -> list[Markup]:
     parts = []
     for tick in ticks:
         x = scale(tick)
-        parts.append(
-            tag("path", d=f"M{x} {_TOP - 4}V{bottom}" if grid else f"M{x} {bottom}v4", class_="grid")
-        )
+        parts.append(tag("path", d=f"M{x} {TOP - 4}V{bottom}" if grid else f"M{x} {bottom}v4", class_="grid"))
         parts.append(tag("text", f"{tick:g}", x=x, y=bottom + 16, text_anchor="middle"))
     return parts
 
 
-def _short(label: str, longest: int = _LONGEST_LABEL) -> str:
+def shorten(label: str, longest: int = _LONGEST_LABEL) -> str:
+    """A label that fits."""
     return label if len(label) <= longest else f"{label[: longest - 1]}…"
 
 
@@ -252,12 +233,13 @@ def _describe(dot: Dot) -> str:
     return text if math.isnan(dot.paper) else f"{text}, paper {number(dot.paper)}"
 
 
-def _svg(title: str, alternative: str, height: float, parts: Sequence[Markup]) -> Markup:
+def svg(title: str, alternative: str, height: float, parts: Sequence[Markup]) -> Markup:
+    """A chart with its title, and what it shows in words for those who do not see it."""
     return tag(
         "svg",
         tag("text", title, x=4, y=14, class_="title"),
         parts,
-        viewBox=f"0 0 {_WIDTH} {math.ceil(height)}",
+        viewBox=f"0 0 {WIDTH} {math.ceil(height)}",
         role="img",
         aria_label=alternative,
     )
