@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: run test lint bench reproduce study fuzz docs clean
+.PHONY: run test test-core test-oldest test-newest lint bench reproduce study fuzz docs clean
 
 run: .venv/installed
 	$(BIN)/mlspl reproduce --splits 3 --out results/run
@@ -12,9 +12,30 @@ run: .venv/installed
 test: .venv/installed-dev
 	$(BIN)/python -m pytest -n auto
 
+# The core of the suite, under three minutes: for other machines, and other versions of what we stand on.
+CORE := tests/solvers tests/correlation tests/metrics/test_criteria.py tests/models/test_common.py tests/models/test_mlspl.py \
+	tests/models/test_bsvm.py tests/datasets/test_arff.py tests/datasets/test_frames.py tests/persistence/test_model_file.py \
+	tests/cli/test_cli_fit.py tests/cli/test_cli_predict.py tests/test_dependencies.py tests/test_rounding.py tests/test_same_numbers.py
+test-core: .venv/installed-dev
+	$(BIN)/python -m pytest -n auto $(CORE)
+
+# The oldest dependencies that are allowed (Python 3.11), and the newest there are, each in an environment of its own. First
+# the wheel runs there, outside of the checkout.
+test-oldest test-newest: test-%: .venv-%/installed
+	.venv-$*/bin/python -m pip --disable-pip-version-check install --quiet --no-deps --force-reinstall .
+	cd .venv-$* && bin/python -c "import mlspl, pathlib; p = pathlib.Path(mlspl.__file__).parent; assert '.venv-$*' in p.parts and (p / 'py.typed').exists(), p"
+	cd .venv-$* && bin/mlspl reproduce --datasets digits-traits --methods ml-knn --splits 2 --out run && test -s run/report.html
+	.venv-$*/bin/python -m pytest -n auto $(CORE)
+
+.venv-oldest/installed .venv-newest/installed: .venv-%/installed: pyproject.toml .ci/oldest.txt
+	test -x .venv-$*/bin/python || $(PYTHON) -m venv .venv-$*
+	.venv-$*/bin/python -m pip --disable-pip-version-check install --quiet $(if $(filter oldest,$*),--constraint .ci/oldest.txt,--upgrade) ".[dev]"
+	touch $@
+
 lint: .venv/installed-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/codespell
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
@@ -42,7 +63,7 @@ docs: .venv/installed-docs
 	$(BIN)/python -m sphinx --fail-on-warning -b html docs docs/_build/html
 
 clean:
-	rm -rf .venv results docs/_build docs/generated docs/auto_examples
+	rm -rf .venv .venv-oldest .venv-newest results docs/_build docs/generated docs/auto_examples
 
 .venv/installed: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
