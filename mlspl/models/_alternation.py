@@ -60,8 +60,14 @@ class Alternation:
         self._weights = np.ones(self.signs.shape)
 
     def fit(self, weights) -> int:
-        """W, Q and A step; returns how many rows changed their code."""
+        """W, Q and A step; returns how many rows changed their code.
+
+        The Q step is the paper's linear program, and is there for the hinge only. Under other losses the codes
+        stay with their prototypes, from which β = 100 never moves them under the hinge either.
+        """
         self.fit_machines(weights)
+        if not self.rows.hinge:
+            return 0
         codes = on_grid(
             update_codes(
                 self._feature_scores + self._machines.intercept,
@@ -88,13 +94,13 @@ class Alternation:
         self._feature_scores = without_bias - self._seen_codes @ self._machines.code_weights
 
     def losses(self) -> np.ndarray:
-        """Hinge loss of every pair: in sample, or of machines fitted without the row's fold."""
+        """Loss of every pair: in sample, or of machines fitted without the row's fold."""
         if self.folds is not None:
             self._held_out = self._solve_folds()
-            return self._loss(self._held_out)
+            return self.rows.loss(self.signs, self._held_out)
         if self._machines is None:
             self.fit_machines(self._weights)
-        return self._loss(self._scores())
+        return self.rows.loss(self.signs, self._scores())
 
     def held_out_scores(self) -> np.ndarray:
         """Scores (n, L) by machines fitted without the row's fold: those of the last losses, if any."""
@@ -107,7 +113,7 @@ class Alternation:
         squared_norm += np.sum(machines.code_weights**2)
         distances = prototype_distances(self.signs, self.prototypes)
         parts = {
-            "loss": np.sum(self.prior * weights * self._loss(self._scores())),
+            "loss": np.sum(self.prior * weights * self.rows.loss(self.signs, self._scores())),
             "regularization": squared_norm / (2.0 * self.C),
             "correlation": self.coding.beta * np.sum(self.codes * distances),
             "penalty": np.sum(self.prior * penalty),
@@ -156,6 +162,3 @@ class Alternation:
         """Scores (n, L) of the training rows under their present codes."""
         machines = self._machines
         return self._feature_scores + self._seen_codes @ machines.code_weights + machines.intercept
-
-    def _loss(self, scores) -> np.ndarray:
-        return np.maximum(0.0, 1.0 - self.signs * scores)

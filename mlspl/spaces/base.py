@@ -71,6 +71,8 @@ class Rows(ABC):
 
     n_threads: int
     """How many labels are solved at a time; no answer depends on it."""
+    hinge: bool = True
+    """Whether the machines' loss is the hinge, which the linear programs of the codes are about."""
 
     @abstractmethod
     def __len__(self) -> int:
@@ -99,6 +101,10 @@ class Rows(ABC):
         """
 
     @abstractmethod
+    def loss(self, signs, scores) -> np.ndarray:
+        """The loss that `solve` minimises, of every pair; signs and scores of one shape."""
+
+    @abstractmethod
     def ridge(self, targets, alpha, folds=None) -> Regression:
         """Ridge regressions with intercept: min ‖t − f‖² + α‖w‖² for each column of targets (n, m)."""
 
@@ -123,5 +129,5 @@ class Space(ABC):
         """The rows X, an array or CSR matrix (n, d), in this space."""
 
     @abstractmethod
-    def cost(self, size: FitSize) -> Cost:
-        """Memory and time of fitting a machine per label."""
+    def cost(self, size: FitSize, copies: float = 0.0) -> Cost:
+        """Memory and time of fitting a machine per label, with so many `copies` of the rows beside them."""

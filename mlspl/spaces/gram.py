@@ -12,6 +12,7 @@ from mlspl._rounding import on_grid, significant
 from mlspl.errors import UserError
 from mlspl.solvers import get_svm_solver, solve_rank_svm, solve_svrs
 from mlspl.spaces._kernels import kernel_matrix, resolve_gamma, training_kernel
+from mlspl.spaces._losses import pair_losses
 from mlspl.spaces.base import HeldOut, Machines, Model, Regression, Rows, Space
 
 __all__ = ["Gram", "GramRows", "KernelExpansion"]
@@ -72,9 +73,9 @@ class Gram(Space):
         kernel = {"kernel": self.kernel, "gamma": gamma, "degree": self.degree, "coef0": self.coef0}
         return GramRows(self, training_kernel(X, **kernel), X, kernel, rows)
 
-    def cost(self, size) -> Cost:
-        """The kernel matrix; a machine is fitted in about n^2.5 for some thousand rows."""
-        return Cost(FLOAT * size.rows**2, 1e-10 * size.rows**2.5 * size.labels)
+    def cost(self, size, copies=0.0) -> Cost:
+        """Kernel matrices; a machine is fitted in about n^2.5 for some thousand rows."""
+        return Cost((1.0 + copies) * FLOAT * size.rows**2, 1e-10 * size.rows**2.5 * size.labels)
 
 
 class GramRows(Rows):
@@ -120,6 +121,10 @@ class GramRows(Rows):
         coef = solution.alpha * signs
         code_weights = self._codes.T @ coef.T
         return Machines(coef, solution.bias, code_weights, solution.decision.T, solution.warm_start)
+
+    def loss(self, signs, scores) -> np.ndarray:
+        """The hinge."""
+        return pair_losses("hinge", signs, scores)
 
     @property
     def diagonal(self) -> np.ndarray:

@@ -1,0 +1,179 @@
+"""The space of the features themselves: machines are weight vectors, and nothing is of size n×n."""
+
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import gen_batches
+
+from mlspl._limits import FLOAT, Cost
+from mlspl.errors import UserError
+from mlspl.solvers import solve_linear
+from mlspl.spaces._losses import pair_losses
+from mlspl.spaces.base import HeldOut, Machines, Model, Regression, Rows, Space
+
+__all__ = ["Linear", "LinearModel", "LinearRows"]
+
+_BLOCK_ROWS = 8192
+
+
+@dataclass(frozen=True)
+class Linear(Space):
+    """The features as they are, sparse or dense: memory grows as the data, time as their stored values times L.
+
+    Machines are weight vectors and their coordinates the weights. The bias is regularised with them, as in
+    LIBLINEAR, whose optimum they have.
+
+    Parameters
+    ----------
+    loss : {"logistic", "squared_hinge", "hinge"}, default="logistic"
+        What the machines minimise, and what paces. The paper's is the hinge; on many rows with rare labels its
+        margins rank worse than the labels' frequencies, and the smooth losses do not.
+    tol : float, default=1e-3
+        How close the objective is to its minimum, relatively.
+    n_threads : int, default=1
+        Labels solved at a time.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mlspl.spaces import Linear
+    >>> rows = Linear("hinge").place(np.array([[-2.0], [-1.0], [1.0], [2.0]]))
+    >>> machines = rows.solve(np.array([[-1.0, -1.0, 1.0, 1.0]]), np.ones((1, 4)))
+    >>> rows.keep(machines.coef, machines.intercept).scores(np.array([[3.0]])).round(3)
+    array([[3.]])
+    """
+
+    loss: str = "logistic"
+    tol: float = 1e-3
+    n_threads: int = 1
+
+    def place(self, X) -> "LinearRows":
+        """The rows X, used as they are."""
+        return LinearRows(self, X)
+
+    def cost(self, size, copies=0.0) -> Cost:
+        """Weights and scores of all labels, and a dozen numbers a row for each label that is being solved."""
+        at_work = 8 * max(self.n_threads, 1)
+        tables = size.labels * (size.features + 3 * size.rows) + 12 * at_work * size.rows
+        return Cost(FLOAT * tables, 2e-8 * size.values * size.labels)
+
+
+class LinearRows(Rows):
+    """Rows of features, and codes beside them."""
+
+    def __init__(self, space, X, codes=None):
+        self.space = space
+        self.n_threads = space.n_threads
+        self.hinge = space.loss == "hinge"
+        self._X = X
+        self._codes = codes
+
+    def __len__(self) -> int:
+        return self._X.shape[0]
+
+    def split(self, train, test):
+        """Copies of the rows."""
+        return LinearRows(self.space, self._X[train]), _HeldOutRows(self._X[test])
+
+    def join(self, codes):
+        """The same X, which is not copied, with columns beside it."""
+        return LinearRows(self.space, self._X, codes)
+
+    def loss(self, signs, scores) -> np.ndarray:
+        """The space's loss of every pair."""
+        return pair_losses(self.space.loss, signs, scores)
+
+    def solve(self, signs, costs, start=None) -> Machines:
+        """A weighted linear machine per label, LIBLINEAR's optimum."""
+        solution = solve_linear(
+            self._X,
+            signs,
+            costs,
+            self.space.loss,
+            codes=self._codes,
+            start=start,
+            tol=self.space.tol,
+            n_threads=self.n_threads,
+        )
+        loose = int(np.sum(solution.gap > 10 * self.space.tol * solution.objective))
+        if loose:
+            warnings.warn(
+                f"{loose} of {len(signs)} labels did not converge in the steps there are. Scale the features, "
+                "lower C, or choose the loss 'logistic'.",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
+        start = solution._replace(scores=None)
+        return Machines(solution.coef, solution.bias, solution.code_coef.T, solution.scores.T, start)
+
+    def ridge(self, targets, alpha, folds=None) -> Regression:
+        """Ridge regressions, each fold's from the fit on all rows."""
+        if not alpha > 0:
+            raise UserError(f"alpha is {alpha}; ridge regression needs a positive penalty.")
+        return self._regress(targets, 0.5 / alpha, "squared", 0.0, 1e-6, folds)
+
+    def svr(self, targets, C, epsilon, tol, folds=None) -> Regression:
+        """LIBLINEAR's ε-support vector regressions, whose bias is regularised."""
+        return self._regress(targets, C, "epsilon_insensitive", epsilon, tol, folds)
+
+    def squared_norm(self, coef, scores) -> float:
+        """Σ_l ‖w_l‖²."""
+        return float(np.sum(coef**2))
+
+    def keep(self, coef, intercept) -> "LinearModel":
+        """The weights."""
+        return LinearModel(coef, intercept)
+
+    def _regress(self, targets, C, loss, epsilon, tol, folds) -> Regression:
+        options = {"epsilon": epsilon, "tol": tol, "n_threads": self.n_threads}
+        whole = solve_linear(self._X, targets.T, C, loss, **options)
+        if folds is None:
+            return Regression(whole.coef, whole.bias, None)
+        predicted = np.empty_like(targets)
+        for train, test in folds:
+            costs = np.zeros(len(targets))
+            costs[train] = C
+            fold = solve_linear(self._X, targets.T, costs, loss, start=whole, **options)
+            predicted[test] = fold.scores[:, test].T
+        return Regression(whole.coef, whole.bias, predicted)
+
+
+class _HeldOutRows(HeldOut):
+    """Rows left out, as they are."""
+
+    def __init__(self, X):
+        self._X = X
+
+    def scores(self, coef, intercept) -> np.ndarray:
+        return LinearModel(coef, intercept).scores(self._X)
+
+
+class LinearModel(Model):
+    """f_l(x) = ⟨coef_l, x⟩ + b_l.
+
+    Parameters
+    ----------
+    coef : array or CSR matrix (L, d)
+        The weights.
+    intercept : array (L,)
+        The biases.
+    """
+
+    _contents = {"coef": "rows (labels, columns)", "intercept": "float (labels)"}
+
+    def __init__(self, coef, intercept):
+        self.coef = coef
+        self.intercept = intercept
+
+    def scores(self, X) -> np.ndarray:
+        """Scores (n, L), a block of rows at a time."""
+        scores = np.empty((X.shape[0], len(self.intercept)))
+        for block in gen_batches(X.shape[0], _BLOCK_ROWS):
+            product = X[block] @ self.coef.T
+            scores[block] = product.toarray() if sparse.issparse(product) else product
+        scores += self.intercept
+        # The last digits are the order of summation and would break ties at random.
+        return np.round(scores, 12, out=scores)
