@@ -62,8 +62,8 @@ class Alternation:
     def fit(self, weights) -> int:
         """W, Q and A step; returns how many rows changed their code.
 
-        The Q step is the paper's linear program, and is there for the hinge only. Under other losses the codes
-        stay with their prototypes, from which β = 100 never moves them under the hinge either.
+        The Q step is the paper's linear program, and is there for the hinge only. Under other losses the
+        codes stay with their prototypes, from which β = 100 never moves them under the hinge either.
         """
         self.fit_machines(weights)
         if not self.rows.hinge:

@@ -39,6 +39,9 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):
     as scikit-learn's binary classifiers give them.
     """
 
+    _float_types: list = [np.float64]
+    """What X may hold; anything else becomes the first of these."""
+
     _contents = {
         "n_features_in_": "int",
         "feature_names_in_": "text (features)?",
@@ -200,10 +203,15 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):
         return X
 
     def _table(self, X, reset=True):
-        """X as a float64 array or CSR matrix, of the features of the fit unless they are set anew."""
+        """X as an array or CSR matrix of floats, of the features of the fit unless they are set anew."""
         X = unmask(X)
         check_names(X, "X")
-        layout = {"accept_sparse": "csr", "dtype": np.float64, "order": "C", "ensure_all_finite": False}
+        layout = {
+            "accept_sparse": "csr",
+            "dtype": self._float_types,
+            "order": "C",
+            "ensure_all_finite": False,
+        }
         try:
             return short_indices(validate_data(self, X, reset=reset, **layout))
         except (TypeError, ValueError) as error:

@@ -39,7 +39,7 @@ def check_values(X, owner, names=None, *, allow_nan=False, training=False) -> No
     if not values.size:
         return
     largest, smallest = (np.fmax, np.fmin) if allow_nan else (np.maximum, np.minimum)
-    size = max(largest.reduce(values, axis=None), -smallest.reduce(values, axis=None))
+    size = float(max(largest.reduce(values, axis=None), -smallest.reduce(values, axis=None)))
     if np.isnan(size):
         if allow_nan:  # all values are NaN
             return

@@ -6,7 +6,7 @@ from mlspl._limits import FLOAT, Cost
 from mlspl.correlation import CodeRidge, get_regressor
 from mlspl.model_selection import AnchoredCalibration, Calibration, get_calibration
 from mlspl.models._alternation import Alternation, Coding
-from mlspl.models._machine import Machine
+from mlspl.models._machine import SpaceMachine
 from mlspl.models._progress import CallbackSupportMixin, fit_progress, with_callbacks
 from mlspl.models.tuned_decision import choose_decision, judge_of, known_labels
 from mlspl.pacing import Trace, paced
@@ -14,7 +14,7 @@ from mlspl.pacing import Trace, paced
 __all__ = ["LocalCorrelationClassifier"]
 
 
-class LocalCorrelationClassifier(CallbackSupportMixin, Machine):
+class LocalCorrelationClassifier(CallbackSupportMixin, SpaceMachine):
     """Base of the estimators with prototypes and codes; a subclass says how it is paced.
 
     It implements ``_pacing()``, which gives a self-paced function (or None) and a schedule, and
@@ -32,19 +32,18 @@ class LocalCorrelationClassifier(CallbackSupportMixin, Machine):
         "prototypes_": "float (codes, labels)",
     }
 
-    fit = with_callbacks(Machine.fit)
+    fit = with_callbacks(SpaceMachine.fit)
     target_weight = 1.0
 
     def _cost(self, size):
         """Beside the machines' own, what codes take: in a Gram space, a second and a third kernel matrix."""
-        machines = super()._cost(size)
-        tables = 18 * size.rows * size.labels
-        matrices = 1.7 if isinstance(get_regressor(self.regressor), CodeRidge) else 1.0
-        return Cost(machines.bytes + FLOAT * (matrices * size.rows**2 + tables), 4.0 * machines.seconds)
+        copies = 1.7 if isinstance(get_regressor(self.regressor), CodeRidge) else 1.0
+        machines = super()._cost(size, copies)
+        return Cost(machines.bytes + FLOAT * 18 * size.rows * size.labels, 4.0 * machines.seconds)
 
     def _fit(self, X, Y, label_weight):
         function, schedule = self._pacing()
-        rows = self._space().place(X)
+        rows = self._place(X, Y)
         coding = Coding(self.n_codes, self.beta, self.regressor, self.random_state)
         learner = Alternation(rows, Y, coding, self._folds(Y))
         learner.set_costs(self.C, self._class_costs(Y, label_weight))

@@ -1,27 +1,28 @@
 """Estimators whose machines are fitted in a space."""
 
+import numpy as np
 from joblib import effective_n_jobs
 
-from mlspl._limits import Cost
+from mlspl._limits import Cost, FitSize
 from mlspl.models._base import MultiLabelClassifier
 from mlspl.models._calibrated import OutOfFoldProbabilitiesMixin
 from mlspl.models._class_weight import class_costs
-from mlspl.spaces import Gram, Model, Space
+from mlspl.spaces import Gram, LinearModel, Model, Rows, SpaceChoice, choose_space
 
-__all__ = ["Machine"]
+__all__ = ["Machine", "SpaceMachine"]
 
 
 class Machine(OutOfFoldProbabilitiesMixin, MultiLabelClassifier):
     """Base of the estimators with ``kernel``, ``gamma``, ``degree`` and ``coef0``.
 
-    A subclass's ``_fit`` places X in ``_space()`` and leaves in ``model_`` what scores new rows.
+    A subclass's ``_fit`` leaves in ``model_`` what scores new rows.
     """
 
     _contents = {"model_": Model}
 
-    def _space(self) -> Space:
-        """Where the machines are fitted, from the estimator's parameters."""
-        return self._gram()
+    def _choose_space(self, size) -> SpaceChoice:
+        """Where machines of this size are fitted."""
+        return SpaceChoice(self._gram(), "gram space")
 
     def _gram(self) -> Gram:
         return Gram(
@@ -39,8 +40,8 @@ class Machine(OutOfFoldProbabilitiesMixin, MultiLabelClassifier):
         classes = (0, 1) if self._multilabel else self.classes_
         return class_costs(Y, self.class_weight, label_weight, classes)
 
-    def _cost(self, size):
-        machines = self._space().cost(size)
+    def _cost(self, size, copies=0.0):
+        machines = self._choose_space(size).space.cost(size, copies)
         return Cost(super()._cost(size).bytes + machines.bytes, machines.seconds)
 
     def _scores(self, X):
@@ -65,3 +66,30 @@ class Machine(OutOfFoldProbabilitiesMixin, MultiLabelClassifier):
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = self.kernel == "precomputed"
         return tags
+
+
+class SpaceMachine(Machine):
+    """Base of the machines with ``space``, ``loss``, ``n_landmarks`` and ``random_state`` besides.
+
+    A subclass's ``_fit`` has X placed by ``_place``, which says in ``space_`` which space was taken and why.
+    """
+
+    _contents = {"space_": "text"}
+    _float_types = [np.float64, np.float32]
+
+    def _choose_space(self, size) -> SpaceChoice:
+        return choose_space(self.space, self.loss, size, self._gram(), self.n_landmarks, self.random_state)
+
+    def _place(self, X, Y) -> Rows:
+        choice = self._choose_space(FitSize.of(X, Y))
+        self.space_ = choice.reason
+        if getattr(self, "verbose", 0):
+            print(f"{type(self).__name__}: {choice.reason}.")
+        return choice.space.place(X)
+
+    @property
+    def coef_(self):
+        """Weights (n_labels, n_features), in a linear space."""
+        if not isinstance(self.model_, LinearModel):
+            raise AttributeError("coef_ is there in a linear space only.")
+        return self.model_.coef

@@ -1,22 +1,23 @@
-"""BSVM: one support vector machine per label, all on one kernel matrix (Boutell et al. 2004)."""
+"""BSVM: one support vector machine per label, all in one space (Boutell et al. 2004)."""
 
 import numpy as np
 
-from mlspl.models._machine import Machine
+from mlspl.models._machine import SpaceMachine
 
 __all__ = ["BSVMClassifier"]
 
 
-class BSVMClassifier(Machine):
+class BSVMClassifier(SpaceMachine):
     """One C-SVM per label; labels do not know of each other.
 
-    The kernel matrix is computed once and shared by all labels, so memory grows as n² and time as
-    between n²·L and n³·L. A label that is constant in training is predicted as that constant.
+    On a few thousand rows one kernel matrix is shared by all labels: memory grows as n², time between n²·L
+    and n³·L. Beyond, machines are linear in the features or in landmarks, and both grow as the data: see
+    ``space``. A label that is constant in training is predicted as that constant.
 
     Parameters
     ----------
     C : float, default=1.0
-        Cost of a unit of hinge loss.
+        Cost of a unit of loss.
     kernel : {"rbf", "linear", "poly", "precomputed"} or callable, default="rbf"
         The kernel. Features should be scaled: on the scene data set the Hamming loss is .089 with z-scores
         and .155 with features between 0 and 1.
@@ -34,9 +35,23 @@ class BSVMClassifier(Machine):
         Largest violation of the optimality conditions, as in LIBSVM.
     n_jobs : int, optional
         Threads over labels.
+    space : {"auto", "gram", "linear", "nystroem"} or Space, default="auto"
+        Where the machines are fitted: on a kernel matrix, on the features themselves, or on kernel values
+        with landmarks. "auto" is the first up to 8,000 rows, then the second for a sparse X, the third for a
+        dense.
+    loss : {"auto", "hinge", "squared_hinge", "logistic"}, default="auto"
+        "auto" is the hinge on a kernel matrix, which has no other, and logistic elsewhere.
+    n_landmarks : "auto" or int, default="auto"
+        Landmarks of the space "nystroem"; "auto" is 2,000, or as many as memory allows.
+    random_state : int, RandomState or None, default=None
+        Seeds the choice of landmarks.
 
     Attributes
     ----------
+    space_ : str
+        Which space was taken, and why.
+    coef_ : array (n_labels, n_features)
+        The weights, in a linear space.
     dual_coef_ : array (n_labels, n_support)
         Signed dual coefficients of the rows that support any label.
     intercept_ : array (n_labels,)
@@ -69,6 +84,10 @@ class BSVMClassifier(Machine):
         solver="auto",
         tol=1e-3,
         n_jobs=None,
+        space="auto",
+        loss="auto",
+        n_landmarks="auto",
+        random_state=None,
     ):
         self.C = C
         self.kernel = kernel
@@ -80,11 +99,15 @@ class BSVMClassifier(Machine):
         self.solver = solver
         self.tol = tol
         self.n_jobs = n_jobs
+        self.space = space
+        self.loss = loss
+        self.n_landmarks = n_landmarks
+        self.random_state = random_state
 
     def _fit(self, X, Y, label_weight):
         if self.criterion not in ("P", "T"):
             raise ValueError(f"criterion is {self.criterion!r}; give 'P' or 'T'.")
-        rows = self._space().place(X)
+        rows = self._place(X, Y)
         machines = rows.solve(np.where(Y.T, 1.0, -1.0), (self.C * self._class_costs(Y, label_weight)).T)
         self.model_ = rows.keep(machines.coef, machines.intercept)
         self._prepare_calibration(X, Y, label_weight)

@@ -17,7 +17,8 @@ class MLLOCClassifier(LocalCorrelationClassifier):
     paper. The prototypes start as k-means centres of the label vectors. For a new instance the code is
     predicted.
 
-    Memory grows as 2n², time as the SVMs: between n²·L and n³·L.
+    On a kernel matrix memory grows as 2n² and time between n²·L and n³·L; in the other spaces both grow as
+    the data, with ``regressor="ridge"``, which is far faster there than "svr".
 
     Parameters
     ----------
@@ -49,9 +50,20 @@ class MLLOCClassifier(LocalCorrelationClassifier):
         Seeds k-means.
     verbose : int, default=0
         1 shows a progress bar.
+    space : {"auto", "gram", "linear", "nystroem"} or Space, default="auto"
+        Where the machines are fitted: on a kernel matrix, on the features themselves, or on kernel values
+        with landmarks. "auto" is the first up to 8,000 rows, then the second for a sparse X, the third for a
+        dense.
+    loss : {"auto", "hinge", "squared_hinge", "logistic"}, default="auto"
+        What the machines minimise and what paces. "auto" is the hinge, the paper's, on a kernel matrix, which
+        has no other, and logistic elsewhere.
+    n_landmarks : "auto" or int, default="auto"
+        Landmarks of the space "nystroem"; "auto" is 2,000, or as many as memory allows.
 
     Attributes
     ----------
+    space_ : str
+        Which space was taken, and why.
     codes_ : array (n_samples, n_codes)
         The training codes.
     prototypes_ : array (n_codes, n_labels)
@@ -91,6 +103,9 @@ class MLLOCClassifier(LocalCorrelationClassifier):
         n_jobs=None,
         random_state=None,
         verbose=0,
+        space="auto",
+        loss="auto",
+        n_landmarks="auto",
     ):
         self.n_codes = n_codes
         self.C = C
@@ -107,6 +122,9 @@ class MLLOCClassifier(LocalCorrelationClassifier):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
+        self.space = space
+        self.loss = loss
+        self.n_landmarks = n_landmarks
 
     def _pacing(self):
         return None, range(self.max_steps)

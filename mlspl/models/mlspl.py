@@ -22,8 +22,8 @@ class MLSPLClassifier(LocalCorrelationClassifier):
     pacing does nothing. ``codes="cross-fit"`` shows the classifiers codes predicted out of fold and
     takes the losses out of fold too; ``codes="in-sample"`` is the paper.
 
-    Memory grows as 2n² for n training rows, time as the SVMs: between n²·L and n³·L a step, less with warm
-    starts.
+    On a kernel matrix memory grows as 2n² for n training rows and time between n²·L and n³·L a step, less
+    with warm starts; in the other spaces both grow as the data.
 
     Parameters
     ----------
@@ -64,9 +64,20 @@ class MLSPLClassifier(LocalCorrelationClassifier):
         Seeds k-means and the folds.
     verbose : int, default=0
         1 shows a progress bar.
+    space : {"auto", "gram", "linear", "nystroem"} or Space, default="auto"
+        Where the machines are fitted: on a kernel matrix, on the features themselves, or on kernel values
+        with landmarks. "auto" is the first up to 8,000 rows, then the second for a sparse X, the third for a
+        dense.
+    loss : {"auto", "hinge", "squared_hinge", "logistic"}, default="auto"
+        What the machines minimise and what paces. "auto" is the hinge, the paper's, on a kernel matrix, which
+        has no other, and logistic elsewhere.
+    n_landmarks : "auto" or int, default="auto"
+        Landmarks of the space "nystroem"; "auto" is 2,000, or as many as memory allows.
 
     Attributes
     ----------
+    space_ : str
+        Which space was taken, and why.
     calibration_ : Calibration or None
         What puts the scores of all labels on one scale, fitted to the out-of-fold scores that cross-fitted
         codes come with: log-odds by Platt's sigmoids, or nothing, if these rank the labels of held-out rows
@@ -125,6 +136,9 @@ class MLSPLClassifier(LocalCorrelationClassifier):
         n_jobs=None,
         random_state=None,
         verbose=0,
+        space="auto",
+        loss="auto",
+        n_landmarks="auto",
     ):
         self.pace_function = pace_function
         self.schedule = schedule
@@ -145,6 +159,9 @@ class MLSPLClassifier(LocalCorrelationClassifier):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
+        self.space = space
+        self.loss = loss
+        self.n_landmarks = n_landmarks
 
     @classmethod
     def as_published(
@@ -182,6 +199,7 @@ class MLSPLClassifier(LocalCorrelationClassifier):
             "regressor": "svr",
             "gamma": "auto",
             "class_weight": None,
+            "space": "gram",
             # An error of the losses moves a weight by up to its λ-th part: the pace asks for exact losses.
             "tol": 1e-3 if pace_function is None else min(1e-3, max(pace / 100, 1e-6)),
         }

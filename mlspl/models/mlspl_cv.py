@@ -1,13 +1,14 @@
 """MLSPL with everything it needs to be told chosen by cross-validation: the pace above all."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import product
 from typing import Any
 
 import numpy as np
 from joblib import effective_n_jobs
 
-from mlspl._limits import FLOAT, Cost
+from mlspl._limits import FLOAT, Cost, FitSize
 from mlspl.metrics import get_criterion
 from mlspl.model_selection import IterativeStratification
 from mlspl.models._alternation import Alternation, Coding
@@ -16,7 +17,7 @@ from mlspl.models._pace_path import PathPoint, PathStep, Setting, list_points, w
 from mlspl.models._progress import CallbackSupportMixin, fit_progress, with_callbacks
 from mlspl.models.tuned_decision import DecisionMixin, judge, judge_of, known_labels
 from mlspl.pacing import Trace
-from mlspl.spaces import Gram, Model, resolve_gamma
+from mlspl.spaces import Gram, Linear, Model, Space, SpaceChoice, choose_space, resolve_gamma
 
 __all__ = ["MLSPLClassifierCV"]
 
@@ -73,9 +74,20 @@ class MLSPLClassifierCV(CallbackSupportMixin, DecisionMixin, MultiLabelClassifie
         Seeds folds and k-means.
     verbose : int, default=0
         1 shows a progress bar.
+    space : {"auto", "gram", "linear", "nystroem"} or Space, default="auto"
+        Where the machines are fitted: on a kernel matrix, on the features themselves, or on kernel values
+        with landmarks. "auto" is the first up to 8,000 rows, then the second for a sparse X, the third for a
+        dense.
+    loss : {"auto", "hinge", "squared_hinge", "logistic"}, default="auto"
+        What the machines minimise and what paces. "auto" is the hinge, the paper's, on a kernel matrix, which
+        has no other, and logistic elsewhere.
+    n_landmarks : "auto" or int, default="auto"
+        Landmarks of the space "nystroem"; "auto" is 2,000, or as many as memory allows.
 
     Attributes
     ----------
+    space_ : str
+        Which space was taken, and why.
     members_ : list of dict
         The models that are averaged, best first: C, gamma, class_weight, pace_function, per, target and the
         criterion on held-out rows (mean, folds).
@@ -105,8 +117,8 @@ class MLSPLClassifierCV(CallbackSupportMixin, DecisionMixin, MultiLabelClassifie
     Notes
     -----
     With S settings, P points and L labels, the selection fits S·P·cv·L SVMs with warm starts, on kernels that
-    are computed once for each γ; memory is about three n×n matrices. Prediction evaluates the kernel to all
-    training rows once for each γ among the members.
+    are computed once for each γ; memory is about three n×n matrices, in other spaces than Gram a few copies
+    of the data. Prediction evaluates the kernel to all training rows once for each γ among the members.
 
     If `best_params_` has the largest or smallest of the values tried, try further ones: sparse text, for
     instance, often asks for a larger C than other data.
@@ -122,6 +134,7 @@ class MLSPLClassifierCV(CallbackSupportMixin, DecisionMixin, MultiLabelClassifie
 
     _contents = {
         "machines_": [Model],
+        "space_": "text",
         "label_weights_": "float (rows, labels)",
         "trace_": Trace,
         "history_": "any",
@@ -153,6 +166,9 @@ class MLSPLClassifierCV(CallbackSupportMixin, DecisionMixin, MultiLabelClassifie
         n_jobs=None,
         random_state=None,
         verbose=0,
+        space="auto",
+        loss="auto",
+        n_landmarks="auto",
     ):
         self.criterion = criterion
         self.pace_functions = pace_functions
@@ -172,7 +188,11 @@ class MLSPLClassifierCV(CallbackSupportMixin, DecisionMixin, MultiLabelClassifie
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
+        self.space = space
+        self.loss = loss
+        self.n_landmarks = n_landmarks
 
+    _float_types = [np.float64, np.float32]
     fit = with_callbacks(MultiLabelClassifier.fit)
 
     def plot_path(self, ax=None):
@@ -221,13 +241,11 @@ class MLSPLClassifierCV(CallbackSupportMixin, DecisionMixin, MultiLabelClassifie
 
     def _cost(self, size):
         """The kernel of all rows and five of the rows of a fold, or the last fit; every point costs anew."""
-        matrices = max(3.8, 1.0 + 5.0 * (1.0 - 1.0 / max(self.cv, 2)) ** 2)
-        tables = 18 * size.rows * size.labels
+        copies = max(2.8, 5.0 * (1.0 - 1.0 / max(self.cv, 2)) ** 2)
+        machines = self._choose_space(size).space.cost(size, copies)
         fits = len(self.gamma_factors) * self.cv * (4 + sum(map(len, self._grid().values())))
-        return Cost(
-            super()._cost(size).bytes + FLOAT * (matrices * size.rows**2 + tables),
-            2e-10 * fits * size.rows**2.5 * size.labels,
-        )
+        tables = FLOAT * 18 * size.rows * size.labels
+        return Cost(super()._cost(size).bytes + machines.bytes + tables, 2 * fits * machines.seconds)
 
     def _fit(self, X, Y, label_weight):
         if len(Y) < 4:
@@ -240,14 +258,19 @@ class MLSPLClassifierCV(CallbackSupportMixin, DecisionMixin, MultiLabelClassifie
         for name in ("C", "gamma_factors", "class_weights"):
             if not len(getattr(self, name)):
                 raise ValueError(f"{name} is empty; give at least one value to try.")
-        scale = resolve_gamma("scale", X)
-        gammas = [float(factor) * scale for factor in self.gamma_factors]
+        choice = self._choose_space(FitSize.of(X, Y))
+        self.space_ = choice.reason
+        if self.verbose:
+            print(f"{type(self).__name__}: {choice.reason}.")
+        spaces = self._list_spaces(choice.space, X)
         folds = self._split(Y, self.cv)
         self.cv_results_ = []
         self.stop_reason_ = "max_steps"
-        with fit_progress(self, len(gammas) * len(folds), X, Y) as report:
-            for gamma in gammas:
-                found, asked = self._judge_all(X, gamma, Y, label_weight, folds, criterion, report)
+        with fit_progress(self, len(spaces) * len(folds), X, Y) as report:
+            for gamma in spaces:
+                found, asked = self._judge_all(
+                    spaces[gamma].place(X), gamma, Y, label_weight, folds, criterion, report
+                )
                 self.cv_results_ += found
                 if asked:
                     self.stop_reason_ = "callback"
@@ -257,7 +280,7 @@ class MLSPLClassifierCV(CallbackSupportMixin, DecisionMixin, MultiLabelClassifie
         scores = np.zeros(Y.shape)
         learned: list[PathStep] = []
         for gamma in dict.fromkeys(member["gamma"] for member in self.members_):
-            rows = self._space(gamma).place(X)
+            rows = spaces[gamma].place(X)
             itinerary = _itinerary(member for member in self.members_ if member["gamma"] == gamma)
             for train, test in folds:
                 for _, held_out in self._held_out(rows, Y, label_weight, train, test, itinerary):
@@ -272,7 +295,7 @@ class MLSPLClassifierCV(CallbackSupportMixin, DecisionMixin, MultiLabelClassifie
         }
         self.best_score_ = self.members_[0]["mean"]
 
-    def _judge_all(self, X, gamma, Y, label_weight, folds, criterion, report):
+    def _judge_all(self, rows, gamma, Y, label_weight, folds, criterion, report):
         """The criterion of every setting and point on the rows that each fold holds out, and whether to stop.
 
         It is NaN for a fold without a row to rank, and the mean is that of the others. Asked to stop, a γ is
@@ -281,12 +304,11 @@ class MLSPLClassifierCV(CallbackSupportMixin, DecisionMixin, MultiLabelClassifie
         truth = known_labels(Y, label_weight)
         found: dict[tuple[Setting, PathPoint], list[float]] = {}
         asked = False
-        rows = self._space(gamma).place(X)
         for train, test in folds:
             for step, scores in self._held_out(rows, Y, label_weight, train, test, self._grid()):
                 value = judge(criterion, truth[test], scores, scores > 0)
                 found.setdefault((step.setting, step.point), []).append(float(value))
-            asked |= report(f"gamma {gamma:.2g}")
+            asked |= report("linear" if gamma is None else f"gamma {gamma:.2g}")
             if asked and self.cv_results_:
                 return [], asked
         results = [
@@ -295,8 +317,17 @@ class MLSPLClassifierCV(CallbackSupportMixin, DecisionMixin, MultiLabelClassifie
         ]
         return results, asked
 
-    def _space(self, gamma) -> Gram:
-        return Gram("rbf", gamma, tol=self.tol, n_threads=effective_n_jobs(self.n_jobs))
+    def _choose_space(self, size) -> SpaceChoice:
+        gram = Gram("rbf", tol=self.tol, n_threads=effective_n_jobs(self.n_jobs))
+        return choose_space(self.space, self.loss, size, gram, self.n_landmarks, self.random_state)
+
+    def _list_spaces(self, space, X) -> dict[float | None, Space]:
+        """The space at every γ; a linear one has none."""
+        if isinstance(space, Linear):
+            return {None: space}
+        scale = resolve_gamma("scale", X)
+        gammas = [float(factor) * scale for factor in self.gamma_factors]
+        return {gamma: replace(space, gamma=gamma) for gamma in gammas}
 
     def _grid(self) -> dict[Setting, list[PathPoint]]:
         """All points in every setting of C and class balance."""

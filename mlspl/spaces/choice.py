@@ -24,14 +24,16 @@ class SpaceChoice(NamedTuple):
     reason: str
 
 
-def choose_space(space, loss, size: FitSize, gram: Gram, n_landmarks="auto", random_state=None) -> SpaceChoice:
+def choose_space(
+    space, loss, size: FitSize, gram: Gram, n_landmarks="auto", random_state=None
+) -> SpaceChoice:
     """Resolve the parameters ``space`` and ``loss`` of an estimator.
 
     Parameters
     ----------
     space : {"auto", "gram", "linear", "nystroem"} or Space
-        "auto" is Gram up to 8,000 rows and for kernels that only Gram knows, then Linear where X is sparse or the
-        kernel linear, and Nystroem where X is dense. A Space is taken as it is.
+        "auto" is Gram up to 8,000 rows and for kernels that only Gram knows, then Linear where X is sparse or
+        the kernel linear, and Nystroem where X is dense. A Space is taken as it is.
     loss : {"auto", "hinge", "squared_hinge", "logistic"}
         "auto" is the hinge in Gram, which has no other, and logistic in the others.
     size : FitSize
@@ -58,7 +60,7 @@ def choose_space(space, loss, size: FitSize, gram: Gram, n_landmarks="auto", ran
     if name == "gram":
         if loss not in ("auto", "hinge"):
             raise UserError(
-                f"A Gram space solves the hinge loss only; for {loss!r} give space='linear' or space='nystroem'."
+                f"A Gram space has the hinge loss only; for {loss!r} give space='linear' or 'nystroem'."
             )
         taken = gram
         told = "gram space with hinge loss"

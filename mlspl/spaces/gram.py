@@ -67,6 +67,7 @@ class Gram(Space):
                 f"A precomputed kernel must be a square matrix; X has shape {X.shape}. "
                 "Give kernel values between the training rows."
             )
+        X = X if X.dtype == np.float64 else X.astype(np.float64)
         if rows is not None:
             X = X[np.ix_(rows, rows)] if self.kernel == "precomputed" else X[rows]
         gamma = resolve_gamma(self.gamma, X) if self.kernel in ("rbf", "poly") else None

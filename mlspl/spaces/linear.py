@@ -21,7 +21,7 @@ _BLOCK_ROWS = 8192
 
 @dataclass(frozen=True)
 class Linear(Space):
-    """The features as they are, sparse or dense: memory grows as the data, time as their stored values times L.
+    """The features as they are, sparse or dense: memory grows as the data, time as their values times L.
 
     Machines are weight vectors and their coordinates the weights. The bias is regularised with them, as in
     LIBLINEAR, whose optimum they have.
@@ -29,8 +29,8 @@ class Linear(Space):
     Parameters
     ----------
     loss : {"logistic", "squared_hinge", "hinge"}, default="logistic"
-        What the machines minimise, and what paces. The paper's is the hinge; on many rows with rare labels its
-        margins rank worse than the labels' frequencies, and the smooth losses do not.
+        What the machines minimise, and what paces. The paper's is the hinge; on many rows with rare labels
+        its margins rank worse than the labels' frequencies, and the smooth losses do not.
     tol : float, default=1e-3
         How close the objective is to its minimum, relatively.
     n_threads : int, default=1
@@ -101,7 +101,7 @@ class LinearRows(Rows):
         loose = int(np.sum(solution.gap > 10 * self.space.tol * solution.objective))
         if loose:
             warnings.warn(
-                f"{loose} of {len(signs)} labels did not converge in the steps there are. Scale the features, "
+                f"{loose} of {len(signs)} labels did not converge in the steps there are. Scale X, "
                 "lower C, or choose the loss 'logistic'.",
                 ConvergenceWarning,
                 stacklevel=2,

@@ -1,4 +1,4 @@
-"""A kernel by landmarks: rows become their kernel values with a few of them, and machines are linear in those."""
+"""A kernel by landmarks: rows become their kernel values with a few of them; machines are linear in those."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -25,7 +25,7 @@ _SAMPLE_PER_LANDMARK = 20
 
 @dataclass(frozen=True)
 class Nystroem(Space):
-    """The features of a kernel as far as m landmarks span them: memory n·m, time as linear machines on m features.
+    """The features of a kernel as far as m landmarks span them: memory n·m, time as m linear features.
 
     Rows are mapped to Z = k(X, S) k(S, S)^(−½) in float32, once for all labels, paces and costs. With every
     row a landmark, inner products in Z are the kernel itself.
@@ -39,7 +39,8 @@ class Nystroem(Space):
     degree, coef0 : float, default=3, 0.0
         Of the polynomial kernel.
     n_landmarks : "auto" or int, default="auto"
-        At most the number of rows. "auto" is 2,000, or fewer where the map would take a quarter of the memory.
+        At most the number of rows. "auto" is 2,000, or fewer where the map would take a quarter of the
+        memory.
     landmarks : {"uniform", "kmeans"}, default="uniform"
         Rows drawn at random, or the row next to each centre of k-means on a sample of them.
     loss, tol, n_threads
@@ -157,7 +158,9 @@ class _Chart:
 def count_landmarks(n_landmarks, n_rows) -> int:
     """How many landmarks "auto" or a number means for so many rows."""
     if n_landmarks == "auto":
-        affordable = int(machine_memory() / 4 / (4 * max(n_rows, 1))) if np.isfinite(machine_memory()) else n_rows
+        affordable = (
+            int(machine_memory() / 4 / (4 * max(n_rows, 1))) if np.isfinite(machine_memory()) else n_rows
+        )
         return max(1, min(n_rows, _MOST_LANDMARKS, affordable))
     if isinstance(n_landmarks, str) or n_landmarks < 1:
         raise UserError(f"n_landmarks is {n_landmarks!r}; give 'auto' or a number of at least 1.")
