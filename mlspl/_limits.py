@@ -7,7 +7,7 @@ depends on the data and the machine, and is good for telling minutes from days.
 
 import os
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -89,7 +89,13 @@ class Cost(NamedTuple):
     seconds: float | None = None
 
 
-def check_limits(name, cost: Callable[[FitSize], Cost], size: FitSize, memory=None) -> None:
+def check_limits(
+    name,
+    cost: Callable[[FitSize], Cost],
+    size: FitSize,
+    memory=None,
+    others: Mapping[str, Callable] | None = None,
+) -> None:
     """Warn before a fit that takes more than half of the memory, refuse one that takes more than all.
 
     Parameters
@@ -102,6 +108,8 @@ def check_limits(name, cost: Callable[[FitSize], Cost], size: FitSize, memory=No
         What is to be fitted.
     memory : float, optional
         Bytes there are; by default those of the machine.
+    others : mapping of str to callable, optional
+        Settings to advise instead, and their laws of growth.
 
     Examples
     --------
@@ -117,15 +125,19 @@ def check_limits(name, cost: Callable[[FitSize], Cost], size: FitSize, memory=No
     time = "" if need.seconds is None else f" and some {_rough_time(need.seconds)}"
     sentence = (
         f"Fitting {name} on {size.rows:,} rows and {size.labels:,} labels takes about "
-        f"{_bytes(need.bytes)} of memory{time}; there are {_bytes(memory)}. {_advice(cost, size, memory)}"
+        f"{_bytes(need.bytes)} of memory{time}; there are {_bytes(memory)}. "
+        f"{_advice(cost, size, memory, others or {})}"
     )
     if need.bytes > memory:
         raise UserError(f"{sentence} If more memory may be used, set MLSPL_MEMORY to the bytes.")
     warnings.warn(sentence, LargeFitWarning, stacklevel=4)
 
 
-def _advice(cost, size, memory) -> str:
-    """What to do instead: how many rows take half of the memory, and which methods take less."""
+def _advice(cost, size, memory, others) -> str:
+    """What to do instead: a setting that fits, how many rows take half of the memory, and other methods."""
+    for setting, law in others.items():
+        if law(size).bytes <= memory / 2:
+            return f"With {setting} it takes about {_bytes(law(size).bytes)}."
     fits, too_many = 0, size.rows
     while too_many - fits > 1:
         middle = (fits + too_many) // 2

@@ -154,6 +154,10 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):
             return cost._replace(bytes=1.4 * cost.bytes)
         return Cost(FLOAT * (2 * size.values + 12 * size.rows * size.labels + 2 * size.features))
 
+    def _smaller_settings(self) -> dict:
+        """Settings that take less memory, as one writes them, and their laws of growth."""
+        return {}
+
     def _scores(self, X) -> np.ndarray:
         raise NotImplementedError
 
@@ -171,7 +175,7 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):
         if X.shape[0] != Y.shape[0]:
             raise ValueError(f"X has {X.shape[0]} rows but Y has {Y.shape[0]}: they must match.")
         self._check_values(X, training=True)
-        check_limits(type(self).__name__, self._cost, FitSize.of(X, Y))
+        check_limits(type(self).__name__, self._cost, FitSize.of(X, Y), others=self._smaller_settings())
         self._multilabel = Y.ndim == 2 and not (Y.shape[1] == 1 and _is_column_of_classes(Y))
         if self._multilabel:
             self._target_dtype = Y.dtype

@@ -1,5 +1,7 @@
 """Estimators whose machines are fitted in a space."""
 
+from copy import copy
+
 import numpy as np
 from joblib import effective_n_jobs
 
@@ -79,6 +81,15 @@ class SpaceMachine(Machine):
 
     def _choose_space(self, size) -> SpaceChoice:
         return choose_space(self.space, self.loss, size, self._gram(), self.n_landmarks, self.random_state)
+
+    def _smaller_settings(self):
+        """The spaces without a kernel matrix."""
+        settings = {}
+        for space in ("nystroem", "linear") if self.kernel != "precomputed" else ():
+            other = copy(self)
+            other.space = space
+            settings[f"space={space!r}"] = other._cost
+        return settings
 
     def _place(self, X, Y) -> Rows:
         choice = self._choose_space(FitSize.of(X, Y))

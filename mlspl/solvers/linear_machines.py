@@ -17,7 +17,9 @@ __all__ = ["LINEAR_LOSSES", "LinearSolution", "solve_linear"]
 
 LINEAR_LOSSES = ("hinge", "squared_hinge", "logistic", "squared", "epsilon_insensitive")
 _SMOOTH = {"logistic": LOGISTIC, "squared_hinge": SQUARED_HINGE, "squared": SQUARED}
-_NEWTON_STEPS, _EPOCHS = 200, 1000
+_NEWTON_STEPS = 200
+# Visits to rows: at least a thousand each, and more where there are few.
+_EPOCHS, _VISITS = 1000, 10_000_000
 
 
 class LinearSolution(NamedTuple):
@@ -195,10 +197,9 @@ def _descend(label, rows, targets, costs, loss, epsilon, start, tol, solution) -
     if start is not None:
         beta[:] = start.duals[label]
     weights, summary = np.empty(rows.width), np.empty(2)
-    descend(
-        rows.arrays, lower, upper, target, float(epsilon), label, float(tol), _EPOCHS,
-        beta, weights, solution.scores[label], summary,
-    )  # fmt: skip
+    n_epochs = max(_EPOCHS, _VISITS // max(rows.n, 1))
+    problem = (rows.arrays, lower, upper, target, float(epsilon), label, float(tol), n_epochs)
+    descend(*problem, beta, weights, solution.scores[label], summary)
     solution.coef[label, : rows.n_features] = weights[: rows.n_features]
     solution.code_coef[label, : rows.width - 1 - rows.n_features] = weights[rows.n_features : -1]
     solution.bias[label] = weights[-1]

@@ -29,12 +29,12 @@ from mlspl._limits import FitSize, LargeFitWarning, machine_memory
 from mlspl.errors import UserError
 
 KERNEL_METHODS = [
-    BSVMClassifier(),
+    BSVMClassifier(space="gram"),
     RankSVMClassifier(),
-    MLLOCClassifier(),
-    MLSPLClassifier(),
-    MLSPLClassifierCV(),
-    TunedDecisionClassifier(BSVMClassifier()),
+    MLLOCClassifier(space="gram"),
+    MLSPLClassifier(space="gram"),
+    MLSPLClassifierCV(space="gram"),
+    TunedDecisionClassifier(BSVMClassifier(space="gram")),
 ]
 OTHERS = [MLkNNClassifier(), TRAMClassifier(), SelfPacedClassifier(LogisticRegression())]
 named = {"ids": lambda estimator: type(estimator).__name__}
@@ -91,6 +91,16 @@ def test_as_many_rows_as_advised_fit_and_not_many_more():
         limits.check_limits("MLSPLClassifier", cost, size, memory)
     advised = int(re.search(r"About ([\d,]+) rows", str(refusal.value))[1].replace(",", ""))
     assert cost(size.with_rows(advised)).bytes <= memory / 2 < cost(size.with_rows(advised + 2)).bytes
+
+
+@pytest.mark.parametrize("space", ["auto", "linear", "nystroem"])
+@pytest.mark.parametrize("kind", [BSVMClassifier, MLLOCClassifier, MLSPLClassifier, MLSPLClassifierCV])
+def test_memory_grows_with_the_rows_where_no_kernel_matrix_is(kind, space):
+    size = FitSize.of(*made(1000)).with_rows(50_000)
+    estimator = kind(space=space)
+    small, large = estimator._cost(size), estimator._cost(size.with_rows(100_000))
+    assert large.bytes / small.bytes < 2.1
+    assert large.seconds / small.seconds < 2.1
 
 
 @pytest.mark.parametrize("estimator", KERNEL_METHODS, **named)

@@ -1,0 +1,220 @@
+"""Linear and Nyström spaces beside Gram, and the choice between the three."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.kernel_approximation import Nystroem as SklearnNystroem
+from sklearn.metrics.pairwise import rbf_kernel
+
+from mlspl import BSVMClassifier, MLLOCClassifier, MLSPLClassifier, MLSPLClassifierCV, datasets
+from mlspl._limits import FitSize
+from mlspl.errors import UserError
+from mlspl.metrics import average_precision
+from mlspl.spaces import Gram, Linear, Nystroem, choose_space
+
+LOSSES = ("hinge", "squared_hinge", "logistic")
+
+
+@pytest.fixture(scope="module")
+def digits():
+    data = datasets.load_dataset("digits-traits")
+    X = data.X / 16.0
+    return X[:240], np.asarray(data.Y[:240]), X[240:480], np.asarray(data.Y[240:480])
+
+
+@pytest.fixture(scope="module")
+def signs(digits):
+    return np.where(digits[1].T == 1, 1.0, -1.0)
+
+
+def machines_of(space, X, signs, C=1.0):
+    rows = space.place(X)
+    return rows, rows.solve(signs, np.full(signs.shape, C))
+
+
+@pytest.mark.parametrize(
+    "space", [Linear("logistic"), Linear("hinge"), Nystroem(n_landmarks=60, random_state=0)]
+)
+def test_a_model_scores_its_training_rows_as_the_machines_do(space, digits, signs):
+    X = digits[0]
+    rows, machines = machines_of(space, X, signs)
+    # The map of Nystroem is float32.
+    np.testing.assert_allclose(
+        rows.keep(machines.coef, machines.intercept).scores(X), machines.scores, atol=2e-3
+    )
+
+
+@pytest.mark.parametrize(
+    "space", [Linear("logistic", tol=1e-6), Nystroem(n_landmarks=60, tol=1e-6, random_state=0)]
+)
+def test_rows_left_out_are_rows_of_no_cost(space, digits, signs):
+    X, train, test = digits[0], np.arange(160), np.arange(160, 240)
+    inner, held_out = space.place(X).split(train, test)
+    part = inner.solve(signs[:, train], np.ones((len(signs), 160)))
+    scores = held_out.scores(part.coef, part.intercept)
+    np.testing.assert_allclose(scores, inner.keep(part.coef, part.intercept).scores(X[test]), atol=2e-3)
+    if isinstance(space, Linear):
+        costs = np.ones(signs.shape)
+        costs[:, test] = 0.0
+        whole = space.place(X).solve(signs, costs)
+        np.testing.assert_allclose(whole.scores[test], scores, atol=0.05)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_linear_and_nystroem_agree_on_a_linear_kernel(loss, digits, signs):
+    """With all rows as landmarks the map spans what the features span."""
+    X = digits[0]
+    _, linear = machines_of(Linear(loss, tol=1e-7), X, signs, 0.1)
+    _, mapped = machines_of(Nystroem("linear", n_landmarks=len(X), loss=loss, tol=1e-7), X, signs, 0.1)
+    # ½‖w − w*‖² ≤ tol · objective, of about 10, and float32 maps.
+    np.testing.assert_allclose(mapped.scores, linear.scores, atol=0.02)
+
+
+def test_nystroem_nears_the_kernel_as_landmarks_grow(digits, signs):
+    X = digits[0]
+    K = rbf_kernel(X, gamma=Gram().place(X)._kernel["gamma"])
+    errors = []
+    for m in (20, 80, 240):
+        Z = Nystroem(n_landmarks=m, random_state=0).place(X)._X
+        errors.append(np.abs(Z @ Z.T - K).max())
+    assert errors[2] < 1e-3 < errors[1] < errors[0]
+    gram = machines_of(Gram(), X, signs)[1].scores
+    distances = [
+        np.abs(
+            machines_of(Nystroem(n_landmarks=m, loss="hinge", random_state=0), X, signs)[1].scores - gram
+        ).mean()
+        for m in (20, 80, 240)
+    ]
+    # The bias is regularised here and not there: the last one is not 0.
+    assert distances[2] < distances[1] < distances[0]
+    assert distances[2] < 0.05
+
+
+def test_the_map_of_scikit_learn(digits):
+    X = digits[0]
+    rows = Nystroem(gamma=0.01, n_landmarks=50, random_state=3).place(X)
+    peer = SklearnNystroem(gamma=0.01, n_components=50, random_state=0)
+    theirs = peer.fit(X[rows._chart.numbers]).transform(X)
+    np.testing.assert_allclose(rows._X @ rows._X.T, theirs @ theirs.T, atol=1e-3)
+
+
+def test_landmarks_by_kmeans_are_rows_and_seeded(digits):
+    X = digits[0]
+    space = Nystroem(n_landmarks=30, landmarks="kmeans", random_state=0)
+    chosen = space.place(X)._chart.numbers
+    assert 20 <= len(chosen) <= 30
+    np.testing.assert_array_equal(chosen, space.place(X)._chart.numbers)
+    with pytest.raises(UserError, match="'uniform' or 'kmeans'"):
+        Nystroem(n_landmarks=30, landmarks="best").place(X)
+
+
+@pytest.mark.parametrize(
+    "regress", [lambda rows, *a: rows.ridge(*a), lambda rows, t, c, f: rows.svr(t, c, 0.1, 1e-5, f)]
+)
+def test_out_of_fold_regressions_are_fits_without_the_fold(regress, digits):
+    X, Y = digits[0], digits[1].astype(float)
+    folds = [(np.arange(120), np.arange(120, 240)), (np.arange(120, 240), np.arange(120))]
+    rows = Linear().place(X)
+    regression = regress(rows, Y, 1.0, folds)
+    for train, test in folds:
+        inner, held_out = rows.split(train, test)
+        alone = regress(inner, Y[train], 1.0, None)
+        np.testing.assert_allclose(
+            regression.out_of_fold[test], held_out.scores(alone.coef, alone.intercept), atol=0.03
+        )
+
+
+def test_ridge_predictions_of_codes_sum_to_one(digits):
+    codes = np.eye(3)[np.arange(240) % 3]
+    rows = Linear().place(digits[0])
+    ridge = rows.ridge(codes, 1.0)
+    np.testing.assert_allclose(
+        rows.keep(ridge.coef, ridge.intercept).scores(digits[2]).sum(axis=1), 1.0, atol=1e-3
+    )
+
+
+@pytest.mark.parametrize("container", [sparse.csr_array, lambda X: X.astype(np.float32)])
+def test_rows_in_any_form(container, digits, signs):
+    X = digits[0]
+    _, expected = machines_of(Linear(tol=1e-7), X, signs)
+    _, found = machines_of(Linear(tol=1e-7), container(X), signs)
+    # ½‖w − w*‖² ≤ 1e-7 of an objective of about 100, rows of length 3.
+    np.testing.assert_allclose(found.scores, expected.scores, atol=0.02)
+
+
+SIZE = FitSize(rows=90_000, features=1000, labels=28, values=1_700_000, pairs=10**6)
+
+
+@pytest.mark.parametrize(
+    ("space", "loss", "size", "gram", "kind", "reason"),
+    [
+        ("auto", "auto", SIZE, Gram(), Linear, "X is sparse"),
+        ("auto", "auto", SIZE._replace(values=90_000_000), Gram(), Nystroem, "X is dense"),
+        ("auto", "auto", SIZE._replace(values=90_000_000), Gram("linear"), Linear, "kernel is linear"),
+        ("auto", "auto", SIZE._replace(rows=500), Gram(), Gram, "few enough"),
+        ("auto", "logistic", SIZE._replace(rows=500, values=500_000), Gram(), Nystroem, "not the hinge"),
+        ("auto", "auto", SIZE, Gram("precomputed"), Gram, "ask for it"),
+        ("gram", "auto", SIZE, Gram(), Gram, "as asked for"),
+        ("linear", "squared_hinge", SIZE, Gram(), Linear, "squared hinge loss: as asked for"),
+        (Linear("hinge"), "auto", SIZE, Gram(), Linear, "as given"),
+    ],
+)
+def test_the_choice_of_a_space(space, loss, size, gram, kind, reason):
+    choice = choose_space(space, loss, size, gram)
+    assert type(choice.space) is kind
+    assert reason in choice.reason
+
+
+def test_choices_that_cannot_be():
+    for space, loss, message in [
+        ("gram", "logistic", "hinge loss only"),
+        ("cubic", "auto", "'auto', 'gram', 'linear', 'nystroem' or a Space"),
+        ("auto", "cubic", "loss is 'cubic'"),
+    ]:
+        with pytest.raises(UserError, match=message):
+            choose_space(space, loss, SIZE, Gram())
+    with pytest.raises(UserError, match="n_landmarks is 0"):
+        Nystroem(n_landmarks=0).place(np.eye(3))
+    with pytest.raises(UserError, match="use space='gram'"):
+        Nystroem("precomputed").place(np.eye(3))
+
+
+ESTIMATORS = {
+    "bsvm": lambda **p: BSVMClassifier(gamma="scale", **p),
+    "ml-loc": lambda **p: MLLOCClassifier(gamma="scale", regressor="ridge", **p),
+    "mlspl": MLSPLClassifier,
+    "mlspl-cv": lambda **p: MLSPLClassifierCV(C=(1.0,), gamma_factors=(1.0,), quantiles=(0.7,), cv=2, **p),
+}
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_every_estimator_learns_in_every_space(name, digits):
+    X, Y, X_new, Y_new = digits
+    reached = {}
+    for space in ("gram", "linear", "nystroem"):
+        model = ESTIMATORS[name](space=space, n_landmarks=60, random_state=0).fit(X, Y)
+        assert model.space_.startswith(space)
+        scores = model.decision_function(X_new)
+        np.testing.assert_array_equal(scores, model.decision_function(X_new))
+        reached[space] = average_precision(Y_new, scores)
+    assert reached["gram"] - reached["nystroem"] < 0.04
+    assert reached["linear"] > 0.8
+
+
+def test_float32_rows_are_not_copied_to_float64(digits, monkeypatch):
+    X = np.ascontiguousarray(digits[0], dtype=np.float32)
+    seen = []
+    place = Linear.place
+    monkeypatch.setattr(Linear, "place", lambda self, X: seen.append(X) or place(self, X))
+    MLSPLClassifier(space="linear", random_state=0).fit(X, digits[1])
+    assert np.shares_memory(seen[0], X)
+
+
+def test_a_refusal_names_a_setting_that_works(digits, monkeypatch):
+    rng = np.random.default_rng(0)
+    X, Y = rng.normal(size=(3000, 5)), rng.random((3000, 2)) < 0.5
+    monkeypatch.setenv("MLSPL_MEMORY", "5e7")
+    with pytest.raises(UserError, match=r"With space='(linear|nystroem)' it takes about") as refusal:
+        BSVMClassifier().fit(X, Y)
+    space = str(refusal.value).split("space='")[1].split("'")[0]
+    BSVMClassifier(space=space).fit(X, Y)
