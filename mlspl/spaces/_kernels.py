@@ -36,8 +36,13 @@ def resolve_gamma(gamma, X) -> float:
     if gamma == "auto":
         return 1.0 / X.shape[1]
     if gamma == "scale":
-        mean_square = (X.multiply(X)).mean() if sparse.issparse(X) else np.mean(np.square(X))
-        variance = mean_square - X.mean() ** 2
+        values, cells = X.data if sparse.issparse(X) else X, X.shape[0] * X.shape[1]
+        mean, mean_square = 0.0, 0.0
+        for rows in gen_batches(len(values), max(1, 2**22 // max(1, values[:1].size))):
+            block = np.asarray(values[rows], dtype=np.float64)  # of float32, no copy of all
+            mean += block.sum() / cells
+            mean_square += np.square(block).sum() / cells
+        variance = mean_square - mean**2
         return float(1.0 / (X.shape[1] * variance)) if variance > 0 else 1.0
     if isinstance(gamma, str) or not np.isfinite(gamma) or gamma <= 0:
         raise ValueError(f"gamma is {gamma!r}; give 'scale', 'auto' or a positive number.")
