@@ -58,9 +58,8 @@ def evaluate(
         with replacing(Path(out)) as target:
             target.write(scores_text(scores, Path(out).suffix.lower()))
     console = Console(stderr=out == STANDARD, highlight=False)
-    console.print(
-        f"{shown(model.name)} on {counted(len(dataset.Y), 'row')} of {shown(dataset.name)}", soft_wrap=True
-    )
+    rows = counted(dataset.Y.shape[0], "row")
+    console.print(f"{shown(model.name)} on {rows} of {shown(dataset.name)}", soft_wrap=True)
     console.print(criteria_table(scores[0]))
     console.print()
     console.print(labels_table(scores[1], every))

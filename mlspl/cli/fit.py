@@ -11,6 +11,7 @@ import pandas as pd
 import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from scipy import sparse
 from sklearn.pipeline import Pipeline
 
 from mlspl._files import replacing
@@ -161,7 +162,7 @@ def _fit(recipe: Recipe, parameters: dict, table: Any, Y: Any, label_names: list
     if paced:
         estimator.set_params(verbose=int(error.is_terminal))
     with notes(), _status("" if paced else "fitting"):
-        model.fit(table, pd.DataFrame(Y, columns=label_names))
+        model.fit(table, Y if sparse.issparse(Y) else pd.DataFrame(Y, columns=label_names))
     if paced:
         estimator.set_params(verbose=0)
     return model

@@ -6,15 +6,18 @@ import numpy as np
 
 from mlspl.datasets import lexer
 from mlspl.datasets.arff_header import read_header, unquote
-from mlspl.datasets.arff_rows import BINARY, IGNORED, NOMINAL, NUMERIC, scan_arff
+from mlspl.datasets.arff_rows import BINARY, NOMINAL, NUMERIC, WORDS, scan_arff
+from mlspl.datasets.column import Column
 from mlspl.datasets.dataset import csr_rows
+from mlspl.datasets.options import PLAIN, ReadOptions
 from mlspl.datasets.source import parse_number, read_lines, shorten
-from mlspl.datasets.table import Column, Table
-from mlspl.errors import DataFormatError
+from mlspl.datasets.table import Table
+from mlspl.datasets.words import Words, read_words
+from mlspl.errors import DataFormatError, UserError
 
 __all__ = ["read_arff"]
 
-_KINDS = {"numeric": NUMERIC, "nominal": NOMINAL, "text": IGNORED}
+_KINDS = {"numeric": NUMERIC, "categorical": NOMINAL, "text": WORDS, "date": WORDS}
 _BINARY_VALUES = ("0", "1")
 
 _FAULTS = {
@@ -30,10 +33,11 @@ _FAULTS = {
 }
 
 
-def read_arff(path: Path) -> Table:
+def read_arff(path: Path, options: ReadOptions = PLAIN) -> Table:
     """Read all columns of an ARFF file; ``Table.to_dataset`` tells features from labels."""
     text = read_lines(path)
     header = read_header(text, path)
+    options.check([column.name for column in header.columns], path)
 
     def line_at(place: int) -> int:
         return text.count(b"\n", 0, header.data_start + place) + 1
@@ -49,8 +53,15 @@ def read_arff(path: Path) -> Table:
     if not len(row_stop):
         raise DataFormatError("no rows follow @data. Was the file cut off?", path, line_at(0) - 1)
     codes: dict[int, dict[str, int]] = {}
+    spelled: dict[int, dict[int, str]] = {
+        j: {} for j, column in enumerate(header.columns) if _KINDS[column.kind] == WORDS
+    }
     for number, start, stop in hard.tolist():
         word = unquote(rows[start:stop].tobytes().decode())
+        if (found := spelled.get(int(columns[number]))) is not None:
+            found[int(np.searchsorted(row_stop, number, side="right"))] = word
+            values[number] = 0.0
+            continue
         try:
             values[number] = _read_hard_value(word, int(columns[number]), header.columns, codes)
         except ValueError as error:
@@ -61,7 +72,35 @@ def read_arff(path: Path) -> Table:
         cells.eliminate_zeros()
     else:
         cells = values.reshape(-1, n_columns)
-    return Table(path, header.columns, cells, lambda row: line_at(row_start[row]), header.counted)
+
+    def fault_at(row: int, message: str) -> DataFormatError:
+        return DataFormatError(message, path, line_at(row_start[row]))
+
+    def words_of(j: int) -> Words | None:
+        if j not in spelled:
+            return None
+        return Words.of([spelled[j].get(row) for row in range(len(row_stop))])
+
+    table = list(header.columns)
+    if any_sparse and options.kinds:
+        raise UserError(f"{path}: the kinds of columns can be said of dense files only.")
+    asked = {
+        j for j, column in enumerate(table) if options.kinds.get(column.name, column.kind) != column.kind
+    }
+    for j in sorted({*spelled} | asked) if not any_sparse else ():
+        name, declared = table[j].name, table[j].kind
+        words = words_of(j) or Words.of_column(table[j], cells[:, j])
+        kind = options.kinds.get(name, "text" if declared == "text" else None)
+
+        def read(
+            kind: str | None, words: Words = words, column: Column = table[j]
+        ) -> tuple[Column, np.ndarray]:
+            return read_words(words, column.name, kind, options.missing, fault_at, column.line)
+
+        table[j], cells[:, j] = read(kind)
+        if declared == "date" and kind is None and table[j].kind != "date":
+            table[j], cells[:, j] = read("text")
+    return Table(path, table, cells, lambda row: line_at(row_start[row]), header.counted, words_of)
 
 
 def _scanner_tables(columns: list[Column]) -> tuple[np.ndarray, ...]:

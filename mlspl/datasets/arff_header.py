@@ -4,8 +4,8 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from mlspl.datasets.column import Column
 from mlspl.datasets.source import shorten
-from mlspl.datasets.table import Column
 from mlspl.errors import DataFormatError
 
 __all__ = ["Header", "quote", "read_header", "unquote"]
@@ -100,13 +100,13 @@ def _attribute(text: str, declarations: dict[str, tuple[str, ...]], path: Path, 
     if rest[:1] == "{":
         if rest not in declarations:
             declarations[rest] = _nominal_values(rest, title, path, line)
-        return Column(title, "nominal", declarations[rest], line)
+        return Column(title, "categorical", declarations[rest], line)
     kind, _, after = rest.partition("%")[0].strip(" \t").partition(" ")
     kind = kind.partition("\t")[0].lower()
     if kind in _NUMERIC and not after.strip(" \t"):
         return Column(title, "numeric", (), line)
     if kind in ("string", "date"):
-        return Column(title, "text", (), line)
+        return Column(title, "text" if kind == "string" else "date", (), line)
     readable = "numeric, real, integer, {a,b}, string and date"
     message = f"attribute {title!r} has the type {shorten(rest)!r}. mlspl reads {readable}."
     raise DataFormatError(message, path, line)

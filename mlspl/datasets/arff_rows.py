@@ -32,9 +32,9 @@ from mlspl.datasets.lexer import (
     value_stop,
 )
 
-__all__ = ["BINARY", "IGNORED", "NOMINAL", "NUMERIC", "scan_arff"]
+__all__ = ["BINARY", "NOMINAL", "NUMERIC", "WORDS", "scan_arff"]
 
-NUMERIC, NOMINAL, BINARY, IGNORED = range(4)
+NUMERIC, NOMINAL, BINARY, WORDS = range(4)
 
 
 @njit(cache=True)
@@ -77,7 +77,7 @@ def scan_arff(text, kinds, words, word_at, first_word, codes):
     text : uint8 array
         The data section.
     kinds : int8 array of shape (n_columns,)
-        NUMERIC, NOMINAL, BINARY (nominal, declared as {0,1}) or IGNORED.
+        NUMERIC, NOMINAL, BINARY (nominal, declared as {0,1}) or WORDS, whose values are all left to be read.
     words, word_at, first_word, codes
         The declared values of nominal column j are ``words[word_at[i]:word_at[i + 1]]`` for i from
         ``first_word[j]`` up to ``first_word[j + 1]``, sorted by bytes; ``codes[i]`` is i's declared position.
@@ -132,7 +132,7 @@ def scan_arff(text, kinds, words, word_at, first_word, codes):
                 last_row_with[column] = n_rows
                 pos = skip_blanks(text, pos)
                 place = pos
-            kind = kinds[column] if column < n_columns else IGNORED
+            kind = kinds[column] if column < n_columns else WORDS
             value, stop, known = 0.0, -1, False
             if kind == NUMERIC:
                 value, stop = read_decimal(text, pos)
@@ -145,8 +145,6 @@ def scan_arff(text, kinds, words, word_at, first_word, codes):
                 last = first_word[column + 1] if kind == NOMINAL else 0
                 stop, value = _read_word(text, pos, sparse, words, word_at, first, last, codes)
                 known = value != -1
-                if kind == IGNORED:
-                    value, known = 0.0, True
             if column < n_columns:
                 values[n_values] = value
                 columns[n_values] = column

@@ -16,8 +16,8 @@ def corrupt(Y, kind: str, rate: float, random_state=None) -> tuple[np.ndarray, n
 
     Parameters
     ----------
-    Y : array of shape (n_rows, n_labels)
-        0 or 1; NaN, where a label is unknown, stays NaN and is never counted.
+    Y : array or sparse matrix of shape (n_rows, n_labels)
+        0 or 1; NaN, where a label is unknown, stays NaN and is never counted. A sparse Y comes back dense.
     kind : {"flip", "missing", "swap"}
         - ``"flip"``: a share `rate` of all pairs is inverted, 0 to 1 and 1 to 0.
         - ``"missing"``: a share `rate` of the relevant pairs becomes 0, as if the annotator had overlooked
@@ -52,9 +52,7 @@ def corrupt(Y, kind: str, rate: float, random_state=None) -> tuple[np.ndarray, n
         raise UserError(f"kind={kind!r}: labels are corrupted by {', '.join(KINDS)}.")
     if not 0 <= rate <= 1:
         raise UserError(f"rate={rate}: the share of labels to corrupt lies between 0 and 1.")
-    if sparse.issparse(Y):
-        raise UserError("Y is sparse. Pass Y.toarray().")
-    noisy = np.array(Y)
+    noisy = Y.toarray() if sparse.issparse(Y) else np.array(Y)
     relevant, irrelevant = noisy == 1, noisy == 0
     if noisy.ndim != 2 or not np.all(relevant | irrelevant | (noisy != noisy)):
         raise UserError("Y must have rows and labels, all of them 0, 1 or NaN.")

@@ -1,15 +1,21 @@
 """`Dataset`: instances, labels and their names, with the statistics of the multi-label literature."""
 
 import hashlib
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from scipy import sparse
 
+from mlspl._validation import Labels, check_labels, row_blocks
 from mlspl.errors import UserError
 
-__all__ = ["Dataset", "Statistics", "as_dense", "csr_rows"]
+__all__ = ["Dataset", "Statistics", "as_dense", "csr_rows", "labels_as_table"]
+
+# Labels of more pairs than this are kept sparse if fewer than a tenth of them are relevant.
+_DENSE_PAIRS = 10**7
 
 
 def as_dense(matrix):
@@ -26,6 +32,25 @@ def csr_rows(values: np.ndarray, columns: np.ndarray, row_stop: np.ndarray, n_co
     if len(values) <= np.iinfo(np.int32).max:
         indptr = indptr.astype(np.int32)
     return sparse.csr_array((values, columns, indptr), shape=(len(row_stop), n_columns))
+
+
+def labels_as_table(labels: Labels) -> Any:
+    """Labels as Y of a `Dataset`: whole numbers, or floats with NaN; sparse where they are many and few."""
+    n_relevant = labels.relevant.sum()
+    n_pairs = labels.shape[0] * labels.shape[1]
+    dtype = np.int64 if labels.unknown is None else np.float64
+    if n_pairs > _DENSE_PAIRS and n_relevant < n_pairs / 10:
+        Y = sparse.csr_array(labels.relevant, dtype=dtype)
+        if labels.unknown is not None:
+            unknown = sparse.csr_array(labels.unknown, dtype=dtype)
+            unknown.data[:] = np.nan
+            Y = Y + unknown
+        return Y
+    labels = labels.dense()
+    Y = labels.relevant.astype(dtype)
+    if labels.unknown is not None:
+        Y[labels.unknown] = np.nan
+    return Y
 
 
 def _canonical(numbers: np.ndarray) -> np.ndarray:
@@ -77,17 +102,23 @@ class Dataset:
 
     Parameters
     ----------
-    X : float64 array or CSR array of shape (n_rows, n_features)
+    X : array or CSR array of floats of shape (n_rows, n_features)
         The instances; NaN where a value is missing.
-    Y : array of shape (n_rows, n_labels)
-        int8, 0 or 1; float64 with NaN where labels are unknown.
+    Y : array or CSR array of shape (n_rows, n_labels)
+        int64, 0 or 1; float64 with NaN where labels are unknown. Readers give a CSR array where there are
+        more than ten million pairs and few of them are relevant.
     feature_names, label_names : sequence of str
         Names of the columns of X and Y.
     nominal : dict, optional
-        For each feature that holds category codes, its values: code c stands for ``nominal[name][c]``.
+        For each feature that holds codes of words, its values: code c stands for ``nominal[name][c]``.
         Empty once the categories are one-hot encoded.
     name : str, optional
         What to call it.
+    kinds : dict, optional
+        ``"text"`` for each feature whose words are text rather than categories, ``"date"`` for each that
+        holds days since 1970; see :meth:`kind`.
+    label_column : str, optional
+        Name of the column that held the labels of each row; empty if every label had a column of its own.
 
     Examples
     --------
@@ -100,11 +131,13 @@ class Dataset:
     """
 
     X: np.ndarray | sparse.csr_array
-    Y: np.ndarray
+    Y: np.ndarray | sparse.csr_array
     feature_names: list[str]
     label_names: list[str]
     nominal: dict[str, tuple[str, ...]] = field(default_factory=dict)
     name: str = "data"
+    kinds: dict[str, str] = field(default_factory=dict)
+    label_column: str = ""
 
     def __post_init__(self):
         for field_name in ("feature_names", "label_names"):
@@ -116,16 +149,36 @@ class Dataset:
             )
         if self.Y.ndim != 2 or self.Y.shape[1] != len(self.label_names):
             raise UserError(f"Y is {self.Y.shape}, which does not fit {len(self.label_names)} label names.")
-        if unknown := self.nominal.keys() - set(self.feature_names):
-            raise UserError(f"nominal names {sorted(unknown)}, which are no features.")
+        for what, named in (("nominal", self.nominal), ("kinds", self.kinds)):
+            if unknown := named.keys() - set(self.feature_names):
+                raise UserError(f"{what} names {sorted(unknown)}, which are no features.")
 
     def __repr__(self):
         rows, features = self.X.shape
         kind = "sparse" if sparse.issparse(self.X) else "dense"
         return (
             f"Dataset {self.name!r}: {rows} rows × {features} features ({kind}), "
-            f"{self.Y.shape[1]} labels, {np.nansum(self.Y) / max(rows, 1):.2f} labels a row"
+            f"{self.Y.shape[1]} labels, {np.nansum(_stored(self.Y)) / max(rows, 1):.2f} labels a row"
         )
+
+    def kind(self, name: str) -> str:
+        """The kind of a feature: numeric, categorical, text or date.
+
+        Parameters
+        ----------
+        name : str
+            Its name.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from mlspl.datasets import Dataset
+        >>> X, Y = np.array([[120.0, 0.0]]), np.ones((1, 1))
+        >>> songs = Dataset(X, Y, ["tempo", "key"], ["happy"], {"key": ("C",)})
+        >>> songs.kind("tempo"), songs.kind("key")
+        ('numeric', 'categorical')
+        """
+        return self.kinds.get(name, "categorical" if name in self.nominal else "numeric")
 
     def describe(self) -> Statistics:
         """Size, cardinality, density, distinct label sets and the imbalance of every label.
@@ -140,12 +193,13 @@ class Dataset:
         891
         """
         rows, n_labels = self.Y.shape
-        known = ~np.isnan(self.Y)
-        relevant = known & (self.Y == 1)
-        positives = relevant.sum(axis=0)
+        labels = check_labels(self.Y) if n_labels else Labels(np.zeros((rows, 0), bool))
+        positives, known = _sum(labels.relevant, 0), np.full(n_labels, rows)
+        if labels.unknown is not None:
+            known = known - _sum(labels.unknown, 0)
         most = positives.max(initial=0)
         imbalance = np.divide(most, positives, out=np.full(n_labels, np.inf), where=positives > 0)
-        share = positives / np.maximum(known.sum(axis=0), 1)
+        share = positives / np.maximum(known, 1)
         cells = self.X.data if sparse.issparse(self.X) else self.X
         return Statistics(
             n_rows=rows,
@@ -153,10 +207,10 @@ class Dataset:
             n_labels=n_labels,
             cardinality=positives.sum() / max(rows, 1),
             density=positives.sum() / max(known.sum(), 1),
-            label_sets=len({row.tobytes() for row in self._label_codes()}),
-            unlabelled_rows=int((~relevant.any(axis=1)).sum()),
+            label_sets=len({row.tobytes() for block in self._label_blocks() for row in block}),
+            unlabelled_rows=int((_sum(labels.relevant, 1) == 0).sum()),
             missing_features=int(np.isnan(cells).sum()),
-            missing_labels=int((~known).sum()),
+            missing_labels=int(rows * n_labels - known.sum()),
             mean_imbalance=float(imbalance.mean()) if n_labels else float("nan"),
             labels=pd.DataFrame(
                 {"positives": positives, "share": share, "imbalance": imbalance},
@@ -164,13 +218,11 @@ class Dataset:
             ),
         )
 
-    def _label_codes(self) -> np.ndarray:
-        """Y as int8, with 2 for an unknown label."""
-        return (
-            self.Y.astype(np.int8)
-            if self.Y.dtype.kind != "f"
-            else np.nan_to_num(self.Y, nan=2).astype(np.int8)
-        )
+    def _label_blocks(self) -> Iterator[np.ndarray]:
+        """Y as int8, with 2 for an unknown label, a block of rows at a time."""
+        for _, block in row_blocks(self.Y):
+            codes = np.nan_to_num(block, nan=2) if block.dtype.kind == "f" else block
+            yield np.ascontiguousarray(codes, dtype=np.int8)
 
     def fingerprint(self) -> str:
         """SHA-256 of the content of X and Y: equal for equal data, whatever file they came from.
@@ -183,7 +235,7 @@ class Dataset:
         >>> load_dataset("digits-traits").fingerprint()[:12]
         'b7c650c91a0e'
         """
-        parts = [self._label_codes()]
+        parts = []
         if sparse.issparse(self.X):
             X = sparse.csr_array(self.X, copy=True)
             X.sum_duplicates()
@@ -191,7 +243,15 @@ class Dataset:
             parts += [_canonical(X.data), X.indices.astype("<i8"), X.indptr.astype("<i8")]
         else:
             parts += [_canonical(self.X)]
-        digest = hashlib.sha256(repr([part.shape for part in parts]).encode())
-        for part in parts:
+        digest = hashlib.sha256(repr([self.Y.shape, *(part.shape for part in parts)]).encode())
+        for part in (*self._label_blocks(), *parts):
             digest.update(part.tobytes())
         return digest.hexdigest()
+
+
+def _stored(table: Any) -> np.ndarray:
+    return table.data if sparse.issparse(table) else table
+
+
+def _sum(table: Any, axis: int) -> np.ndarray:
+    return np.asarray(table.sum(axis=axis)).ravel()

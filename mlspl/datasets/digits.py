@@ -24,6 +24,6 @@ def load_digits_traits() -> Dataset:
     """1797 handwritten digits of 8 × 8 pixels, labelled with eight yes/no traits, correlated by nature."""
     digits = load_digits()
     Y = np.column_stack([np.isin(digits.target, members) for members in _DIGITS_WITH.values()]).astype(
-        np.int8
+        np.int64
     )
     return Dataset(digits.data, Y, digits.feature_names, list(_DIGITS_WITH), {}, "digits-traits")

@@ -11,6 +11,7 @@ from xml.sax.saxutils import quoteattr
 import numpy as np
 from defusedxml import DefusedXmlException, sax
 
+from mlspl.datasets.compression import data_stem
 from mlspl.datasets.source import read_text
 from mlspl.errors import DataFormatError, UserError
 
@@ -18,6 +19,8 @@ __all__ = ["Labels", "label_columns", "labels_xml", "read_labels_xml", "xml_besi
 
 Labels = str | PathLike | list[str] | tuple[str, ...] | int | re.Pattern | None
 
+# What the publishers of data sets put behind the name of a part of one.
+_PART = re.compile(r"-(train|test|validation|sparse|dense|fold\d+|sample\d*|stratified\d*)$", re.IGNORECASE)
 _NAMESPACE = "http://mulan.sourceforge.net/labels"
 
 
@@ -75,11 +78,15 @@ def labels_xml(names: list[str]) -> str:
 
 
 def xml_beside(path: Path) -> Path | None:
-    """The XML that belongs to a data file: birds.xml for birds.arff, birds-train.arff and birds-test.arff."""
-    for stem in (path.stem, re.sub(r"-(train|test)$", "", path.stem)):
+    """The XML that belongs to a data file: Corel5k.xml for Corel5k.arff and Corel5k-train-sparse.arff."""
+    stem = data_stem(path)
+    while True:
         if (xml := path.with_name(stem + ".xml")).is_file():
             return xml
-    return None
+        shorter = _PART.sub("", stem)
+        if shorter == stem:
+            return None
+        stem = shorter
 
 
 def label_columns(names: list[str], labels: Labels, path: Path, counted: int | None = None) -> np.ndarray:
@@ -92,8 +99,9 @@ def label_columns(names: list[str], labels: Labels, path: Path, counted: int | N
         labels = xml_beside(path) or counted
     if labels is None:
         message = (
-            f"which columns are labels? Put {path.stem}.xml beside the file, or pass labels: the path of an "
-            "XML, the label names, a pattern such as 'TAG_*', or their number (negative: the last columns)."
+            f"which columns are labels? Put {data_stem(path)}.xml beside the file, or pass labels: the path "
+            "of an XML, the label names, a pattern such as 'TAG_*', their number (negative: the last "
+            "columns), or the column that holds the labels of each row, such as 'tags' with a|b."
         )
         raise DataFormatError(message, path)
     if isinstance(labels, bool) or not isinstance(labels, str | PathLike | list | tuple | int | re.Pattern):

@@ -14,6 +14,7 @@ __all__ = [
     "CLOSE",
     "COLON",
     "COMMA",
+    "DOT",
     "EMPTY_VALUE",
     "FINE",
     "HASH",
@@ -60,7 +61,7 @@ __all__ = [
 
 TAB, NEWLINE, SPACE, HASH, PERCENT, PLUS, COMMA, MINUS = b"\t\n #%+,-"
 ZERO, COLON, QUESTION, OPEN, CLOSE = b"0:?{}"
-_DOUBLE_QUOTE, _SINGLE_QUOTE, _DOT, _NINE, _LARGE_E, _BACKSLASH, _SMALL_E = b"\"'.9E\\e"
+_DOUBLE_QUOTE, _SINGLE_QUOTE, DOT, _NINE, _LARGE_E, _BACKSLASH, _SMALL_E = b"\"'.9E\\e"
 
 # Whole numbers up to 2**53 and powers of ten up to 22 are exact doubles: one operation rounds correctly.
 _LARGEST_EXACT = 2**53
@@ -139,7 +140,7 @@ def _scale(mantissa, exponent):
 
 
 @njit(cache=True)
-def read_decimal(text, pos):
+def read_decimal(text, pos, point=DOT):
     """Value of the decimal number at pos and where it stops, or (0, -1) where it cannot be had exactly."""
     negative = text[pos] == MINUS
     if negative or text[pos] == PLUS:
@@ -155,7 +156,7 @@ def read_decimal(text, pos):
             mantissa = mantissa * 10 + (text[pos] - ZERO)
             digits += 1
             exponent -= dot
-        elif text[pos] == _DOT and not dot:
+        elif text[pos] == point and not dot:
             dot = True
         else:
             break

@@ -11,6 +11,7 @@ import pooch
 from mlspl.datasets.arff import read_arff
 from mlspl.datasets.dataset import Dataset
 from mlspl.datasets.digits import load_digits_traits
+from mlspl.datasets.options import PLAIN
 from mlspl.datasets.registry import EMBEDDED, find_entry
 from mlspl.errors import DataFormatError, UserError
 
@@ -49,7 +50,7 @@ def load_dataset(name: str, data_home: str | PathLike | None = None, encode: boo
     entry = find_entry(name)
     path = locate_dataset(name, data_home) or fetch_dataset(name)
     table = read_arff(path)
-    dataset = replace(table.to_dataset(path.with_suffix(".xml"), encode), name=name)
+    dataset = replace(table.to_dataset(path.with_suffix(".xml"), encode, PLAIN), name=name)
     n_rows, n_labels = dataset.Y.shape
     size = (n_rows, len(table.columns) - n_labels, n_labels)
     if size != (entry.n_rows, entry.n_features, entry.n_labels):

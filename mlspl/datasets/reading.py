@@ -1,46 +1,83 @@
 """`read_dataset` and `read_unlabelled`: the user's own file, in any format we read."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from os import PathLike
 from pathlib import Path
 
 from mlspl.datasets.arff import read_arff
+from mlspl.datasets.arrays import read_arrays
+from mlspl.datasets.compression import COMPRESSIONS, data_suffix
 from mlspl.datasets.dataset import Dataset
-from mlspl.datasets.frames import read_csv, read_parquet
+from mlspl.datasets.delimited import read_csv
+from mlspl.datasets.json_lines import read_json_lines
 from mlspl.datasets.labels import Labels
+from mlspl.datasets.options import ReadOptions
+from mlspl.datasets.parquet import read_parquet
 from mlspl.datasets.svmlight import read_svmlight
 from mlspl.errors import UserError
 
 __all__ = ["SUFFIXES", "read_dataset", "read_unlabelled"]
 
-_TABLES = {".arff": read_arff, ".csv": read_csv, ".tsv": read_csv, ".parquet": read_parquet}
+_TABLES = {
+    ".arff": read_arff,
+    ".csv": read_csv,
+    ".tsv": read_csv,
+    ".jsonl": read_json_lines,
+    ".parquet": read_parquet,
+}
 _SVMLIGHT = (".svm", ".svmlight", ".libsvm")
-SUFFIXES = (*_TABLES, *_SVMLIGHT)
+_ARRAYS = (".npy", ".npz")
+_BINARY = (".parquet", *_ARRAYS)
+SUFFIXES = (*_TABLES, *_SVMLIGHT, *_ARRAYS)
 
 
-def read_dataset(path: str | PathLike, labels: Labels = None, encode: bool = True) -> Dataset:
+def read_dataset(
+    path: str | PathLike,
+    labels: Labels = None,
+    encode: bool = True,
+    *,
+    label_sep: str | None = None,
+    na_values: Collection[str] | None = None,
+    drop: Collection[str] = (),
+    kinds: Mapping[str, str] | None = None,
+) -> Dataset:
     r"""Read a file of your own.
 
     Parameters
     ----------
     path : path
         Mulan or MEKA ARFF (``.arff``), multi-label svmlight (``.svm``, ``.svmlight``, ``.libsvm``), CSV
-        (``.csv``, ``.tsv``) or Parquet (``.parquet``).
+        (``.csv``, ``.tsv``; with commas, semicolons, tabs or bars), JSON Lines (``.jsonl``), Parquet
+        (``.parquet``), or NumPy's arrays (``.npy``, ``.npz``) with a file of labels. Text may be compressed:
+        ``.gz``, ``.bz2``, ``.zst``.
     labels : optional
         Which columns are labels: the path of a Mulan XML, a list of names, a pattern with ``*`` and ``?`` or
         a compiled regular expression for names, or their number, counted from the front or, if negative,
         from the back. By default the XML of the same name beside the file decides, then MEKA's ``-C`` in an
-        ARFF's relation. svmlight rows name their labels; a list there fixes which columns Y has, in which
-        order.
+        ARFF's relation, then a column that is called labels or tags and holds words. svmlight rows name their
+        labels; a list there fixes which columns Y has, in which order. For arrays, the path of the file of
+        labels; by default the one beside, such as ``songs.labels.csv``. A single column may hold the labels
+        of each row, as ``a|b``, ``a;b``, ``a, b`` or a JSON list: empty is none, ``?`` or missing is unknown.
     encode : bool
         Whether nominal features become one-hot columns (binary ones stay single); otherwise X holds category
-        codes, explained by `Dataset.nominal`.
+        codes, explained by `Dataset.nominal`, and `Dataset.kinds` says which features are text or dates. Text
+        is never encoded, but left out with a warning.
+    label_sep : str, optional
+        What separates the labels in a single column; found out if not given.
+    na_values : collection of str, optional
+        Words that mean a missing value, in place of ``?``, ``NA``, ``nan``, ``null`` and the like. An empty
+        field always does.
+    drop : collection of str
+        Columns to leave out.
+    kinds : mapping, optional
+        Kinds of columns that are not as they look: ``{"zip": "categorical", "review": "text"}``. A column is
+        ``"numeric"``, ``"categorical"``, ``"text"`` or ``"date"``.
 
     Returns
     -------
     Dataset
         Columns in the order of the file. X is sparse if the file is. Missing features are NaN. Labels are
-        0 or 1 (in the file also false or true); if some are missing, Y is float64 with NaN.
+        0 or 1 (in the file also false or true), int64; if some are missing, Y is float64 with NaN.
 
     Raises
     ------
@@ -62,12 +99,23 @@ def read_dataset(path: str | PathLike, labels: Labels = None, encode: bool = Tru
     [[1, 0], [0, 1], [1, 1]]
     """
     path = Path(path)
-    if _suffix(path) in _SVMLIGHT:
+    options = ReadOptions(label_sep, na_values, drop, kinds or {})
+    suffix = _suffix(path)
+    if suffix in _SVMLIGHT:
+        _refuse_options(options, path)
         return read_svmlight(path, labels)
-    return _TABLES[_suffix(path)](path).to_dataset(labels, encode)
+    if suffix in _ARRAYS:
+        return read_arrays(path, labels, options)
+    return _TABLES[suffix](path, options).to_dataset(labels, encode, options)
 
 
-def read_unlabelled(path: str | PathLike, ignored: Collection[str] = ()) -> Dataset:
+def read_unlabelled(
+    path: str | PathLike,
+    ignored: Collection[str] = (),
+    *,
+    na_values: Collection[str] | None = None,
+    kinds: Mapping[str, str] | None = None,
+) -> Dataset:
     r"""Read the features alone of a file, to predict its labels.
 
     Parameters
@@ -77,6 +125,10 @@ def read_unlabelled(path: str | PathLike, ignored: Collection[str] = ()) -> Data
     ignored : collection of str
         Columns that are no features, such as labels, wherever they stand in the file; their values are not
         looked at. The labels of svmlight rows are left out in any case.
+    na_values : collection of str, optional
+        As in `read_dataset`.
+    kinds : mapping, optional
+        As in `read_dataset`; columns that the file does not have are passed over.
 
     Returns
     -------
@@ -96,13 +148,26 @@ def read_unlabelled(path: str | PathLike, ignored: Collection[str] = ()) -> Data
     ['tempo']
     """
     path = Path(path)
-    if _suffix(path) in _SVMLIGHT:
+    options = ReadOptions(na_values=na_values, kinds=kinds or {}, lenient=True)
+    suffix = _suffix(path)
+    if suffix in _SVMLIGHT:
         return read_svmlight(path, None, unlabelled=True)
-    return _TABLES[_suffix(path)](path).to_unlabelled(ignored)
+    if suffix in _ARRAYS:
+        return read_arrays(path, None, ReadOptions(), unlabelled=True)
+    return _TABLES[suffix](path, options).to_unlabelled(ignored)
+
+
+def _refuse_options(options: ReadOptions, path: Path) -> None:
+    if options != ReadOptions():
+        raise UserError(
+            f"{path}: svmlight has numbers only; label_sep, na_values, drop and kinds are for tables."
+        )
 
 
 def _suffix(path: Path) -> str:
-    suffix = path.suffix.lower()
+    suffix = data_suffix(path)
+    if suffix in _BINARY and path.suffix.lower() in COMPRESSIONS:
+        raise UserError(f"{path}: of binary formats mlspl reads no compressed files. Unpack it first.")
     if suffix not in SUFFIXES:
         hint = " Name the data file; its XML is found beside it." if suffix == ".xml" else ""
         raise UserError(f"{path}: mlspl reads {', '.join(SUFFIXES)} and goes by the suffix.{hint}")

@@ -3,6 +3,7 @@
 import math
 from pathlib import Path
 
+from mlspl.datasets.compression import read_bytes
 from mlspl.errors import DataFormatError, UserError
 
 __all__ = ["parse_number", "read_lines", "read_text", "shorten"]
@@ -11,14 +12,14 @@ _UTF_16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 
 
 def read_text(path: Path) -> bytes:
-    """The bytes of a UTF-8 text file, without a byte-order mark, checked from end to end."""
+    """The bytes of a UTF-8 text file, unpacked, without a byte-order mark, checked from end to end."""
     if not path.is_file():
         raise UserError(f"{path} is not a file. Check the name and the folder.")
-    raw = path.read_bytes()
+    raw = read_bytes(path)
     if raw.startswith(_UTF_16_MARKS):
         raise DataFormatError("the file is UTF-16. Save it as UTF-8.", path, 1)
     raw = raw.removeprefix(b"\xef\xbb\xbf")
-    if not raw.strip():
+    if not raw or raw.isspace():
         raise DataFormatError("the file is empty. Was the download or the copy cut short?", path)
     if (junk := raw.find(b"\0")) >= 0:
         line = raw.count(b"\n", 0, junk) + 1

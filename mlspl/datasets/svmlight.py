@@ -9,12 +9,13 @@ from typing import IO
 import numpy as np
 from scipy import sparse
 
+from mlspl._validation import Labels
 from mlspl.datasets import lexer
-from mlspl.datasets.dataset import Dataset, csr_rows
-from mlspl.datasets.labels import Labels
+from mlspl.datasets.compression import data_stem
+from mlspl.datasets.dataset import Dataset, csr_rows, labels_as_table
+from mlspl.datasets.labels import Labels as WhichLabels
 from mlspl.datasets.source import parse_number, read_lines, shorten
 from mlspl.datasets.svmlight_rows import scan_svmlight
-from mlspl.datasets.table import check_label_size
 from mlspl.errors import DataFormatError, UserError
 
 __all__ = ["read_svmlight", "write_svmlight"]
@@ -43,7 +44,7 @@ class _Announcement:
     n_rows: int | None = None
 
 
-def read_svmlight(path: Path, labels: Labels, unlabelled: bool = False) -> Dataset:
+def read_svmlight(path: Path, labels: WhichLabels, unlabelled: bool = False) -> Dataset:
     """Read a multi-label svmlight file; `unlabelled` leaves the labels alone, present or not.
 
     Indices count from 1 unless index 0 occurs; labels are named as the file numbers them. A first line
@@ -91,7 +92,7 @@ def read_svmlight(path: Path, labels: Labels, unlabelled: bool = False) -> Datas
     X = csr_rows(values, indices - first, row_stop, len(names))
     X.eliminate_zeros()
     if unlabelled:
-        return Dataset(X, np.empty((n_rows, 0), np.int8), names, [], {}, path.stem)
+        return Dataset(X, np.empty((n_rows, 0), np.int64), names, [], {}, data_stem(path))
 
     label_names = announced.label_names
     if label_names is None:
@@ -107,10 +108,10 @@ def read_svmlight(path: Path, labels: Labels, unlabelled: bool = False) -> Datas
         numbers, label_names = _reordered(numbers, label_names, [str(label) for label in labels], path)
     if not label_names:
         raise DataFormatError("no row has a label. A row is written label,label index:value …", path)
-    check_label_size((n_rows, len(label_names)), path)
-    Y = np.zeros((n_rows, len(label_names)), np.int8)
-    Y[np.repeat(np.arange(n_rows), np.diff(label_stop, prepend=0)), numbers] = 1
-    return Dataset(X, Y, names, label_names, {}, path.stem)
+    rows = np.repeat(np.arange(n_rows), np.diff(label_stop, prepend=0))
+    Y = sparse.csr_array((np.ones(len(rows), bool), (rows, numbers)), shape=(n_rows, len(label_names)))
+    Y.sum_duplicates()
+    return Dataset(X, labels_as_table(Labels(Y)), names, label_names, {}, data_stem(path))
 
 
 def _read_first_line(line: bytes, path: Path) -> _Announcement:
@@ -159,14 +160,17 @@ def write_svmlight(dataset: Dataset, stream: IO[str]) -> None:
     """Write rows with indices from 1 and label numbers from 0, below a comment that holds the names."""
     if dataset.nominal:
         raise UserError("svmlight holds numbers only. Load the data with encode=True before writing it.")
-    if np.isnan(dataset.Y).any():
+    if np.isnan(dataset.Y.data if sparse.issparse(dataset.Y) else dataset.Y).any():
         raise UserError("svmlight cannot tell an unknown label from an absent one. Write ARFF instead.")
     names = json.dumps({"features": dataset.feature_names, "labels": dataset.label_names})
     stream.write(f"{_NAMES}{names}\n")
     X = sparse.csr_array(dataset.X, copy=True)
     X.sum_duplicates()
+    Y = sparse.csr_array(dataset.Y, copy=True)
+    Y.eliminate_zeros()
+    Y.sort_indices()
     for row, (start, stop) in enumerate(zip(X.indptr[:-1], X.indptr[1:], strict=True)):
-        labels = ",".join(map(str, np.flatnonzero(dataset.Y[row]).tolist()))
+        labels = ",".join(map(str, Y.indices[Y.indptr[row] : Y.indptr[row + 1]].tolist()))
         pairs = zip((X.indices[start:stop] + 1).tolist(), X.data[start:stop].tolist(), strict=True)
         # A row of nothing would be an empty line, which readers skip.
         features = " ".join([f"{index}:{value!r}" for index, value in pairs]) or "1:0"

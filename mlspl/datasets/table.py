@@ -2,46 +2,38 @@
 
 import warnings
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from mlspl.datasets.dataset import Dataset, as_dense
+from mlspl._validation import check_labels
+from mlspl.datasets.column import Column
+from mlspl.datasets.compression import data_stem
+from mlspl.datasets.dataset import Dataset, labels_as_table
 from mlspl.datasets.encoding import one_hot
-from mlspl.datasets.labels import Labels, label_columns
-from mlspl.datasets.source import shorten
-from mlspl.errors import DataFormatError, listed
+from mlspl.datasets.label_sets import read_label_sets
+from mlspl.datasets.labels import Labels, label_columns, xml_beside
+from mlspl.datasets.words import Words
+from mlspl.errors import DataFormatError, UserError, listed
 
-__all__ = ["Column", "Table", "check_label_size"]
+__all__ = ["Table", "check_column_names"]
 
 # Y is dense; a small file can still announce more pairs than any memory holds.
 _LARGEST_Y_BYTES = 2**31
 _LABEL_VALUES = {"0": 0, "1": 1, "false": 0, "true": 1, "no": 0, "yes": 1}
-
-
-@dataclass(frozen=True)
-class Column:
-    """A column: numeric, nominal (codes into `values`) or text, which no feature can be made of."""
-
-    name: str
-    kind: str = "numeric"
-    values: tuple[str, ...] = ()
-    line: int | None = None
-
-    @property
-    def shown_values(self) -> str:
-        """The values as an error message shows them."""
-        return shorten("{" + ",".join(self.values[:20]) + "}")
+# A column of one of these names holds the labels, where nobody says which do.
+_LABEL_NAMES = ("labels", "tags")
 
 
 @dataclass(frozen=True)
 class Table:
-    """All columns of a file: numbers, codes of nominal values, NaN for missing ones.
+    """All columns of a file: numbers, codes of values, NaN for missing ones.
 
     `line_of` says on which line a row stands, and is None where the format has no lines; `counted` is the
-    number of labels the file itself announces.
+    number of labels the file itself announces; `words` gives the cells of a column as they were written.
     """
 
     path: Path
@@ -49,64 +41,139 @@ class Table:
     cells: np.ndarray | sparse.csr_array
     line_of: Callable[[int], int] | None = None
     counted: int | None = None
+    words: Callable[[int], Any] | None = None
 
-    def to_dataset(self, labels: Labels, encode: bool) -> Dataset:
+    def to_dataset(self, labels: Labels, encode: bool, options: Any) -> Dataset:
         """Split the columns into features and labels, and one-hot encode the features if asked."""
         names = [column.name for column in self.columns]
+        if labels is None and self.counted is None and xml_beside(self.path) is None:
+            labels = self._recognise_labels()
         is_label = label_columns(names, labels, self.path, self.counted)
-        Y = self._label_matrix(np.flatnonzero(is_label))
-        return self._dataset(~is_label, Y, [names[j] for j in np.flatnonzero(is_label)], encode)
+        chosen = np.flatnonzero(is_label)
+        if options.label_sep is not None or (len(chosen) == 1 and not self._is_binary(chosen[0])):
+            Y, label_names = self._label_sets(chosen, options)
+            held = names[chosen[0]]
+        else:
+            Y, label_names, held = self._label_matrix(chosen), [names[j] for j in chosen], ""
+        is_dropped = np.isin(names, list(options.drop))
+        if both := [names[j] for j in np.flatnonzero(is_dropped & is_label)]:
+            raise UserError(f"{self.path}: {listed(both)} cannot be a label and be dropped.")
+        dataset = self._dataset(~is_label & ~is_dropped, Y, label_names, encode)
+        return replace(dataset, label_column=held)
 
     def to_unlabelled(self, ignored: Collection[str]) -> Dataset:
         """All columns but those of these names as features, categories as codes; no labels."""
         ignored = frozenset(ignored)
         is_feature = np.array([column.name not in ignored for column in self.columns])
-        return self._dataset(is_feature, np.empty((self.cells.shape[0], 0), np.int8), [], encode=False)
+        return self._dataset(is_feature, np.empty((self.cells.shape[0], 0), np.int64), [], encode=False)
 
-    def _dataset(self, wanted: np.ndarray, Y: np.ndarray, label_names: list[str], encode: bool) -> Dataset:
-        """The wanted columns, without text, as features beside these labels."""
-        is_text = np.array([column.kind == "text" for column in self.columns])
+    def to_labels(self, options: Any) -> tuple[Any, list[str]]:
+        """All columns as labels: 0/1 columns, or the one that holds label sets."""
+        position = self._recognise_labels()
+        if position is None and len(self.columns) == 1 and not self._is_binary(0):
+            position = self.columns[0].name
+        names = [column.name for column in self.columns]
+        if position is not None:
+            return self._label_sets(np.array([names.index(position)]), options)
+        return self._label_matrix(np.arange(len(names))), names
+
+    def _recognise_labels(self) -> str | None:
+        """The one column that holds lists, or that is called labels or tags and holds words."""
+        lists = [column.name for column in self.columns if column.kind == "list"]
+        called = [
+            column.name
+            for column in self.columns
+            if column.name.lower() in _LABEL_NAMES and column.kind in ("categorical", "text")
+        ]
+        found = lists or called
+        return found[0] if len(found) == 1 else None
+
+    def _is_binary(self, j: int) -> bool:
+        """Whether the column looks like one label, written in numbers or words."""
+        column = self.columns[j]
+        if column.kind == "numeric":
+            return True
+        return column.kind == "categorical" and all(value.lower() in _LABEL_VALUES for value in column.values)
+
+    def _label_sets(self, chosen: np.ndarray, options: Any) -> tuple[Any, list[str]]:
+        if len(chosen) != 1:
+            names = listed([self.columns[j].name for j in chosen])
+            raise UserError(
+                f"{self.path}: label_sep is for one column of label sets, and labels are {names}."
+            )
+        column = self.columns[chosen[0]]
+        words = None if self.words is None else self.words(int(chosen[0]))
+        if words is None:
+            if sparse.issparse(self.cells):
+                self._values_of_codes(column)
+            words = Words.of_column(column, self.cells[:, chosen[0]])
+        found = read_label_sets(words, column.name, options.label_sep, options.missing, self._fault)
+        if found is None:
+            message = (
+                f"label {column.name!r} is {column.kind} {column.shown_values}. A label must be 0 or 1, "
+                "false or true, no or yes; several labels have |, ; or a comma between them (label_sep)."
+            )
+            raise DataFormatError(message, self.path, column.line)
+        Y, names = found
+        return labels_as_table(check_labels(Y)), names
+
+    def _fault(self, row: int, message: str) -> DataFormatError:
+        if self.line_of is None:
+            return DataFormatError(f"row {row + 1}: {message}", self.path)
+        return DataFormatError(message, self.path, self.line_of(row))
+
+    def _dataset(self, wanted: np.ndarray, Y: Any, label_names: list[str], encode: bool) -> Dataset:
+        """The wanted columns as features beside these labels; text stays out where it would be encoded."""
+        kinds = np.array([column.kind for column in self.columns], dtype=object)
+        if lists := [self.columns[j].name for j in np.flatnonzero((kinds == "list") & wanted)]:
+            message = f"{listed(lists)} holds lists, which no feature can be. Pass it as labels, or drop it."
+            raise DataFormatError(message, self.path)
+        is_text = (kinds == "text") & (encode or sparse.issparse(self.cells))
         if left_out := [self.columns[j].name for j in np.flatnonzero(is_text & wanted)]:
             warnings.warn(
                 f"{self.path}: text is left out of the features: {listed(left_out)}. "
-                "Turn it into numbers to use it.",
+                "Turn it into numbers to use it, or fit with --text.",
                 stacklevel=4,
             )
         is_feature = wanted & ~is_text
         if not is_feature.any():
             raise DataFormatError("no features are left: all other columns are text.", self.path)
         features = [self.columns[j] for j in np.flatnonzero(is_feature)]
-        X = self.cells[:, is_feature]
+        X = _take_columns(self.cells, np.flatnonzero(is_feature))
         feature_names = [column.name for column in features]
-        nominal = {column.name: column.values for column in features if column.kind == "nominal"}
+        nominal = {
+            column.name: column.values for column in features if column.kind in ("categorical", "text")
+        }
+        of_kind = {column.name: column.kind for column in features if column.kind in ("text", "date")}
         if encode:
             X, feature_names = one_hot(X, feature_names, nominal, self.path)
-            nominal = {}
-        return Dataset(X, Y, feature_names, label_names, nominal, self.path.stem)
+            nominal, of_kind = {}, {}
+        return Dataset(X, Y, feature_names, label_names, nominal, data_stem(self.path), of_kind)
 
-    def _label_matrix(self, label_columns: np.ndarray) -> np.ndarray:
-        """The labels as 0/1, int8, or float64 where some are NaN."""
-        Y = self.cells[:, label_columns]
-        recoded = [
-            (position, self._values_of_codes(self.columns[j]))
-            for position, j in enumerate(label_columns)
-            if self.columns[j].kind != "numeric" and self.columns[j].values != ("0", "1")
-        ]
-        stored = Y.data if sparse.issparse(Y) else Y
-        missing = np.isnan(stored)
-        check_label_size(Y.shape, self.path, itemsize=8 if recoded or missing.any() else 1)
-        for position, values in recoded:
-            Y = as_dense(Y)
+    def _label_matrix(self, chosen: np.ndarray) -> Any:
+        """The labels as 0/1, with NaN where some are missing; dense, or CSR where they are many and few."""
+        Y = self.cells[:, chosen]
+        recoded = {}
+        for position, j in enumerate(chosen):
+            column = self.columns[j]
+            if column.kind != "numeric" and column.values != ("0", "1"):
+                values = self._values_of_codes(column)
+                if not np.array_equal(values[:-1], np.arange(len(values) - 1)):
+                    recoded[position] = values
+        if recoded and sparse.issparse(Y):
+            check_label_size(Y.shape, self.path)
+            Y = Y.toarray()
+        for position, values in recoded.items():
             Y[:, position] = values[np.nan_to_num(Y[:, position], nan=-1).astype(int)]
         stored = Y.data if sparse.issparse(Y) else Y
         if not np.all((stored == 0) | (stored == 1) | np.isnan(stored)):
-            self._refuse_label_value(Y, label_columns)
-        return as_dense(Y if missing.any() else Y.astype(np.int8))
+            self._refuse_label_value(Y, chosen)
+        return labels_as_table(check_labels(Y))
 
     def _values_of_codes(self, column: Column) -> np.ndarray:
         """The number each code of a label stands for, with NaN at the end, where code -1 finds it."""
         numbers = [_LABEL_VALUES.get(value.lower()) for value in column.values]
-        if column.kind == "text" or None in numbers:
+        if column.kind not in ("categorical", "text") or None in numbers:
             message = (
                 f"label {column.name!r} is {column.kind} {column.shown_values}. A label must be "
                 "0 or 1, false or true, no or yes."
@@ -114,22 +181,40 @@ class Table:
             raise DataFormatError(message, self.path, column.line)
         return np.array([*numbers, np.nan], float)
 
-    def _refuse_label_value(self, Y: np.ndarray | sparse.csr_array, label_columns: np.ndarray) -> None:
+    def _refuse_label_value(self, Y: Any, chosen: np.ndarray) -> None:
         Y = sparse.coo_array(Y)
         first = np.flatnonzero((Y.data != 1) & ~np.isnan(Y.data))[0]
-        row, name = Y.row[first], self.columns[label_columns[Y.col[first]]].name
+        row, name = Y.row[first], self.columns[chosen[Y.col[first]]].name
         where = "" if self.line_of else f" in row {row + 1}"
         message = f"label {name!r} is {Y.data[first]:g}{where}. A label must be 0 or 1."
         raise DataFormatError(message, self.path, self.line_of(row) if self.line_of else None)
 
 
-def check_label_size(shape: tuple[int, int], path: Path, itemsize: int = 1) -> None:
-    """Refuse a label matrix that would not fit into memory."""
+def _take_columns(cells: Any, columns: np.ndarray) -> Any:
+    """These columns of a matrix; neighbours are copied as a block, which is ten times as fast."""
+    first, count = columns[0], len(columns)
+    if count == cells.shape[1]:
+        return cells
+    if columns[-1] - first == count - 1 and not sparse.issparse(cells):
+        return np.ascontiguousarray(cells[:, first : first + count])
+    return cells[:, columns]
+
+
+def check_column_names(names: list[str], path: Path, line: int | None) -> None:
+    """Refuse columns without a name, and two of one name."""
+    seen: set[str] = set()
+    for position, name in enumerate(names, 1):
+        if not name:
+            message = f"column {position} has no name. Name it, or write the file without its row index."
+            raise DataFormatError(message, path, line)
+        if name in seen:
+            raise DataFormatError(f"two columns are called {name!r}. Rename one of them.", path, line)
+        seen.add(name)
+
+
+def check_label_size(shape: tuple[int, int], path: Path) -> None:
+    """Refuse a dense label matrix that would not fit into memory."""
     n_rows, n_labels = shape
-    if n_rows * n_labels * itemsize > _LARGEST_Y_BYTES:
-        most = _LARGEST_Y_BYTES // itemsize
-        message = (
-            f"{n_rows} rows × {n_labels} labels are too many: mlspl keeps labels dense, here at most {most} "
-            "pairs. Select labels or rows first."
-        )
+    if n_rows * n_labels * 8 > _LARGEST_Y_BYTES:
+        message = f"{n_rows} rows × {n_labels} labels are too many to recode. Declare the labels as {{0,1}}."
         raise DataFormatError(message, path)

@@ -15,8 +15,9 @@ from scipy import sparse
 from mlspl._files import replacing
 from mlspl.datasets.arff_header import quote
 from mlspl.datasets.dataset import Dataset, as_dense
-from mlspl.datasets.frames import DELIMITERS, require_pyarrow
+from mlspl.datasets.delimited import DELIMITERS
 from mlspl.datasets.labels import labels_xml, read_labels_xml
+from mlspl.datasets.parquet import require_pyarrow
 from mlspl.datasets.svmlight import write_svmlight
 from mlspl.errors import UserError
 
@@ -85,7 +86,8 @@ def _check(dataset: Dataset) -> None:
     stored = dataset.X.data if sparse.issparse(dataset.X) else dataset.X
     if np.isinf(stored).any():
         raise UserError("X has infinite values. Replace them by NaN before writing.")
-    if not np.all((dataset.Y == 0) | (dataset.Y == 1) | np.isnan(dataset.Y)):
+    labels = dataset.Y.data if sparse.issparse(dataset.Y) else dataset.Y
+    if not np.all((labels == 0) | (labels == 1) | np.isnan(labels)):
         raise UserError("Y has values other than 0, 1 and NaN.")
 
 
@@ -107,7 +109,7 @@ def _dense_rows(dataset: Dataset) -> Iterator[list[float]]:
     """Rows of X and Y side by side, a block at a time."""
     for start in range(0, dataset.X.shape[0], 1000):
         block = slice(start, start + 1000)
-        yield from np.hstack([as_dense(dataset.X[block]), dataset.Y[block]]).tolist()
+        yield from np.hstack([as_dense(dataset.X[block]), as_dense(dataset.Y[block])]).tolist()
 
 
 def _speller(values: tuple[str, ...], missing: str) -> Callable[[float], str]:
@@ -173,7 +175,8 @@ def _write_parquet(dataset: Dataset, stream: IO[bytes]) -> None:
         else X[:, j]
         for j, name in enumerate(dataset.feature_names)
     }
-    labels = {name: dataset.Y[:, j] for j, name in enumerate(dataset.label_names)}
+    Y = as_dense(dataset.Y)
+    labels = {name: Y[:, j] for j, name in enumerate(dataset.label_names)}
     pd.DataFrame(columns | labels).to_parquet(stream, engine="pyarrow", index=False)
 
 

@@ -74,7 +74,7 @@ def run_trial(trial: Trial, dataset: Dataset) -> Outcome:
 def _run(trial: Trial, dataset: Dataset) -> dict[str, Any]:
     recipe = Recipe(get_method(trial.method), Schema.from_dataset(dataset), trial.split)
     table, _ = recipe.schema.match(dataset)
-    train, test = protocol_split(len(dataset.Y), trial.split, trial.train)
+    train, test = protocol_split(dataset.Y.shape[0], trial.split, trial.train)
     X_train, X_test = (take_rows(table, rows) for rows in (train, test))
     Y_train, Y_test = dataset.Y[train], dataset.Y[test]
     if trial.corruption:

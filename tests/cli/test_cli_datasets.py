@@ -110,7 +110,7 @@ def test_convert_keeps_categories_where_the_format_can(mlspl, tmp_path):
 def test_text_that_is_left_out_is_noted(mlspl, tmp_path):
     header = "@relation r\n@attribute t string\n@attribute x numeric\n@attribute y {0,1}\n@data\n"
     (tmp_path / "r.arff").write_text(header + "abc,1,1\n")
-    code, _, errors = mlspl("info", tmp_path / "r.arff", "--labels=-1")
+    code, _, errors = mlspl("convert", tmp_path / "r.arff", tmp_path / "r.svm", "--labels=-1")
     assert code == 0
     assert "note:" in errors
     assert "'t'" in errors

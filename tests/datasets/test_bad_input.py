@@ -4,7 +4,9 @@ import pickle
 import re
 import tracemalloc
 
+import numpy as np
 import pytest
+from scipy import sparse
 
 from mlspl.datasets import DataFormatError, read_dataset
 from mlspl.errors import UserError
@@ -69,8 +71,7 @@ def test_the_files_are_fine_before_they_are_damaged(tmp_path):
         ("2,green,1,1", "2,green,1,2", 8, "'sand' has no value '2'"),
         ("2,green,1,1", "{0 2,1 green", 8, "not closed with }"),
         ("sand {0,1}", "sand numeric\n%", 9, "label 'sand' is 2"),
-        ("sand {0,1}", "sand {0,1,2}", 5, "label 'sand' is nominal {0,1,2}"),
-        ("sand {0,1}", "sand string", 5, "label 'sand' is text"),
+        ("sand {0,1}", "sand {0,1,2}", 5, "label 'sand' is categorical {0,1,2}"),
         ("sand {0,1}", "sand {0,0}", 5, "declared twice"),
         ("sand {0,1}", "sand {0,1", 5, "not readable"),
         ("sand {0,1}", "sand {0,1} x", 5, "text after the values"),
@@ -196,7 +197,7 @@ def test_deep_nesting_is_no_danger(tmp_path):
 
 
 def test_a_small_file_cannot_ask_for_a_large_memory(tmp_path):
-    header = "".join(f"@attribute f{j} {{0,1}}\n" for j in range(30_000))
+    header = "".join(f"@attribute f{j} {{1,0}}\n" for j in range(30_000))
     names = "".join(f'<label name="f{j}"/>' for j in range(29_000))
     tracemalloc.start()
     error = error_of(tmp_path, f"{header}@data\n" + "{}\n" * 100_000, f"<labels>{names}</labels>")
@@ -204,6 +205,18 @@ def test_a_small_file_cannot_ask_for_a_large_memory(tmp_path):
     tracemalloc.stop()
     assert "too many" in str(error)
     assert peak < 500e6
+
+
+def test_very_many_labels_stay_sparse(tmp_path):
+    """100,000 × 29,000 labels would take 23 gigabytes."""
+    header = "".join(f"@attribute f{j} {{0,1}}\n" for j in range(30_000))
+    path = tmp_path / "wide.arff"
+    path.write_text(f"@relation r\n{header}@data\n" + "{7 1,29999 1}\n" * 100_000)
+    dataset = read_dataset(path, labels=29_000)
+    assert sparse.issparse(dataset.Y)
+    assert dataset.Y.dtype == np.int64
+    assert dataset.Y.sum() == dataset.describe().labels.loc["f7", "positives"] == 100_000
+    assert repr(dataset).endswith("29000 labels, 1.00 labels a row")
 
 
 def test_hostile_headers_take_no_time(tmp_path):

@@ -73,7 +73,7 @@ def test_kinds_and_rates_that_are_none(kind, rate):
 
 
 @pytest.mark.parametrize(
-    "Y", [np.array([0, 1]), np.array([[0, 2]]), np.array([[-1, 1]]), sparse.eye_array(3)]
+    "Y", [np.array([0, 1]), np.array([[0, 2]]), np.array([[-1, 1]]), sparse.csr_array([[0, 2]])]
 )
 def test_labels_that_are_none(Y):
     with pytest.raises(UserError, match="Y"):

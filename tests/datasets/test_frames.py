@@ -66,10 +66,9 @@ def test_one_slip_in_a_column_of_numbers_is_an_error_at_its_line(tmp_path):
         ('a,y\n1,"0\n', 2),
         ('a,y\n"1"x,0\n', 2),
         ("a,y\n1,0\n1,2\n", 3),
-        ("a;y\n1;0\n-2,25;0\n3,5;1\n", 3),
+        ('a,y\n1,0\n"-2,25",0\n"3,5",1\n"4,5",1\n', 3),
         ("a,y\n1,0\n1,maybe\n2,no\n", 1),
         ("a,y\n1,0\ninf,1\n3,1\n", 3),
-        ("a,y\n" + "1" * 200_000 + ",1\n", 2),
     ],
 )
 def test_damaged_tables_are_refused_with_their_line(tmp_path, text, line):
@@ -112,12 +111,14 @@ def test_parquet_columns_of_every_kind(tmp_path):
         "y": [True, False, True],
     })  # fmt: skip
     frame.to_parquet(tmp_path / "table.parquet")
-    with pytest.warns(UserWarning, match="'day'"):
-        dataset = read_dataset(tmp_path / "table.parquet", ["y"], encode=False)
-    assert dataset.feature_names == ["real", "whole", "flag", "word", "kind"]
+    dataset = read_dataset(tmp_path / "table.parquet", ["y"], encode=False)
+    assert dataset.feature_names == ["real", "whole", "flag", "word", "kind", "day"]
+    assert [dataset.kind(name) for name in ("real", "word", "day")] == ["numeric", "categorical", "date"]
     assert dataset.nominal == {"word": ("a", "b"), "kind": ("z", "y", "x")}
     nan = np.nan
-    np.testing.assert_array_equal(dataset.X, [[0.5, 1, 1, 1, 0], [nan, nan, 0, nan, 2], [2, 3, 1, 0, nan]])
+    day = 18262.0
+    expected = [[0.5, 1, 1, 1, 0, day], [nan, nan, 0, nan, 2, day], [2, 3, 1, 0, nan, day]]
+    np.testing.assert_array_equal(dataset.X, expected)
     assert dataset.Y.tolist() == [[1], [0], [1]]
 
 
@@ -126,7 +127,7 @@ def test_parquet_columns_of_every_kind(tmp_path):
     [
         (pd.DataFrame({"a": [1.0, 2.0], "y": [0, 2]}), "in row 2"),
         (pd.DataFrame({"a": [1.0, np.inf], "y": [0, 1]}), "infinite in row 2"),
-        (pd.DataFrame({"a": [[1], [2]], "y": [0, 1]}), "of type object"),
+        (pd.DataFrame({"a": [[1.5], [2.5]], "y": [0, 1]}), "of type object"),
         (pd.DataFrame({"a": [], "y": []}), "no rows"),
     ],
 )

@@ -58,7 +58,8 @@ def test_size_cardinality_and_every_value(data_home, name):
     X, Y = cells[:, ~is_label], cells[:, is_label]
     if sparse.issparse(X):
         assert (X != dataset.X).nnz == 0
-        np.testing.assert_array_equal(Y.toarray(), dataset.Y)
+        np.testing.assert_array_equal(Y.toarray(), dataset.Y.toarray() if name == "delicious" else dataset.Y)
+        assert sparse.issparse(dataset.Y) == (name == "delicious")
     else:
         np.testing.assert_array_equal(X, dataset.X)
         np.testing.assert_array_equal(Y, dataset.Y)

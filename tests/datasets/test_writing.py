@@ -38,7 +38,7 @@ def datasets(draw, nominal=False, missing=True):
             columns.append(draw(st.lists(cell, min_size=n_rows, max_size=n_rows)))
     label = st.sampled_from([0, 1, np.nan] if missing else [0, 1])
     Y = np.array([draw(st.lists(label, min_size=n_labels, max_size=n_labels)) for _ in range(n_rows)])
-    Y = Y if np.isnan(Y).any() else Y.astype(np.int8)
+    Y = Y if np.isnan(Y).any() else Y.astype(np.int64)
     X = np.array(columns, float).T
     if draw(st.booleans()):
         X = sparse.csr_array(X)
@@ -102,7 +102,7 @@ def test_svmlight_keeps_numbers_and_names(folder, dataset):
 
 def test_categories_in_csv_come_back_as_the_same_words(tmp_path):
     X = np.array([[0.0], [1.0], [np.nan]])
-    dataset = Dataset(X, np.array([[0], [1], [1]], np.int8), ["c"], ["y"], {"c": ("a b", "c,d")})
+    dataset = Dataset(X, np.array([[0], [1], [1]], np.int64), ["c"], ["y"], {"c": ("a b", "c,d")})
     assert_same(read_dataset(write_dataset(dataset, tmp_path / "d.csv"), encode=False), dataset)
 
 
@@ -112,7 +112,7 @@ def test_liac_arff_reads_what_mlspl_writes(tmp_path, as_sparse):
     nominal = {"with blank": ("a", "b c", "d'e")}
     dataset = Dataset(
         sparse.csr_array(X) if as_sparse else X,
-        np.array([[0], [1]], np.int8),
+        np.array([[0], [1]], np.int64),
         ["p", "q%", "with blank"],
         ["y"],
         nominal,

@@ -1,0 +1,142 @@
+"""CSV: numbers by a compiled scanner, words by what they are, every fault with its line."""
+
+import csv
+import io
+import re
+from pathlib import Path
+
+import numpy as np
+
+from mlspl.datasets.column import Column
+from mlspl.datasets.compression import data_suffix
+from mlspl.datasets.csv_rows import find_fields, scan_csv
+from mlspl.datasets.lexer import COMMA, DOT, FINE, TEXT_AFTER_QUOTE, UNCLOSED_QUOTE, WRONG_COUNT
+from mlspl.datasets.options import PLAIN, ReadOptions
+from mlspl.datasets.source import parse_number, read_lines
+from mlspl.datasets.table import Table, check_column_names
+from mlspl.datasets.words import Words, read_words
+from mlspl.errors import DataFormatError
+
+__all__ = ["DELIMITERS", "read_csv"]
+
+DELIMITERS = ",;\t|"
+_QUOTED = re.compile(rb'"[^"]*"')
+_SAMPLE = 2**16
+_TOGETHER = 8
+
+_FAULTS = {
+    UNCLOSED_QUOTE: "this is no CSV: a quote is not closed. Are all quotes closed?",
+    TEXT_AFTER_QUOTE: "this is no CSV: text follows a closing quote. Write a quote within a value twice.",
+    WRONG_COUNT: "{detail} values under {n} names. Quote values that hold a {delimiter!r}.",
+}
+
+
+def read_csv(path: Path, options: ReadOptions = PLAIN) -> Table:
+    """Read a CSV file with a header line; of comma, semicolon, tab and bar the one most between its names.
+
+    A column of numbers is numeric; what is not is a date, text or a category, by its words. Empty fields,
+    ``?`` and ``NA`` are missing values. With another separator than the comma, decimals may have a comma.
+    """
+    text = read_lines(path)
+    start, stop = _find_header(text, path)
+    line = text.count(b"\n", 0, start) + 1
+    head = _QUOTED.sub(b"", text[start:stop]).decode()
+    delimiter = "\t" if data_suffix(path) == ".tsv" and "\t" in head else max(DELIMITERS, key=head.count)
+    try:
+        header = io.StringIO(text[start:stop].decode(), newline="")
+        names = [name.strip() for name in next(csv.reader(header, delimiter=delimiter, strict=True))]
+    except csv.Error as error:
+        raise DataFormatError(f"this is no CSV ({error}). Are all quotes closed?", path, line) from None
+    _check_header(names, path, line)
+    options.check(names, path)
+
+    def fault(place: int, message: str) -> DataFormatError:
+        return DataFormatError(message, path, text.count(b"\n", 0, stop + place) + 1)
+
+    body = np.frombuffer(text, np.uint8)[stop:]
+    point = COMMA if _has_decimal_commas(text[stop : stop + _SAMPLE], delimiter) else DOT
+    code, place, detail, cells, n_words, row_start = scan_csv(body, ord(delimiter), point, len(names))
+    if code != FINE:
+        raise fault(place, _FAULTS[code].format(detail=detail, n=len(names), delimiter=delimiter))
+    if not len(cells):
+        raise DataFormatError("no rows follow the header. Was the file cut off?", path, line)
+
+    def words_of(columns: list[int]) -> list[Words]:
+        """The words of columns, in ascending order, as they were written."""
+        places = find_fields(body, ord(delimiter), row_start, np.array(columns, np.int64))
+        return [_decode(text, stop, of_column) for of_column in places]
+
+    columns = [Column(name, line=line) for name in names]
+    wordy = [
+        j for j, name in enumerate(names) if n_words[j] or options.kinds.get(name, "numeric") != "numeric"
+    ]
+    for first in range(0, len(wordy), _TOGETHER):
+        some = wordy[first : first + _TOGETHER]
+        for j, words in zip(some, words_of(some), strict=True):
+            if point == COMMA:
+                words = _with_points(words)
+            columns[j], cells[:, j] = read_words(
+                words,
+                names[j],
+                options.kinds.get(names[j]),
+                options.missing,
+                lambda row, message: fault(row_start[row], message),
+                line,
+            )
+    return Table(
+        path,
+        columns,
+        cells,
+        lambda row: text.count(b"\n", 0, stop + row_start[row]) + 1,
+        words=lambda j: words_of([j])[0],
+    )
+
+
+def _find_header(text: bytes, path: Path) -> tuple[int, int]:
+    """First byte and last byte + 1 of the first line that is not blank; quotes may hold line ends."""
+    start = len(text) - len(text.lstrip(b"\n"))
+    stop = start
+    while True:
+        stop = text.find(b"\n", stop) + 1
+        if stop == 0:
+            raise DataFormatError(_FAULTS[UNCLOSED_QUOTE], path, text.count(b"\n", 0, start) + 1)
+        if text.count(b'"', start, stop) % 2 == 0:
+            return start, stop
+
+
+def _check_header(names: list[str], path: Path, line: int) -> None:
+    """Refuse a header that is a row of numbers; 0, 1, 2, … are names that pandas gives."""
+    try:
+        numbers = [parse_number(name) for name in names if name]
+    except ValueError:
+        numbers = []
+    if numbers and numbers not in (list(range(len(names))), list(range(1, len(names) + 1))):
+        message = "the first line holds numbers, where the names of the columns should stand. Write a header."
+        raise DataFormatError(message, path, line)
+    check_column_names(names, path, line)
+
+
+def _has_decimal_commas(sample: bytes, delimiter: str) -> bool:
+    """Whether numbers have decimal commas and none a point; never where the comma separates."""
+    if delimiter == ",":
+        return False
+    ends = rb"[" + re.escape(delimiter.encode()) + rb'\n" ]'
+    found = {
+        point: re.search(ends + rb"[+-]?\d+" + re.escape(point) + rb"\d+(?=" + ends + rb")", b"\n" + sample)
+        for point in (b",", b".")
+    }
+    return found[b","] is not None and found[b"."] is None
+
+
+def _decode(text: bytes, offset: int, places: np.ndarray) -> Words:
+    """The words at these places; quotes and what they protect are taken off."""
+    raw = Words.of([text[start:stop] for start, stop in (places + offset).tolist()])
+    values = [
+        word[1:-1].replace(b'""', b'"').decode() if word[:1] == b'"' else word.decode() for word in raw.values
+    ]
+    return Words(raw.codes, values)
+
+
+def _with_points(words: Words) -> Words:
+    """Numbers with decimal commas, spelled with points."""
+    return Words(words.codes, [re.sub(r"^(\s*[+-]?\d+),(\d+\s*)$", r"\1.\2", word) for word in words.values])

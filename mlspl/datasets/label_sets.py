@@ -1,0 +1,75 @@
+"""A column of label sets: ``a|b|c``, ``a, b``, ``a;b``, or a JSON list in every cell."""
+
+import ast
+import json
+from collections.abc import Callable, Collection
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from mlspl._label_sets import table_of_label_sets
+from mlspl.datasets.source import shorten
+from mlspl.datasets.words import Words
+
+__all__ = ["read_label_sets"]
+
+_SEPARATORS = "|;,"
+
+
+def read_label_sets(
+    words: Words,
+    name: str,
+    separator: str | None,
+    missing: Collection[str],
+    fault: Callable[[int, str], Exception],
+) -> tuple[sparse.csr_array, list[str]] | None:
+    """The labels of a column, as a CSR table of 1 and NaN, and their names; None if nothing separates them.
+
+    An empty cell has no label; one that holds a word for what is missing, or nothing (null), is unknown.
+    """
+
+    def refuse(value: Any, message: str) -> Exception:
+        row = int(np.flatnonzero(words.codes == words.values.index(value))[0])
+        return fault(row, f"column {name!r} {message}")
+
+    spelled = [
+        value for value in words.values if isinstance(value, str) and value.strip() not in {"", *missing}
+    ]
+    lists = [value for value in spelled if value.strip()[0] == "[" and value.strip()[-1] == "]"]
+    in_brackets = separator is None and len(lists) == len(spelled) > 0
+    if separator is None and spelled and not in_brackets:
+        separator = max(_SEPARATORS, key=lambda sign: sum(sign in value for value in spelled))
+        if not any(separator in value for value in spelled):
+            return None
+    sets: list[list[str] | None] = []
+    for value in words.values:
+        if isinstance(value, list | tuple):
+            sets.append([str(label) for label in value])
+        elif value is None or value.strip() in missing:
+            sets.append(None)
+        elif in_brackets and value.strip():
+            labels = _read_list(value)
+            if labels is None:
+                raise refuse(
+                    value, f'holds {shorten(value)!r}, which is no list of labels such as ["a", "b"].'
+                )
+            sets.append(labels)
+        else:
+            parts = value.split(separator) if separator else [value]
+            sets.append([part.strip() for part in parts if part.strip()])
+    if not any(sets):
+        raise refuse(words.values[0], "has no label in any row.")
+    return table_of_label_sets([sets[code] for code in words.codes.tolist()], None, name)
+
+
+def _read_list(text: str) -> list[str] | None:
+    """The labels in a list as JSON or Python writes it; None if it is none."""
+    for read in (json.loads, ast.literal_eval):
+        try:
+            labels = read(text)
+        except (ValueError, SyntaxError, RecursionError, MemoryError):
+            continue
+        if isinstance(labels, list) and all(isinstance(label, str | int) for label in labels):
+            return [str(label).strip() for label in labels]
+    return None

@@ -1,0 +1,46 @@
+"""`ReadOptions`: what a user may say about a file that the file does not say itself."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+
+from mlspl.datasets.words import KINDS, MISSING
+from mlspl.errors import UserError, listed
+
+__all__ = ["PLAIN", "ReadOptions"]
+
+
+@dataclass(frozen=True)
+class ReadOptions:
+    """How to read a table: separator of label sets, missing values, columns and their kinds."""
+
+    label_sep: str | None = None
+    na_values: Collection[str] | None = None
+    drop: Collection[str] = ()
+    kinds: Mapping[str, str] = field(default_factory=dict)
+    # Whether columns that are not there may be named.
+    lenient: bool = False
+
+    def __post_init__(self):
+        for name in ("na_values", "drop"):
+            if isinstance(getattr(self, name), str):
+                object.__setattr__(self, name, [getattr(self, name)])
+        for column, kind in self.kinds.items():
+            if kind not in KINDS:
+                raise UserError(f"column {column!r} cannot be {kind!r}: it is one of {', '.join(KINDS)}.")
+
+    @property
+    def missing(self) -> frozenset[str]:
+        """What stands for a missing value, beside the empty field."""
+        return MISSING if self.na_values is None else frozenset(map(str, self.na_values))
+
+    def check(self, names: Collection[str], path) -> None:
+        """Refuse columns that the file does not have."""
+        if self.lenient:
+            return
+        for what, asked in (("drop", self.drop), ("kinds", self.kinds)):
+            if absent := [name for name in asked if name not in names]:
+                raise UserError(f"{path}: {what} names what is no column: {listed(absent)}.")
+
+
+PLAIN = ReadOptions()
+"""Nothing said."""
