@@ -56,7 +56,7 @@ study: .venv/installed
 # The suite's fuzz tests with a larger budget, in bounded memory.
 fuzz: .venv/installed-dev
 	ulimit -v 8000000; MLSPL_FUZZ_EXAMPLES=$${MLSPL_FUZZ_EXAMPLES:-5000} $(BIN)/python -m pytest -p no:cacheprovider \
-	tests/datasets/test_fuzz_readers.py tests/pacing/test_fuzz_derive.py tests/persistence/test_fuzz_model_files.py tests/test_fuzz_cli.py
+	tests/datasets/test_fuzz_readers.py tests/pacing/test_fuzz_derive.py tests/persistence/test_fuzz_model_files.py tests/persistence/test_forged_model_files.py tests/test_fuzz_cli.py
 
 docs: .venv/installed-docs
 	rm -rf docs/generated

@@ -4,8 +4,11 @@ import json
 import zipfile
 
 import numpy as np
+import skops.io
 
 from mlspl.datasets import load_dataset
+from mlspl.models._calibrated import without_training_data
+from mlspl.recipes import Schema
 
 DIGITS = load_dataset("digits-traits")
 X, Y = DIGITS.X[:60] / 16, DIGITS.Y[:60, :4].astype(float)
@@ -36,4 +39,44 @@ def rewritten(saved, folder, change=None, schema=None, info=None, extra=(), comp
             new.writestr(name, data)
         for name, data in extra:
             new.writestr(name, data)
+    return path
+
+
+def node(loader, module, name, **parts):
+    return {"__loader__": loader, "__module__": module, "__class__": name, **parts}
+
+
+def json_text(value):
+    return node("JsonNode", "builtins", "str", content=json.dumps(value))
+
+
+def texts(kind, *values):
+    items = [json_text(value) for value in values]
+    return node(kind, "builtins", "tuple" if kind == "TupleNode" else "list", content=items)
+
+
+def parts_of(tree, kind):
+    """The parts of every object of that class in a schema."""
+    inside = tree.values() if isinstance(tree, dict) else tree if isinstance(tree, list) else ()
+    found = [parts for part in inside for parts in parts_of(part, kind)]
+    if isinstance(tree, dict) and tree.get("__class__") == kind and tree.get("__loader__") == "ObjectNode":
+        found.append(tree["content"])
+    return found
+
+
+def put(state, name, part):
+    """Add a part to an object's state."""
+    state["content"][name] = part
+    state["key_types"]["content"].append(node("TypeNode", "builtins", "str"))
+
+
+def unchecked(model, folder):
+    """A file as a forger writes it, without the checks of save_model."""
+    path = folder / "forged.skops"
+    with without_training_data():
+        skops.io.dump(model, path)
+    schema = Schema(None, 0, layout="any").to_json()
+    info = {"format": 2, "versions": {}, "label_names": ["a"], "schema": schema, "summary": {}}
+    with zipfile.ZipFile(path, "a") as archive:
+        archive.writestr("mlspl.json", json.dumps(info))
     return path

@@ -7,6 +7,7 @@ it follows a file wherever that leads, so this check comes first and knows less.
 import hashlib
 import io
 import json
+import re
 from collections.abc import Collection, Iterator
 from typing import Any
 from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile
@@ -32,6 +33,8 @@ _MOST_UNFOLDED = 64
 # Numbers, text and records of them.
 _PLAIN_KINDS = "biufcSUV"
 _FLEETING = ("__id__", "file")
+_OLDEST_PROTOCOL = 2
+_VERSION = re.compile(r'"[\w.+-]{1,40}"')
 # The kinds of nodes that a type named by the user may come in; none of them calls what the file names.
 _FOR_FURTHER_TYPES = ("ObjectNode", "FunctionNode", "TreeNode")
 
@@ -151,6 +154,8 @@ def _digest(value: Any) -> str:
 
 def _check_states(schema: Any) -> None:
     """Refuse objects whose parts are no dict by names, or take the place of what Python itself looks up."""
+    if type(schema.get("protocol")) is not int or schema["protocol"] < _OLDEST_PROTOCOL:
+        raise UserError("it is of a version of skops that mlspl never wrote with.")
     for node in _nodes(schema):
         if node.get("__loader__") != "ObjectNode" or (state := node.get("content")) is None:
             continue
@@ -162,6 +167,9 @@ def _check_states(schema: Any) -> None:
             raise UserError("it has an object whose parts have no names, so mlspl did not write it.")
         if odd := [name for name in parts if name.startswith("__")]:
             raise UserError(f"it has an object with a part {odd[0][:80]!r}, which no model has.")
+        # scikit-learn warns with it, in the file's own words.
+        if not _VERSION.fullmatch(str(parts.get("_sklearn_version", {}).get("content", '"1"'))):
+            raise UserError("its version of scikit-learn is no version.")
 
 
 def _check_object_arrays(schema: Any) -> None:

@@ -121,10 +121,13 @@ def _check_object(where: str, value: Any) -> None:
 
 def _check_names(where: str, value: Any, known: Collection[str]) -> None:
     """Refuse an attribute that stands in for a method or property of the class, or that ours do not have."""
-    strict = hasattr(type(value), "_contents") and not is_dataclass(value)
+    is_ours = hasattr(type(value), "_contents")
+    strict = is_ours and not is_dataclass(value)
     for name in vars(value):
         method = getattr(type(value), name, None)
-        odd = not isinstance(name, str) or name.startswith("__") or hasattr(type(method), "__get__")
+        odd = not isinstance(name, str) or "__" in name or hasattr(type(method), "__get__")
+        # scikit-learn's own settings are attributes of its classes; fits leave others.
+        odd = odd or (not is_ours and name.startswith("_") and hasattr(type(value), name))
         if odd or (strict and name not in known):
             raise ValueError(f"{where} has a part {str(name)[:80]!r}, which no {type(value).__name__} has")
 

@@ -29,6 +29,8 @@ from sklearn.svm import LinearSVC
 
 __all__ = ["FOREIGN_CHECKS", "FOREIGN_CONTENTS"]
 
+_LONGEST_NGRAM = 16  # all pieces of a long text take its length squared
+
 _LINEAR = {"coef_": "float (outputs, features)", "classes_": "values (classes)"}
 FOREIGN_CONTENTS: dict[type, dict[str, Any]] = {
     BernoulliNB: {
@@ -114,6 +116,9 @@ def _check_vocabulary(where: str, vectorizer: TfidfVectorizer) -> None:
             raise ValueError(f"{where} has another {name} than scikit-learn's default")
     if state.get("analyzer") not in ("word", "char", "char_wb"):
         raise ValueError(f"{where} has an analyzer of its own")
+    shortest, longest = state["ngram_range"]
+    if not 1 <= shortest <= longest <= _LONGEST_NGRAM:
+        raise ValueError(f"{where} has n-grams longer than {_LONGEST_NGRAM}")
 
 
 FOREIGN_CHECKS: dict[type, Callable[[str, Any], None]] = {

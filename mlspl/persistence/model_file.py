@@ -20,6 +20,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from mlspl._files import replacing
+from mlspl._text import printable
 from mlspl.errors import UserError
 from mlspl.models._calibrated import without_training_data
 from mlspl.persistence.archive import INFO, LARGEST_FILE, check_archive, read_member
@@ -280,7 +281,11 @@ def read_model(path: str | PathLike, trusted: Collection[str] = ()) -> tuple[Any
     except UserError as error:
         raise _refusal(path, error, info) from None
     try:
-        return _build(data, trusted), info
+        model = _build(data, trusted)
+        n_features = getattr(model, "n_features_in_", 0)
+        if info.schema.n_features not in (0, n_features):
+            raise ValueError(f"it has {info.schema.n_features} columns, and its model {n_features}")
+        return model, info
     except Exception as error:
         # Of allowed types alone a changed file can still make nonsense, which fails in any way it likes.
         raise _refusal(path, f"it is damaged ({type(error).__name__}: {error}).", info) from error
@@ -385,4 +390,4 @@ def _refusal(path: Path, reason: Any, info: ModelInfo | None = None) -> UserErro
     advice = "Load only files that save_model or `mlspl fit` has written."
     if written and written != version("mlspl"):
         advice = f"It says that mlspl {written} wrote it; this is mlspl {version('mlspl')}."
-    return UserError(f"{path} was refused: {str(reason)[:500]} {advice}")
+    return UserError(f"{path} was refused: {printable(str(reason)[:500])} {printable(advice)}")

@@ -4,7 +4,8 @@ A class lists in ``_contents`` what a fit leaves in it, name by name:
 
 - ``"float (labels, rows)"``: an array of that kind, with a name or number for the length of each axis; a name
   stands for one length throughout the object, ``features`` for its ``n_features_in_``, and _ for any length.
-  Kinds are float, int, bool, number, text, values (any of these) and rows (a float64 array or CSR matrix);
+  Kinds are float, int, bool, number, text, values (any of these), rows (a float64 array or CSR matrix), and
+  NumPy's own such as int32, where compiled code goes by it;
 - ``"float"``: one of that kind; ``"dtype"``: NumPy's type of numbers; ``"any"``: whatever a file may hold;
 - a class, or a tuple of classes: an object of one of them or made from it;
 - ``[part]``: a list of such parts; ``{"name": part}``: a dict of them; ``{str: part}``: one of any names;
@@ -128,7 +129,9 @@ def _check_kind(where: str, value: Any, specification: str, lengths: dict[str, i
 def _is_of(array: np.ndarray, kind: str) -> bool:
     if array.dtype == object and kind in ("text", "values"):
         return kind == "values" or all(isinstance(part, str) for part in array.ravel())
-    return array.dtype.kind in _KINDS[kind]
+    if not array.dtype.isnative:
+        return False
+    return array.dtype.kind in _KINDS[kind] if kind in _KINDS else array.dtype == np.dtype(kind)
 
 
 def _is_scalar(value: Any, kind: str) -> bool:

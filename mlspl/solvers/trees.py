@@ -40,11 +40,11 @@ class FlatTrees:
     """
 
     _contents = {
-        "starts": "int (_)",
-        "feature": "int (nodes)",
-        "left": "int (nodes)",
-        "right": "int (nodes)",
-        "value": "float (nodes)",
+        "starts": "int64 (_)",
+        "feature": "int32 (nodes)",
+        "left": "int32 (nodes)",
+        "right": "int32 (nodes)",
+        "value": "float32 (nodes)",
         "missing_left": "bool (nodes)",
         "n_features": "int",
     }
