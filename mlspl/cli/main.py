@@ -9,14 +9,14 @@ from rich.console import Console
 
 import mlspl
 from mlspl._text import printable
-from mlspl.cli import compare, datasets, evaluate, fit, pacing, predict, reproduce
+from mlspl.cli import audit, compare, correct, datasets, evaluate, fit, pacing, predict, reproduce
 from mlspl.errors import UserError
 
 __all__ = ["app", "main"]
 
 app = typer.Typer(
     name="mlspl",
-    help="Self-paced multi-label learning: fit, predict, evaluate, reproduce, compare.",
+    help="Self-paced multi-label learning: fit, predict, evaluate, audit, correct, reproduce, compare.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
@@ -24,6 +24,10 @@ app = typer.Typer(
 app.command(epilog="Example: mlspl fit songs.csv --labels 'mood_*' --test-size 0.3 -o songs.skops")(fit.fit)
 app.command(epilog="Example: mlspl predict songs.skops new.csv --top 3 -o moods.csv")(predict.predict)
 app.command(epilog="Example: mlspl evaluate songs.skops test.csv -o scores.json")(evaluate.evaluate)
+app.command(epilog="Example: mlspl audit songs.csv --labels 'mood_*' --show lyrics -o audit")(audit.audit)
+app.command(epilog="Example: mlspl correct songs.csv audit/decisions.csv --labels 'mood_*' -o corrected.csv")(
+    correct.correct
+)
 app.command(epilog="Example: mlspl reproduce --datasets flags --methods bsvm,mlspl-cv")(reproduce.reproduce)
 app.command(epilog="Example: mlspl compare results/paper/results.db")(compare.compare)
 app.add_typer(datasets.app, name="datasets")

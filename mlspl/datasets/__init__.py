@@ -10,6 +10,7 @@ from mlspl.datasets.encoding import one_hot
 from mlspl.datasets.loading import fetch_dataset, load_dataset, locate_dataset
 from mlspl.datasets.reading import read_dataset, read_unlabelled
 from mlspl.datasets.registry import Entry, find_entry, list_datasets
+from mlspl.datasets.relabelling import relabel_file
 from mlspl.datasets.writing import write_dataset
 from mlspl.errors import DataFormatError
 
@@ -27,5 +28,6 @@ __all__ = [
     "one_hot",
     "read_dataset",
     "read_unlabelled",
+    "relabel_file",
     "write_dataset",
 ]

@@ -1,8 +1,8 @@
 """`Dataset`: instances, labels and their names, with the statistics of the multi-label literature."""
 
 import hashlib
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -223,6 +223,72 @@ class Dataset:
         for _, block in row_blocks(self.Y):
             codes = np.nan_to_num(block, nan=2) if block.dtype.kind == "f" else block
             yield np.ascontiguousarray(codes, dtype=np.int8)
+
+    def texts(self, name: str) -> list[str | None]:
+        """The cells of a feature as they are written, None where one is missing.
+
+        Parameters
+        ----------
+        name : str
+            Of the feature, in a data set whose categories are not encoded.
+
+        Examples
+        --------
+        >>> songs = Dataset(np.array([[1.0], [np.nan]]), np.eye(2), ["key"], ["a", "b"], {"key": ("C", "F")})
+        >>> songs.texts("key")
+        ['F', None]
+        """
+        if name not in self.feature_names:
+            raise UserError(f"{self.name} has no column {name!r} beside its labels.")
+        cells = as_dense(self.X[:, [self.feature_names.index(name)]])[:, 0].tolist()
+        values = self.nominal.get(name)
+        if values is None:
+            return [None if cell != cell else repr(cell).removesuffix(".0") for cell in cells]
+        return [None if cell != cell else values[int(cell)] for cell in cells]
+
+    def without(self, names: Collection[str]) -> "Dataset":
+        """The data set without these features.
+
+        Parameters
+        ----------
+        names : collection of str
+            Of features.
+
+        Examples
+        --------
+        >>> songs = Dataset(np.ones((1, 2)), np.ones((1, 1)), ["id", "tempo"], ["happy"])
+        >>> songs.without(["id"]).feature_names
+        ['tempo']
+        """
+        kept = [j for j, name in enumerate(self.feature_names) if name not in names]
+        return replace(
+            self,
+            X=self.X[:, kept],
+            feature_names=[self.feature_names[j] for j in kept],
+            nominal={name: values for name, values in self.nominal.items() if name not in names},
+            kinds={name: kind for name, kind in self.kinds.items() if name not in names},
+        )
+
+    def with_labels(self, changes: Sequence[tuple[int, int, float]]) -> "Dataset":
+        """The data set with some labels changed.
+
+        Parameters
+        ----------
+        changes : sequence of (row, label, value)
+            Positions in Y, and the new value: 0, 1 or NaN for unknown.
+
+        Examples
+        --------
+        >>> songs = Dataset(np.ones((2, 1)), np.zeros((2, 1)), ["tempo"], ["happy"])
+        >>> songs.with_labels([(1, 0, 1.0)]).Y.tolist()
+        [[0.0], [1.0]]
+        """
+        unknown = any(value != value for _, _, value in changes)
+        Y = self.Y.astype(float if unknown else self.Y.dtype)
+        Y = Y.tolil() if sparse.issparse(Y) else Y
+        for row, label, value in changes:
+            Y[row, label] = value
+        return replace(self, Y=Y.tocsr() if sparse.issparse(Y) else Y)
 
     def fingerprint(self) -> str:
         """SHA-256 of the content of X and Y: equal for equal data, whatever file they came from.

@@ -12,9 +12,9 @@ from mlspl._label_sets import table_of_label_sets
 from mlspl.datasets.source import shorten
 from mlspl.datasets.words import Words
 
-__all__ = ["read_label_sets"]
+__all__ = ["SEPARATORS", "read_label_sets"]
 
-_SEPARATORS = "|;,"
+SEPARATORS = "|;,"
 
 
 def read_label_sets(
@@ -39,7 +39,7 @@ def read_label_sets(
     lists = [value for value in spelled if value.strip()[0] == "[" and value.strip()[-1] == "]"]
     in_brackets = separator is None and len(lists) == len(spelled) > 0
     if separator is None and spelled and not in_brackets:
-        separator = max(_SEPARATORS, key=lambda sign: sum(sign in value for value in spelled))
+        separator = max(SEPARATORS, key=lambda sign: sum(sign in value for value in spelled))
         if not any(separator in value for value in spelled):
             return None
     sets: list[list[str] | None] = []

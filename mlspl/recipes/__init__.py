@@ -14,7 +14,7 @@ from mlspl.recipes.methods import (
     list_settings,
     method_title,
 )
-from mlspl.recipes.pipeline import build_pipeline
+from mlspl.recipes.pipeline import build_pipeline, encode_table
 from mlspl.recipes.recipe import Recipe
 from mlspl.recipes.schema import Schema, find_counters, take_rows
 from mlspl.recipes.tuning import choose_parameters
@@ -28,6 +28,7 @@ __all__ = [
     "Schema",
     "build_pipeline",
     "choose_parameters",
+    "encode_table",
     "find_counters",
     "get_method",
     "list_settings",

@@ -1,5 +1,7 @@
 """`build_pipeline`: what a table needs before an estimator, put there."""
 
+from typing import Any
+
 from sklearn.base import BaseEstimator
 from sklearn.compose import ColumnTransformer
 from sklearn.impute import SimpleImputer
@@ -9,7 +11,7 @@ from sklearn.preprocessing import StandardScaler
 from mlspl.recipes.columns import KINDS
 from mlspl.recipes.schema import Schema
 
-__all__ = ["build_pipeline"]
+__all__ = ["build_pipeline", "encode_table"]
 
 # One-hot columns of more cells than this are kept sparse if they make the table ten times as wide.
 _DENSE_CELLS = 10**7
@@ -58,6 +60,40 @@ def build_pipeline(schema: Schema, estimator: BaseEstimator) -> Pipeline:
             parts.append((kind, of_kind.transform(categories, keep_sparse), names))
     columns = ColumnTransformer(parts, sparse_threshold=1.0 if keep_sparse else 0.0)
     return Pipeline([("columns", columns), ("model", estimator)])
+
+
+def encode_table(schema: Schema, table: Any) -> tuple[Any, list[str]]:
+    """Return a table as numbers in its own units: missing values filled, categories one-hot, nothing scaled.
+
+    Parameters
+    ----------
+    schema : Schema
+        Of these rows.
+    table : DataFrame, array or CSR array
+        From ``schema.match``.
+
+    Returns
+    -------
+    X : array or CSR array
+        What a pipeline of :func:`build_pipeline` would scale.
+    names : list of str
+        Of its columns.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> songs = pd.DataFrame({"tempo": [120.0, 64.0, 98.0], "key": ["C", "F", "C"]})
+    >>> X, names = encode_table(Schema.from_frame(songs), songs)
+    >>> names, X.tolist()
+    (['tempo', 'key_C', 'key_F'], [[120.0, 1.0, 0.0], [64.0, 0.0, 1.0], [98.0, 1.0, 0.0]])
+    """
+    steps = build_pipeline(schema, "passthrough")[:-1]
+    scalers = [name for name in steps.get_params() if name.split("__")[-1] == "scale"]
+    steps.set_params(**dict.fromkeys(scalers, "passthrough"))
+    X = steps.fit_transform(table)
+    if schema.layout != "frame":
+        return X, [str(name) for name in schema.names or range(schema.n_features)]
+    return X, [name.split("__", 1)[1] for name in steps.get_feature_names_out()]
 
 
 def _is_wide(schema: Schema) -> bool:

@@ -1,0 +1,90 @@
+"""`read_decisions`: what a reviewer decided on the page of an audit."""
+
+import csv
+from os import PathLike
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from mlspl._text import safe_cell
+from mlspl.datasets import DataFormatError, Dataset
+from mlspl.errors import UserError
+
+__all__ = ["DECISIONS", "read_decisions"]
+
+DECISIONS = ("accepted", "rejected", "unsure")
+"""What can be decided: the label is wrong and is turned; it is right; nobody knows."""
+
+_COLUMNS = ("fingerprint", "row", "label", "suggested", "decision")
+
+
+def read_decisions(path: str | PathLike, dataset: Dataset) -> pd.DataFrame:
+    r"""Read a decisions.csv, and check that it is about these data.
+
+    Parameters
+    ----------
+    path : path
+        Exported from `audit.html`.
+    dataset : Dataset
+        The data that were audited, read with ``encode=False``.
+
+    Returns
+    -------
+    DataFrame
+        A row per decision, with `row` and `label`, positions in Y; `decision`; `given`, what the label is;
+        and `value`, what it becomes: 0, 1, or NaN for unknown.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import numpy as np
+    >>> songs = Dataset(np.ones((2, 1)), np.eye(2), ["tempo"], ["happy", "calm"])
+    >>> head = "fingerprint,row,label,suggested,decision"
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "decisions.csv"
+    ...     _ = path.write_text(f"{head}\n{songs.fingerprint()},1,happy,1,accepted\n")
+    ...     print(read_decisions(path, songs).to_string(index=False))
+     row  label decision  given  value
+       1      0 accepted    0.0    1.0
+    """
+    path = Path(path)
+    if not path.is_file():
+        raise UserError(f"{path} is not a file. Export decisions from audit.html, and name that file.")
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as stream:
+            table = list(csv.DictReader(stream, strict=True))
+    except (csv.Error, UnicodeDecodeError) as error:
+        raise DataFormatError(f"this is no CSV in UTF-8 ({error}).", path) from None
+    if not table:
+        raise DataFormatError("it holds no decisions.", path)
+    if absent := [name for name in _COLUMNS if name not in table[0]]:
+        raise DataFormatError(f"there is no column {absent[0]!r}: this is no decisions.csv.", path, 1)
+    fingerprint = dataset.fingerprint()
+    position: dict[str, int] = {}
+    for j, name in enumerate(dataset.label_names):
+        position.setdefault(safe_cell(name), j)
+    n_rows = dataset.Y.shape[0]
+    found: dict[tuple[int, int], tuple[str, float, float]] = {}
+    for line, cells in enumerate(table, 2):
+        if cells["fingerprint"] != fingerprint:
+            raise UserError(
+                f"{path}: these decisions were made for other data than {dataset.name}, or for other labels "
+                "of it. Name the file that was audited, and the same --labels."
+            )
+        label = position.get(cells["label"], position.get(safe_cell(cells["label"] or "")))
+        row, decision = cells["row"] or "", cells["decision"]
+        if label is None or not row.isdecimal() or int(row) >= n_rows:
+            raise DataFormatError(f"there is no label {cells['label']!r} of a row {row!r}.", path, line)
+        if decision not in DECISIONS or cells["suggested"] not in ("0", "1"):
+            raise DataFormatError(f"a decision is one of {', '.join(DECISIONS)}.", path, line)
+        given = float(dataset.Y[int(row), label])
+        value = {"accepted": float(cells["suggested"]), "rejected": given, "unsure": np.nan}[decision]
+        if found.setdefault((int(row), label), (decision, given, value))[0] != decision:
+            raise DataFormatError(
+                f"row {row} and {cells['label']!r} were decided differently before.", path, line
+            )
+    return pd.DataFrame(
+        [(*pair, *what) for pair, what in found.items()],
+        columns=["row", "label", "decision", "given", "value"],
+    )

@@ -1,0 +1,207 @@
+"""`mlspl audit` and `mlspl correct` as a user meets them: from a file to a corrected copy."""
+
+import base64
+import csv
+import io
+import json
+import re
+
+import numpy as np
+import pytest
+
+from mlspl.datasets import Dataset, load_dataset, read_dataset, write_dataset
+from mlspl.pages._images import picture_address
+
+HEAD = "fingerprint,row,id,label,given,suggested,suspicion,decision"
+FAST = ("--method", "bsvm")
+
+
+@pytest.fixture(scope="module")
+def planted():
+    """Digits, three of whose traits are wrong in every tenth row."""
+    digits = load_dataset("digits-traits")
+    Y = digits.Y[:120, :3].astype(int)
+    Y[::10, 1] = 1 - Y[::10, 1]
+    return Dataset(
+        digits.X[:120], Y, digits.feature_names, ["even", "=prime", "[bold]loop\x1b[2J"], name="digits"
+    )
+
+
+@pytest.fixture
+def digits(planted, tmp_path):
+    """The same as a CSV with an id, a text and a picture per row."""
+    names = ["id", "note", "picture", *planted.feature_names, *planted.label_names]
+    with (tmp_path / "digits.csv").open("w", newline="") as stream:
+        writer = csv.writer(stream)
+        writer.writerow(names)
+        for i, (x, y) in enumerate(zip(planted.X.tolist(), planted.Y.tolist(), strict=True)):
+            writer.writerow([f"=digit {i}", f"the <b>{i}th</b> that was drawn", f"{i}.png", *x, *y])
+    return tmp_path / "digits.csv"
+
+
+def document_of(path):
+    text = path.read_text("utf-8")
+    (found,) = re.findall(r'<script type="application/json" id="audit">(.*?)</script>', text, re.DOTALL)
+    return json.loads(found)
+
+
+def table(path):
+    return list(csv.DictReader(io.StringIO(path.read_text("utf-8"))))
+
+
+def test_an_audit_prints_what_it_found_and_writes_page_and_tables(mlspl, digits, tmp_path):
+    arguments = ("--labels=-3", "--ids", "id", "--show", "note", *FAST)
+    code, out, errors = mlspl("audit", digits, *arguments, "-o", "found")
+    assert code == 0, errors
+    assert re.search(r"About \d+ of 360 given labels are probably wrong", out)
+    for title in ("Labels by estimated noise", "The strongest suspicions", "How many rows to review"):
+        assert title in out
+    assert "\x1b" not in out
+    assert "[bold]loop" in out, "names are text"
+    assert sorted(path.name for path in (tmp_path / "found").iterdir()) == [
+        "audit.html",
+        "issues.csv",
+        "labels.csv",
+        "rows.csv",
+    ]
+    issues, rows = table(tmp_path / "found/issues.csv"), table(tmp_path / "found/rows.csv")
+    assert len(rows) == 120
+    assert rows[3]["id"] == "'=digit 3"
+    first = [issue for issue in issues[:8] if issue["label"] == "'=prime"]
+    assert sum(int(issue["row"]) % 10 == 0 for issue in first) > 4
+    document = document_of(tmp_path / "found/audit.html")
+    assert document["name"] == "digits.csv"
+    assert document["items"]["id"][0] == "=digit 0"
+    assert document["items"]["text"][0] == "the <b>0th</b> that was drawn"
+    assert not any(name.startswith("id") for name in document["features"]), (
+        "what names rows is not learnt from"
+    )
+    assert document["fingerprint"] == read_dataset(digits, -3, encode=False).fingerprint()
+
+
+@pytest.mark.parametrize("embed", [False, True])
+def test_pictures_are_linked_or_embedded(mlspl, digits, tmp_path, embed):
+    content = picture_address(np.eye(2)).partition(",")[2]
+    for i in range(119):
+        (tmp_path / f"{i}.png").write_bytes(base64.b64decode(content))
+    arguments = ("--labels=-3", "--ids", "id", "--show", "picture", *FAST, *(["--embed"] if embed else []))
+    code, _, errors = mlspl("audit", digits, *arguments, "-o", "found")
+    assert code == 0, errors
+    assert "1 picture of 'picture' not found, such as '119.png'" in errors
+    items = document_of(tmp_path / "found/audit.html")["items"]
+    expected = f"data:image/png;base64,{content}" if embed else f"../{items['row'][0]}.png"
+    assert items["image"][0] == expected
+
+
+@pytest.mark.parametrize("suffix", ["arff", "parquet", "svm"])
+def test_other_formats_and_pipes_are_read(mlspl, planted, tmp_path, suffix):
+    names = ["even", "prime", "loop"]
+    data = write_dataset(
+        Dataset(planted.X, planted.Y, planted.feature_names, names), tmp_path / f"digits.{suffix}"
+    )
+    if suffix == "arff":
+        code, out, errors = mlspl("audit", "-", "--labels=-3", *FAST, "-o", "found", given=data.read_bytes())
+        assert "standard input: 120 rows, 64 features, 3 labels" in out
+    else:
+        code, out, errors = mlspl("audit", data, *FAST, "-o", "found")
+    assert code == 0, errors
+    assert document_of(tmp_path / "found/audit.html")["labels"]["name"] == names
+
+
+def decisions_of(path, dataset, decisions):
+    """A decisions.csv as the page exports it."""
+    lines = [HEAD]
+    for row, label, decision in decisions:
+        name, given = dataset.label_names[label], dataset.Y[row, label]
+        given, suggested = ("", 1) if given != given else (int(given), 1 - int(given))
+        name = f"'{name}" if name.startswith("=") else name
+        lines.append(f'{dataset.fingerprint()},{row},,"{name}",{given},{suggested},0.9,{decision}')
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+def test_decisions_are_applied_to_a_copy(mlspl, digits, tmp_path):
+    before = digits.read_bytes()
+    dataset = read_dataset(digits, -3, encode=False)
+    decisions = [(0, 1, "accepted"), (10, 1, "accepted"), (5, 0, "rejected"), (7, 2, "unsure")]
+    path = decisions_of(tmp_path / "decisions.csv", dataset, decisions)
+    code, out, errors = mlspl("correct", digits, path, "--labels=-3", "-o", "corrected.csv")
+    assert code == 0, errors
+    assert "4 decisions on digits.csv: 2 accepted, 1 rejected, 1 unsure" in out
+    assert out.endswith("Wrote corrected.csv: 3 labels changed\n")
+    assert "\x1b" not in out
+    again = read_dataset(tmp_path / "corrected.csv", -3, encode=False)
+    expected = dataset.Y.astype(float)
+    expected[[0, 10], 1] = 1 - expected[[0, 10], 1]
+    expected[7, 2] = np.nan
+    np.testing.assert_array_equal(again.Y, expected)
+    assert digits.read_bytes() == before
+    lines, copied = before.splitlines(), (tmp_path / "corrected.csv").read_bytes().splitlines()
+    assert [i for i, pair in enumerate(zip(lines, copied, strict=True)) if len(set(pair)) == 2] == [1, 8, 11]
+
+
+def test_label_sets_have_no_word_for_unknown(mlspl, tmp_path):
+    data = tmp_path / "songs.csv"
+    data.write_text("tempo,tags\n1,calm|slow\n2,calm\n3,slow\n")
+    dataset = read_dataset(data, ["tags"], encode=False)
+    path = decisions_of(tmp_path / "decisions.csv", dataset, [(0, 0, "accepted"), (1, 0, "unsure")])
+    code, _, errors = mlspl("correct", data, path, "--labels", "tags", "-o", "copy.csv")
+    assert (code, "1 unsure label kept" in errors) == (0, True)
+    assert (tmp_path / "copy.csv").read_text() == "tempo,tags\n1,slow\n2,calm\n3,slow\n"
+
+
+def test_what_is_known_by_name_is_written_in_the_format_of_the_copy(mlspl, tmp_path):
+    digits = load_dataset("digits-traits", encode=False)
+    path = decisions_of(tmp_path / "decisions.csv", digits, [(3, 2, "accepted")])
+    code, _, errors = mlspl("correct", "digits-traits", path, "-o", "copy.svm")
+    assert code == 0, errors
+    changed = read_dataset(tmp_path / "copy.svm").Y != digits.Y
+    assert np.argwhere(changed).tolist() == [[3, 2]]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda text: re.sub("^[0-9a-f]{64}", "0" * 64, text, flags=re.MULTILINE), "made for other data"),
+        (lambda text: text.replace("accepted", "perhaps"), "a decision is one of accepted, rejected, unsure"),
+        (lambda text: text.replace("even", "odd"), "there is no label 'odd'"),
+        (lambda text: text.replace(",0,,", ",120,,"), "of a row '120'"),
+        (lambda text: text.replace("decision\n", "verdict\n"), "no column 'decision'"),
+        (
+            lambda text: text + text.splitlines()[1].replace("accepted", "unsure") + "\n",
+            "decided differently",
+        ),
+        (lambda text: HEAD + "\n", "holds no decisions"),
+        (lambda text: text.replace('"even"', '"even'), "this is no CSV"),
+    ],
+)
+def test_decisions_that_do_not_fit_are_refused_and_nothing_is_written(
+    mlspl, digits, tmp_path, change, message
+):
+    dataset = read_dataset(digits, -3, encode=False)
+    path = decisions_of(tmp_path / "decisions.csv", dataset, [(0, 0, "accepted")])
+    path.write_text(change(path.read_text()))
+    code, out, errors = mlspl("correct", digits, path, "--labels=-3", "-o", "copy.csv")
+    assert (code, out) == (2, "")
+    assert message in errors
+    assert not (tmp_path / "copy.csv").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("audit", "digits.csv", "--labels=-3", "-o", "digits.csv"), "is a file. Name a folder"),
+        (("audit", "digits.csv", "--labels=-3", "-o", "no/such"), "does not exist"),
+        (("audit", "digits.csv", "--labels=-3", "--ids", "name", "-o", "d"), "no column 'name'"),
+        (("audit", "digits.csv", "--labels=-3", "--embed", "-o", "d"), "--embed is for pictures"),
+        (("audit", "digits.csv", "--labels=-3", "--embed", "--show", "note", "-o", "d"), "no file names"),
+        (("audit", "digits.csv", "--labels=-3", "--method", "magic", "-o", "d"), "no method 'magic'"),
+        (("correct", "digits.csv", "gone.csv", "--labels=-3", "-o", "copy.csv"), "is not a file"),
+        (("correct", "-", "gone.csv", "-o", "copy.csv"), "standard input cannot be corrected"),
+        (("correct", "digits.csv", "gone.csv", "--labels=-3", "-o", "digits.csv"), "would be lost"),
+    ],
+)
+def test_mistakes_are_said_in_a_sentence(mlspl, digits, arguments, message):
+    code, out, errors = mlspl(*arguments)
+    assert (code, out) == (2, "")
+    assert message in " ".join(errors.split())
