@@ -1,7 +1,7 @@
 """Do other machines get the same numbers? Fits on emotions as if on other processors, compared with this one.
 
-``python benchmarks/same_numbers.py docs/reproducibility.md`` writes the table between the page's two marks, and
-prints it. Needs MLSPL_DATA with emotions; some ten minutes on two cores (``--splits 1``: two).
+``python benchmarks/same_numbers.py docs/reproducibility.md`` writes the table between the marks of the page.
+Needs MLSPL_DATA with emotions; some ten minutes on two cores (``--splits 1``: two).
 """
 
 import argparse
