@@ -29,7 +29,7 @@ def find_cache() -> None:
         raise ImportError(
             "mlspl compiles itself at first use, and finds no folder to write to: set TMPDIR to one."
         ) from error
-    numba.config.CACHE_DIR = folder
+    numba.config.CACHE_DIR = folder  # type: ignore[attr-defined]
     os.environ["NUMBA_CACHE_DIR"] = folder  # for the processes started from here
     atexit.register(_remove, folder, os.getpid())
 

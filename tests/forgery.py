@@ -41,6 +41,7 @@ TEXTS = np.array(["cat dog", "dog __init__", "cat cat bird"] * 8, dtype=object)
 WORDS = np.array([["red"], ["blue"], ["green"]] * 8, dtype=object)
 ROWS = [X[:3], sparse.csr_array(X[:3]), sparse.csr_matrix(X[:3]), WORDS[:3], TEXTS[:3], SCORES[:3]]
 QUICK = {"n_estimators": 3, "n_codes": 2, "random_state": 0, "k": 3}
+SPACES = ("gram", "linear", "nystroem")
 SPECIAL = {
     "MLSPLClassifierCV": lambda cls: cls(C=(1.0,), quantiles=(0.9,), n_codes=2, random_state=0).fit(X, Y),
     "SelfPacedClassifier": lambda cls: cls(LogisticRegression(), random_state=0).fit(X, Y),
@@ -53,7 +54,6 @@ SPECIAL = {
     "ColumnTransformer": lambda cls: cls([("c", OneHotEncoder(), [0])]).fit(WORDS),
     "DerivedScale": lambda cls: pacing.derive("exp(-t)"),
     "DerivedShift": lambda cls: pacing.derive("1/(1+exp(t))", "shift"),
-    "KernelExpansion": lambda cls: mlspl.BSVMClassifier().fit(X, Y).model_,
     "LazyCalibration": lambda cls: mlspl.BSVMClassifier().fit(X, Y)._calibration,
     "StableNeighbours": lambda cls: cls(X),
     "FlatTrees": lambda cls: mlspl.SelfPacedForestClassifier(3, random_state=0).fit(X, Y).trees_,
@@ -68,6 +68,9 @@ def make(cls):
     """An object of the class, fitted if it can be."""
     if cls.__name__ in SPECIAL:
         return SPECIAL[cls.__name__](cls)
+    if cls.__module__.startswith("mlspl.spaces"):
+        models = (mlspl.BSVMClassifier(space=space).fit(X, Y).model_ for space in SPACES)
+        return next(model for model in models if type(model) is cls)
     if not hasattr(cls, "fit"):
         return cls()
     one = cls()
@@ -298,14 +301,12 @@ def use(thing):
         calls += [(getattr(thing, name, None), rows) for rows in ROWS]
     for name in ("weight", "penalty", "inverse"):
         calls.append((getattr(thing, name, None), np.linspace(0, 1, 5), 0.7))
-    for name in ("latex", "formulas", "get_params", "get", "spread"):
+    for name in ("latex", "formulas", "get_params", "get"):
         calls.append((getattr(thing, name, None),))
-    if hasattr(thing, "sum_leaves"):
-        calls.append((thing.sum_leaves, X.astype(np.float32)))
-    if hasattr(thing, "of"):
-        calls += [(thing.of, X[:2], 3), (thing.of_each_other, 3)]
-    if hasattr(thing, "targets"):
-        calls += [(lambda: list(itertools.islice(iter(thing), 5)),)]
+    calls.append((getattr(thing, "sum_leaves", None), X.astype(np.float32)))
+    calls += [(getattr(thing, "of", None), X[:2], 3), (getattr(thing, "of_each_other", None), 3)]
+    calls.append((lambda: (thing.spread, thing.lateness, thing.dual_coef_),))
+    calls.append((lambda: list(itertools.islice(iter(thing), 5)),))
     for call, *arguments in calls:
         if callable(call):
             try:

@@ -1,6 +1,7 @@
 """Code regressors: what predicts the code of an instance whose labels are not known."""
 
 from abc import ABC, abstractmethod
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
@@ -32,7 +33,7 @@ class CodeRegressor(ABC, BaseEstimator):
            [0.5, 0.5]])
     """
 
-    _contents = {}
+    _contents: ClassVar[dict[str, Any]] = {}
 
     @abstractmethod
     def expand(self, rows: Rows, codes) -> tuple[np.ndarray, np.ndarray]:

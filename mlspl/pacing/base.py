@@ -1,7 +1,7 @@
 """The contract of a self-paced function: weight, inverse and penalty."""
 
 from abc import ABC, abstractmethod
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,7 +22,7 @@ class SelfPacedFunction(ABC):
     functions are equal when their class and attributes are.
     """
 
-    _contents = {}
+    _contents: ClassVar[dict[str, Any]] = {}
 
     name: ClassVar[str] = ""
     """What `pacing.get`, the command line and the legends call the function."""

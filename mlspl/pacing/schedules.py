@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,6 +13,8 @@ from mlspl.pacing.arrays import check_number, loss_array
 from mlspl.pacing.base import FloatArray
 
 __all__ = ["GeometricPace", "PaceSchedule", "QuantilePace", "UntilInPlay"]
+
+_MOST_STEPS = 10**6
 
 
 class PaceSchedule(ABC):
@@ -30,7 +32,7 @@ class PaceSchedule(ABC):
     An infinite pace puts every pair in play: no later step differs from it.
     """
 
-    _contents = {}
+    _contents: ClassVar[dict[str, Any]] = {}
 
     @property
     @abstractmethod
@@ -291,5 +293,8 @@ def _check_growth(start: object, growth: object, *, above: bool = False) -> None
 
 
 def _check_steps(name: str, steps: object) -> None:
-    if not isinstance(steps, int | np.integer) or isinstance(steps, bool) or steps < 1:
-        raise UserError(f"{name} of a pace schedule is a whole number, 1 or more, and {steps!r} is not.")
+    # Every step costs a fit. A bound lets a stranger's schedule be looked at without hunger.
+    if not isinstance(steps, int | np.integer) or isinstance(steps, bool) or not 1 <= steps <= _MOST_STEPS:
+        raise UserError(
+            f"{name} of a pace schedule is a whole number from 1 to {_MOST_STEPS:,}, and {steps!r} is not."
+        )

@@ -142,7 +142,7 @@ def _check_parameters(where: str, value: Any) -> None:
 
 def _written(value: Any) -> dict[str, Any]:
     """What skops writes of an object."""
-    state = type(value).__getstate__(value)
+    state = type(value).__getstate__(value)  # type: ignore[call-arg]
     return state if isinstance(state, dict) else {}
 
 

@@ -51,8 +51,6 @@ def declared_types(specification: Any) -> Iterator[type]:
 
 def parameters_of(cls: type) -> dict[str, Any]:
     """The names of a constructor's parameters, and their defaults."""
-    if cls.__init__ is object.__init__:
-        return {}
     return {
         name: parameter.default
         for name, parameter in signature(cls).parameters.items()

@@ -158,7 +158,7 @@ def test_schedules_print_their_path():
         ),
         (
             lambda: pacing.GeometricPace(steps=0),
-            "steps of a pace schedule is a whole number, 1 or more, and 0 is not",
+            "steps of a pace schedule is a whole number from 1 to 1,000,000, and 0 is not",
         ),
         (lambda: pacing.GeometricPace(steps=2.5), "and 2.5 is not"),
         (lambda: pacing.UntilInPlay(growth=1.0), "the growth of a pace is a number above 1"),

@@ -20,7 +20,7 @@ ROOT = Path(__file__).parents[2]
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="bounds memory as POSIX systems do")
 def test_forged_files_are_refused_or_harmless():
     """In a process of its own: what corrupts memory would take the tests with it."""
-    count = 2 * EXAMPLES
+    count = EXAMPLES
     run = subprocess.run(
         [sys.executable, "-m", "tests.forgery", str(count)],
         cwd=ROOT,
