@@ -9,13 +9,13 @@ from markupsafe import Markup
 from mlspl.pages.elements import tag
 from mlspl.pages.tables import number
 
-__all__ = ["LETTER", "TOP", "WIDTH", "Dot", "Line", "Scale", "dot_chart", "line_chart", "shorten", "svg"]
+__all__ = ["TOP", "Dot", "Line", "Scale", "dot_chart", "line_chart", "shorten", "svg"]
 
 # In units of the viewBox, which a screen shows at about one pixel each, a phone's too.
-WIDTH, TOP = 340, 30
+_WIDTH, TOP = 340, 30
 _ROW, _FOOT, _RIGHT = 21, 26, 14
 # The widest of the usual system fonts, for labels must not be cut.
-LETTER = 7.6
+_LETTER = 7.6
 _LONGEST_LABEL = 22
 _N_COLOURS = 8
 
@@ -91,8 +91,8 @@ def dot_chart(title: str, dots: Sequence[Dot], reference: tuple[str, float] | No
     values = [dot.mean + sign * s for dot, s in zip(dots, spread, strict=True) for sign in (-1, 1)]
     values += [dot.paper for dot in dots if not math.isnan(dot.paper)]
     values += [reference[1]] if reference else []
-    left = 12 + LETTER * max(len(shorten(dot.label)) for dot in dots)
-    scale = Scale(min(values), max(values), left, WIDTH - _RIGHT)
+    left = 12 + _LETTER * max(len(shorten(dot.label)) for dot in dots)
+    scale = Scale(min(values), max(values), left, _WIDTH - _RIGHT)
     bottom = TOP + _ROW * len(dots)
     parts = [*_x_axis(scale, scale.ticks(), bottom)]
     if reference:
@@ -157,7 +157,7 @@ def line_chart(
     bottom = TOP + height
     xs = [x for line in lines for x in line.x]
     ys = [y for line in lines for y in line.y]
-    x_scale = Scale(min(xs), max(xs), left, WIDTH - _RIGHT, log=log_x)
+    x_scale = Scale(min(xs), max(xs), left, _WIDTH - _RIGHT, log=log_x)
     y_scale = Scale(*(limits or (min(ys), max(ys))), bottom, TOP + 6)
     y_ticks = y_scale.ticks()
     digits = max(0, math.ceil(1 - math.log10(y_ticks[1] - y_ticks[0]))) if len(y_ticks) > 1 else 3
@@ -165,11 +165,11 @@ def line_chart(
     for tick in y_ticks:
         text = f"{tick:.0e}" if abs(tick) >= 1e5 else number(tick, min(digits, 4))
         parts += [
-            tag("path", d=f"M{left} {y_scale(tick)}H{WIDTH - _RIGHT}", class_="grid"),
+            tag("path", d=f"M{left} {y_scale(tick)}H{_WIDTH - _RIGHT}", class_="grid"),
             tag("text", text, x=left - 6, y=y_scale(tick) + 4, text_anchor="end"),
         ]
     parts += _x_axis(x_scale, x_scale.ticks(), bottom, grid=False)
-    parts.append(tag("text", x_label, x=WIDTH - _RIGHT, y=bottom + 34, text_anchor="end"))
+    parts.append(tag("text", x_label, x=_WIDTH - _RIGHT, y=bottom + 34, text_anchor="end"))
     for i, line in enumerate(lines):
         points = [f"{x_scale(x)} {y_scale(y)}" for x, y in zip(line.x, line.y, strict=True)]
         mark = (
@@ -233,13 +233,15 @@ def _describe(dot: Dot) -> str:
     return text if math.isnan(dot.paper) else f"{text}, paper {number(dot.paper)}"
 
 
-def svg(title: str, alternative: str, height: float, parts: Sequence[Markup]) -> Markup:
+def svg(
+    title: str, alternative: str, height: float, parts: Sequence[Markup], width: float = _WIDTH
+) -> Markup:
     """A chart with its title, and what it shows in words for those who do not see it."""
     return tag(
         "svg",
         tag("text", title, x=4, y=14, class_="title"),
         parts,
-        viewBox=f"0 0 {WIDTH} {math.ceil(height)}",
+        viewBox=f"0 0 {width} {math.ceil(height)}",
         role="img",
         aria_label=alternative,
     )

@@ -6,13 +6,14 @@ from dataclasses import dataclass
 import numpy as np
 from markupsafe import Markup
 
-from mlspl.pages.charts import LETTER, TOP, WIDTH, Scale, shorten, svg
+from mlspl.pages.charts import TOP, Scale, shorten, svg
 from mlspl.pages.elements import tag
 
 __all__ = ["Drawing", "Label", "Stroke", "draw_ranks", "rank_diagram"]
 
-_LONGEST_NAME = 16
-_LINE = 18
+_WIDTH, _LINE, _LETTER, _LONGEST_NAME = 380, 18, 6.6, 16
+# Between the names and the axis, where the ranks stand on their stems.
+_GAP = 27
 
 
 @dataclass(frozen=True)
@@ -89,12 +90,12 @@ def draw_ranks(title: str, ranks: Mapping[str, float], distance: float, alpha: f
     order = sorted(ranks, key=lambda name: ranks[name])
     values = np.array([ranks[name] for name in order], dtype=float)
     k, left = len(order), (len(order) + 1) // 2
-    side = 12 + LETTER * max(len(shorten(name, _LONGEST_NAME)) for name in order)
-    place = Scale(1, k, side + 10, WIDTH - side - 10, margin=0)
+    side = 10 + _LETTER * max(len(shorten(name, _LONGEST_NAME)) for name in order)
+    place = Scale(1, k, side + _GAP, _WIDTH - side - _GAP, margin=0)
     axis = TOP + 40
     groups = _find_groups(values, distance)
     first = axis + 20 + 8 * len(groups)
-    end = min(place(1 + distance), WIDTH - 4)
+    end = min(place(1 + distance), _WIDTH - 4)
     strokes = [
         *(Stroke(((x, TOP + 10), (x, TOP + 16)), "axis") for x in (place(1), end)),
         Stroke(((place(1), TOP + 13), (end, TOP + 13)), "axis"),
@@ -107,7 +108,7 @@ def draw_ranks(title: str, ranks: Mapping[str, float], distance: float, alpha: f
     for i, (name, rank) in enumerate(zip(order, values.tolist(), strict=True)):
         on_left = i < left
         y = first + _LINE * (i if on_left else k - 1 - i)
-        edge = side if on_left else WIDTH - side
+        edge = side if on_left else _WIDTH - side
         strokes.append(Stroke(((place(rank), axis), (place(rank), y), (edge, y)), "stem"))
         outside, inside = (-4, 2) if on_left else (4, -2)
         start, stop = ("end", "start") if on_left else ("start", "end")
@@ -121,7 +122,7 @@ def draw_ranks(title: str, ranks: Mapping[str, float], distance: float, alpha: f
     description = (
         f"{title}: average ranks {told}. Critical difference {distance:.2f}. Not told apart: {joined}."
     )
-    return Drawing(title, WIDTH, first + _LINE * left, strokes, labels, description)
+    return Drawing(title, _WIDTH, first + _LINE * left, strokes, labels, description)
 
 
 def rank_diagram(title: str, ranks: Mapping[str, float], distance: float) -> Markup:
@@ -153,7 +154,7 @@ def rank_diagram(title: str, ranks: Mapping[str, float], distance: float) -> Mar
         )
         for label in drawing.labels
     ]
-    return svg(title, drawing.description, drawing.height, [*paths, *texts])
+    return svg(title, drawing.description, drawing.height, [*paths, *texts], drawing.width)
 
 
 def _find_groups(ranks: np.ndarray, distance: float) -> list[tuple[int, int]]:
