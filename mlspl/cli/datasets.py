@@ -11,6 +11,7 @@ from rich.table import Table
 from mlspl._text import shown
 from mlspl.cli.sources import STANDARD, check_target, spooled
 from mlspl.datasets import (
+    EMBEDDED,
     Dataset,
     fetch_dataset,
     find_entry,
@@ -20,7 +21,6 @@ from mlspl.datasets import (
     read_dataset,
     write_dataset,
 )
-from mlspl.datasets.registry import EMBEDDED
 from mlspl.errors import UserError
 
 __all__ = ["LabelsOption", "app", "open_dataset", "parse_labels"]

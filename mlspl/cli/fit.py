@@ -10,11 +10,11 @@ from typing import Annotated, Any
 import pandas as pd
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from scipy import sparse
 from sklearn.pipeline import Pipeline
 
 from mlspl._files import replacing
+from mlspl._progress import show_progress
 from mlspl._text import shown
 from mlspl.cli.datasets import LabelsOption, open_dataset
 from mlspl.cli.scores import criteria_table, plain, score_rows
@@ -150,7 +150,7 @@ def _choose(recipe: Recipe, tune: str, table: Any, Y: Any) -> dict[str, Any]:
     settings = recipe.method.settings(tune)
     if not tune:
         return settings
-    with _bar("tuning", len(list_settings(settings))) as advance, notes():
+    with show_progress("settings", len(list_settings(settings))) as advance, notes():
         return recipe.choose(settings, tune, table, Y, advance)
 
 
@@ -195,20 +195,3 @@ def _status(text: str) -> Iterator[None]:
         return
     with error.status(text):
         yield
-
-
-@contextmanager
-def _bar(what: str, total: int) -> Iterator[Any]:
-    """A bar on standard error, on a terminal; yields what advances it."""
-    error = Console(stderr=True)
-    bar = Progress(
-        TextColumn(what),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        console=error,
-        disable=not error.is_terminal,
-    )
-    with bar:
-        task = bar.add_task(what, total=total)
-        yield lambda: bar.advance(task)

@@ -12,7 +12,6 @@ from rich.table import Table
 from mlspl import pacing
 from mlspl._text import printable, shown
 from mlspl.errors import UserError
-from mlspl.pacing.plotting import PACES
 
 __all__ = ["app"]
 
@@ -137,5 +136,5 @@ def _save(
     paces: list[float] | None,
     max_loss: float | None,
 ) -> None:
-    path = pacing.save_plot(functions, out, paces=paces or PACES, max_loss=max_loss)
+    path = pacing.save_plot(functions, out, paces=paces or pacing.PACES, max_loss=max_loss)
     typer.echo(f"wrote {printable(str(path))}")

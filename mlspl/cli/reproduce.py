@@ -2,7 +2,6 @@
 
 import shlex
 import sys
-import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -10,20 +9,18 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from mlspl import experiments
+from mlspl._progress import show_progress
 from mlspl._text import printable, shown
 from mlspl.cli.sources import notes
-from mlspl.datasets import Dataset, load_dataset
+from mlspl.datasets import EMBEDDED, Dataset, load_dataset
 from mlspl.errors import UserError
 from mlspl.experiments import Outcome, Store, Trial
 
 __all__ = ["reproduce"]
 
-_EMBEDDED = "digits-traits"
 _SPLITS, _QUICK_SPLITS = 10, 2
-_PLAIN_SECONDS = 15.0
 _MOST_ERRORS = 5
 
 
@@ -122,7 +119,7 @@ def _load(names: list[str], quick: bool, console: Console) -> dict[str, Dataset]
     """Load the sets the user named, or those of the default list that can be had."""
     if names:
         return {name: load_dataset(name, encode=False) for name in names}
-    data = {_EMBEDDED: load_dataset(_EMBEDDED, encode=False)}
+    data = {EMBEDDED: load_dataset(EMBEDDED, encode=False)}
     if quick:
         return data
 
@@ -171,10 +168,16 @@ def _run(trials, data, store: Store, jobs, scheduler, console: Console) -> None:
     done = sum(trial.key in finished for trial in trials)
     if done:
         console.print(f"{done} of {len(trials)} trials were done before.")
-    watch = _Bar(len(trials), done) if console.is_terminal else _Lines(len(trials), done, console)
+    failed = 0
     try:
-        with watch:
-            experiments.run_trials(trials, data, store, jobs, scheduler, watch.result)
+        with show_progress("trials", len(trials), done=done, lines=True, console=console) as advance:
+
+            def report(trial: Trial, outcome: Outcome | None) -> None:
+                nonlocal failed
+                failed += outcome is not None and outcome.failed
+                advance(f"{failed} failed, {trial.dataset} {trial.method} {trial.split}")
+
+            experiments.run_trials(trials, data, store, jobs, scheduler, report)
     except KeyboardInterrupt:
         finished = store.finished()
         done = sum(trial.key in finished for trial in trials)
@@ -197,64 +200,3 @@ def _report_errors(errors: list[tuple[Trial, str]], console: Console) -> None:
         console.print(f"  {printable(text)}", markup=False)
     if len(errors) > _MOST_ERRORS:
         console.print(f"  and {len(errors) - _MOST_ERRORS} more, in the store's column `error`")
-
-
-class _Bar:
-    """Trials done, failed, rate and time left, on a terminal."""
-
-    def __init__(self, total: int, done: int):
-        self._bar = Progress(
-            TextColumn("trials"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TextColumn("{task.fields[failed]} failed, {task.fields[rate]:.1f}/s,"),
-            TimeRemainingColumn(),
-            TextColumn("left · {task.fields[last]}"),
-            speed_estimate_period=300.0,
-        )
-        self._task = self._bar.add_task("", total=total, completed=done, failed=0, rate=0.0, last="")
-        self._failed = self._run = 0
-        self._started = time.monotonic()
-
-    def __enter__(self):
-        self._bar.start()
-        return self
-
-    def __exit__(self, *exception):
-        self._bar.stop()
-
-    def result(self, trial: Trial, outcome: Outcome | None) -> None:
-        self._run += 1
-        self._failed += outcome is not None and outcome.failed
-        rate = self._run / (time.monotonic() - self._started)
-        last = f"{trial.dataset} {trial.method} {trial.split}"
-        self._bar.update(self._task, advance=1, failed=self._failed, rate=rate, last=last)
-
-
-class _Lines:
-    """The same in a line now and then, for logs."""
-
-    def __init__(self, total: int, done: int, console: Console):
-        self._total, self._before, self._console = total, done, console
-        self._failed = self._run = 0
-        self._started = self._printed = time.monotonic()
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *exception):
-        pass
-
-    def result(self, trial: Trial, outcome: Outcome | None) -> None:
-        self._run += 1
-        self._failed += outcome is not None and outcome.failed
-        now = time.monotonic()
-        done = self._before + self._run
-        if now - self._printed < _PLAIN_SECONDS and done < self._total:
-            return
-        self._printed = now
-        rate = self._run / max(now - self._started, 1e-9)
-        self._console.print(
-            f"{done} of {self._total} trials, {self._failed} failed, {rate:.1f}/s, "
-            f"{(self._total - done) / rate:.0f} s left"
-        )

@@ -51,12 +51,12 @@ def consult(name, estimator, X, given, cv, n_jobs, random_state, progress) -> So
     Y = np.where(given >= 0, given, np.nan) if (given < 0).any() else given.astype(np.int64)
     if isinstance(estimator, SelfPacedForestClassifier):
         model = clone(estimator).fit(X, Y)
-        progress(cv)
+        progress(steps=cv)
         scores, trace = _safe_logit(model.oob_probabilities_), model.trace_
     else:
         folds = IterativeStratification(cv, random_state=random_state)
         machine = estimator if hasattr(estimator, "decision_function") else _LogOdds(estimator)
-        scores = out_of_fold_scores(machine, X, Y, cv=folds, n_jobs=n_jobs, progress=lambda: progress(1))
+        scores = out_of_fold_scores(machine, X, Y, cv=folds, n_jobs=n_jobs, progress=progress)
         trace = _trace(estimator, X, Y)
     if scores.shape != given.shape:
         raise UserError(

@@ -1,6 +1,5 @@
 """`audit`: which labels of a data set are probably wrong, with the model that finds out."""
 
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -8,13 +7,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from rich.console import Console
-from rich.progress import Progress
 from scipy.special import expit
 from sklearn.base import BaseEstimator
 from sklearn.metrics import roc_auc_score
 from sklearn.utils import check_random_state
 
+from mlspl._progress import show_progress
 from mlspl._validation import Labels, check_labels
 from mlspl.curriculum._judgement import judge, label_codes
 from mlspl.curriculum._reasons import explain_issues
@@ -271,14 +269,14 @@ def audit(
         n_jobs = None
     else:
         models = {type(estimator).__name__: estimator}
-    with _progress_bar(len(models) * cv + 1, verbose) as advance:
+    with show_progress("steps of the audit", len(models) * cv + 1, hidden=not verbose) as advance:
         sources = [
             consult(name, model, X, given, cv, n_jobs, seed, advance) for name, model in models.items()
         ]
         odds, weights = combine(sources, given)
         probabilities = expit(odds)
         judgement = judge(Labels(given == 1, given < 0), probabilities)
-        advance(1)
+        advance()
     names = [str(name) for name in labels.names or range(given.shape[1])]
     suspicion = judgement.suspicion
     trace = next((source.trace for source in sources if source.trace is not None), None)
@@ -298,17 +296,6 @@ def audit(
         labels.negative,
         framed,
     )
-
-
-@contextmanager
-def _progress_bar(total: int, verbose: int):
-    with Progress(console=Console(stderr=True), disable=not verbose) as bar:
-        task = bar.add_task("audit", total=total)
-
-        def advance(steps: int) -> None:
-            bar.update(task, advance=steps)
-
-        yield advance
 
 
 def _row_names(X, Y, n: int) -> pd.Index:

@@ -9,12 +9,13 @@ from mlspl.datasets.dataset import Dataset, Statistics
 from mlspl.datasets.encoding import one_hot
 from mlspl.datasets.loading import fetch_dataset, load_dataset, locate_dataset
 from mlspl.datasets.reading import read_dataset, read_unlabelled
-from mlspl.datasets.registry import Entry, find_entry, list_datasets
+from mlspl.datasets.registry import EMBEDDED, Entry, find_entry, list_datasets
 from mlspl.datasets.relabelling import relabel_file
 from mlspl.datasets.writing import write_dataset
 from mlspl.errors import DataFormatError
 
 __all__ = [
+    "EMBEDDED",
     "DataFormatError",
     "Dataset",
     "Entry",

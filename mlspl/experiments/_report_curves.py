@@ -56,6 +56,13 @@ def draw_learning_curves(paced: pd.DataFrame, label_names: Sequence[str] = ()) -
         "functions": list(by_function),
         "in_play": shares,
         "labels": [line.label for line in lines],
+        "is_idle": all(
+            share == 1.0
+            for histories in by_function.values()
+            for steps in histories
+            for step in steps
+            for share in step["in_play"]
+        ),
     }
 
 

@@ -5,6 +5,7 @@ RankSVM, and self-paced forests.
 """
 
 from mlspl._limits import LargeFitWarning
+from mlspl.models._calibrated import without_training_data
 from mlspl.models.bsvm import BSVMClassifier
 from mlspl.models.extra_trees import ExtraTrees
 from mlspl.models.mlknn import MLkNNClassifier
@@ -30,4 +31,5 @@ __all__ = [
     "SelfPacedForestClassifier",
     "TRAMClassifier",
     "TunedDecisionClassifier",
+    "without_training_data",
 ]

@@ -1,9 +1,8 @@
-"""Progress of a long fit: a Rich bar with ``verbose=1``, and scikit-learn's callbacks where they exist."""
+"""Progress of a long fit: a bar with ``verbose=1``, and scikit-learn's callbacks where they exist."""
 
 from contextlib import contextmanager
 
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from mlspl._progress import show_progress
 
 try:
     from sklearn.callback import CallbackSupportMixin, with_callbacks
@@ -39,20 +38,12 @@ def fit_progress(estimator, n_steps: int, X, Y):
     if hasattr(estimator, "_init_callback_context"):
         context = estimator._init_callback_context(max_subtasks=n_steps)
         context.call_on_fit_task_begin(estimator=estimator, X=X, y=Y)
-    bar = Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TextColumn("{task.fields[note]}"),
-        console=Console(stderr=True),
-        disable=not estimator.verbose,
-    )
-    with bar:
-        task = bar.add_task(type(estimator).__name__, total=n_steps, note="")
+    with show_progress(
+        type(estimator).__name__, n_steps, hidden=not estimator.verbose, lines=True
+    ) as advance:
 
         def step(note: str) -> bool:
-            bar.update(task, advance=1, note=note)
+            advance(note)
             if context is None:
                 return False
             child = context.subcontext(task_name="step")
@@ -60,6 +51,5 @@ def fit_progress(estimator, n_steps: int, X, Y):
             return bool(child.call_on_fit_task_end(estimator=estimator, X=X, y=Y))
 
         yield step
-        bar.update(task, total=bar.tasks[0].completed)
     if context is not None:
         context.call_on_fit_task_end(estimator=estimator, X=X, y=Y)

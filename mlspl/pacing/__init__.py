@@ -13,7 +13,7 @@ from mlspl.pacing.diversity import Diversity
 from mlspl.pacing.families import ScaleFamily, ShiftFamily
 from mlspl.pacing.loop import Learner, Paced, Step, paced
 from mlspl.pacing.paper import Arctan, Exponential, Gaussian, Sigmoid, Tanh
-from mlspl.pacing.plotting import plot, save_plot
+from mlspl.pacing.plotting import PACES, plot, save_plot
 from mlspl.pacing.registry import get, names
 from mlspl.pacing.report import Check, Report
 from mlspl.pacing.robust import L1L2, Cauchy, Huber, Logistic
@@ -23,6 +23,7 @@ from mlspl.pacing.verification import verify
 
 __all__ = [
     "L1L2",
+    "PACES",
     "Arctan",
     "Cauchy",
     "Check",

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["plot", "save_plot"]
+__all__ = ["PACES", "plot", "save_plot"]
 
 PACES = (0.25, 0.5, 1.0, 2.0)
 COLUMNS = 4

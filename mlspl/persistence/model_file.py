@@ -22,7 +22,7 @@ from sklearn.utils.validation import check_is_fitted
 from mlspl._files import replacing
 from mlspl._text import printable
 from mlspl.errors import UserError
-from mlspl.models._calibrated import without_training_data
+from mlspl.models import without_training_data
 from mlspl.persistence.archive import INFO, LARGEST_FILE, check_archive, read_member
 from mlspl.persistence.contents import check_values, refuse_functions, settle_probabilities
 from mlspl.persistence.trusted import TRUSTED_TYPES

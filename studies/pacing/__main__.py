@@ -4,8 +4,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
+from mlspl._progress import show_progress
 from mlspl.datasets import Dataset, load_dataset
 from mlspl.errors import UserError
 from mlspl.experiments import PAPER_DATASETS, Store, Trial, run_trials
@@ -16,10 +15,10 @@ from studies.pacing.trials import CORRUPTED_DATASETS, study_parts, study_trials
 def _run(trials: Sequence[Trial], datasets: Mapping[str, Dataset], store: Store) -> None:
     finished = store.finished()
     done = sum(trial.key in finished for trial in trials)
-    columns = (TextColumn("study"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, speed_estimate_period=600.0) as bar:
-        task = bar.add_task("", total=len(trials), completed=done)
-        run_trials(trials, datasets, store, on_result=lambda *_: bar.advance(task))
+    with show_progress("trials", len(trials), done=done, lines=True) as advance:
+        run_trials(
+            trials, datasets, store, on_result=lambda trial, _: advance(f"{trial.dataset} {trial.method}")
+        )
     failed = store.failed()
     for trial in trials:
         if trial.key in failed:

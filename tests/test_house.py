@@ -1,0 +1,34 @@
+"""The house keeps its own rules: rooms are entered by their doors."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+import mlspl
+
+ROOT = Path(mlspl.__file__).parent
+ROOMS = {path.parent.name for path in ROOT.glob("*/__init__.py")}
+FILES = [*ROOT.rglob("*.py"), *(ROOT.parent / "studies").rglob("*.py")]
+
+
+def imported_modules(path):
+    """Full names of the modules that a file imports from, wherever in it."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield node.module
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT.parent)))
+def test_other_rooms_are_entered_by_their_doors(path):
+    """Only a room's own files know what is behind its `__init__`."""
+    parts = path.relative_to(ROOT.parent).parts
+    own = "cli" if path.name == "__main__.py" else parts[1] if parts[0] == "mlspl" else None
+    past = [
+        name
+        for name in imported_modules(path)
+        if name.count(".") > 1 and name.split(".")[0] == "mlspl" and name.split(".")[1] in ROOMS - {own}
+    ]
+    assert not past, f"import it from the room's __init__: {past}"

@@ -1,0 +1,42 @@
+"""One way to show progress: a bar on a terminal, lines in a log, nothing where nobody asked."""
+
+import io
+
+import pytest
+from rich.console import Console
+
+from mlspl import _progress
+from mlspl._progress import show_progress
+
+
+def shown(terminal, steps=3, **options):
+    stream = io.StringIO()
+    console = Console(file=stream, force_terminal=terminal, width=200, highlight=False)
+    with show_progress("trials", 5, done=2, console=console, **options) as advance:
+        for i in range(steps):
+            advance(f"[bold]trial {i}\x1b[2J")
+    return stream.getvalue()
+
+
+def test_a_terminal_gets_a_bar_with_what_was_done_last():
+    text = shown(terminal=True)
+    assert "5/5" in text
+    assert "· [bold]trial 2" in text
+    assert "\x1b[2J" not in text
+
+
+def test_work_that_ends_early_is_done():
+    assert "3/3" in shown(terminal=True, steps=1)
+
+
+@pytest.mark.parametrize(("between", "printed"), [(0.0, ["3", "4", "5"]), (60.0, ["5"])])
+def test_a_log_gets_a_line_now_and_then_and_the_last(monkeypatch, between, printed):
+    monkeypatch.setattr(_progress, "_SECONDS_BETWEEN_LINES", between)
+    lines = shown(terminal=False, lines=True).splitlines()
+    assert [line.split(" of ")[0] for line in lines] == printed
+    assert lines[-1] == "5 of 5 trials, 0 s left · [bold]trial 2�[2J"
+
+
+def test_nothing_is_shown_where_nobody_asked():
+    assert shown(terminal=False) == ""
+    assert shown(terminal=True, hidden=True) == ""
