@@ -18,6 +18,7 @@ from mlspl._validation import (
     unmask,
 )
 from mlspl.models._inputs import check_values, short_indices
+from mlspl.models._parameters import check_parameters
 
 __all__ = ["MultiLabelClassifier"]
 
@@ -69,6 +70,7 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):
         -------
         self
         """
+        check_parameters(self)
         X, Y, label_weight, names = self._check_training(X, Y, label_weight)
         if names is None:
             names = range(Y.shape[1])

@@ -1,7 +1,5 @@
 """ML-kNN: how many neighbours carry a label, and what that count has meant in training."""
 
-from numbers import Integral, Real
-
 import numpy as np
 from scipy import sparse
 from scipy.special import expit
@@ -10,6 +8,7 @@ from mlspl._limits import FLOAT, Cost
 from mlspl.errors import UserError
 from mlspl.models._base import MultiLabelClassifier
 from mlspl.models._neighbours import StableNeighbours
+from mlspl.models._parameters import check_parameters
 
 __all__ = ["MLkNNClassifier"]
 
@@ -96,7 +95,7 @@ class MLkNNClassifier(MultiLabelClassifier):
 
     def _fit(self, X, Y, label_weight):
         n, n_labels = Y.shape
-        self._check_parameters(n)
+        self._check_k(n)
         weight = np.ones(Y.shape) if label_weight is None else label_weight
         self._carried = weight * Y
         self._weight = label_weight
@@ -151,15 +150,12 @@ class MLkNNClassifier(MultiLabelClassifier):
     def _check_contents(self):
         """The search must find rows that are there: a product of sparse matrices does not ask."""
         n_samples, counts = self._carried.shape[0], self.neighbour_counts_.shape[2]
-        self._check_parameters(n_samples)
+        check_parameters(self)
+        self._check_k(n_samples)
         if self._neighbours._X.shape[0] != n_samples or counts != self.k + 1:
             raise ValueError(f"{n_samples} rows and {counts} counts do not fit the search or k = {self.k}")
 
-    def _check_parameters(self, n_samples):
-        if isinstance(self.k, bool) or not isinstance(self.k, Integral) or self.k < 1:
-            raise UserError(f"k is {self.k!r}; give a whole number of neighbours, 1 or more.")
-        if not isinstance(self.s, Real) or not 0 < float(self.s) < np.inf:
-            raise UserError(f"s is {self.s!r}; give a positive number.")
+    def _check_k(self, n_samples):
         if self.k >= n_samples:
             raise UserError(
                 f"k={self.k} neighbours besides the row itself need at least {self.k + 1} training rows, "

@@ -212,10 +212,6 @@ class MLSPLClassifier(LocalCorrelationClassifier):
     def _folds(self, Y):
         if self.codes == "in-sample":
             return None
-        if self.codes != "cross-fit":
-            raise ValueError(f"codes is {self.codes!r}; give 'cross-fit' or 'in-sample'.")
-        if self.n_folds < 2:
-            raise ValueError(f"n_folds is {self.n_folds!r}; codes='cross-fit' needs 2 or more.")
         if len(Y) < 2:
             return None
         return list(

@@ -101,9 +101,6 @@ class RankSVMClassifier(Machine):
         return Cost(machine.bytes + 14 * FLOAT * size.pairs, machine.seconds + 1e-5 * size.pairs)
 
     def _fit(self, X, Y, label_weight):
-        for name in ("C", "tol", "max_iter"):
-            if not 0 < getattr(self, name) < np.inf:
-                raise ValueError(f"{name} is {getattr(self, name)!r}; it must be positive and finite.")
         signed = np.where(Y, 1.0, -1.0) * (1.0 if label_weight is None else label_weight)
         if Y.shape[1] == 1:
             signed = np.column_stack([signed, -np.sign(signed)])

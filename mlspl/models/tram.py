@@ -1,7 +1,6 @@
 """TRAM: labels that spread from the labelled rows to their neighbours, and on to theirs."""
 
 import warnings
-from numbers import Integral
 
 import numpy as np
 from scipy import sparse
@@ -118,8 +117,6 @@ class TRAMClassifier(MultiLabelClassifier):
         return Cost(super()._cost(size).bytes + projection)
 
     def _fit(self, X, Y, label_weight):
-        if isinstance(self.k, bool) or not isinstance(self.k, Integral) or self.k < 1:
-            raise UserError(f"k is {self.k!r}; give a whole number of neighbours, 1 or more.")
         Y = Y.astype(np.float64)
         if label_weight is not None:
             weight = np.minimum(label_weight, 1.0)
