@@ -1,7 +1,7 @@
 """`mlspl audit`: which labels of a file are probably wrong, and a page to review them on."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
@@ -127,8 +127,8 @@ def _with_names(dataset: "Dataset"):
     import pandas as pd
     from scipy import sparse
 
-    Y = dataset.Y.toarray() if sparse.issparse(dataset.Y) else dataset.Y
-    return pd.DataFrame(Y, columns=dataset.label_names)
+    Y: Any = dataset.Y
+    return pd.DataFrame(Y.toarray() if sparse.issparse(Y) else Y, columns=dataset.label_names)
 
 
 def _read_shown(dataset: "Dataset", show: str | None, embed: bool, data: str, out: Path):

@@ -70,6 +70,8 @@ def judge(Y, probabilities, relations: bool = True) -> Judgement:
     posterior, tables = explain_counts(n, counts[:, :, 1], mean, edges)
     truth = np.empty_like(z)
     lookup_truth(given, z, low, step, tables, truth)
+    # A quotient of probabilities may end a rounding above 1.
+    np.clip(truth, 0.0, 1.0, out=truth)
     return Judgement(given, truth, posterior, related, names)
 
 

@@ -100,10 +100,10 @@ def describe_audit(audit: Audit, X, *, ids=None, texts=None, images=None) -> dic
     rows, labels = (pairs[name].to_numpy(dtype=np.intp) for name in ("row_number", "label_number"))
     detailed = _detailed(labels)
     evidence = find_evidence(X, Y, rows[detailed], labels[detailed])
-    paced = audit.trace is not None and audit.trace.n_steps >= _FEWEST_STEPS
-    stage = audit.trace.entered if paced else _tenths(audit.difficulty.pairs)
-    steps = int(audit.trace.n_steps) if paced else 10
-    curriculum = {"paced": paced, "steps": steps} | _curriculum(audit, stage, steps)
+    trace = audit.trace if audit.trace is not None and audit.trace.n_steps >= _FEWEST_STEPS else None
+    stage = _tenths(audit.difficulty.pairs) if trace is None else trace.entered
+    curriculum = _curriculum(audit, stage, 10 if trace is None else int(trace.n_steps))
+    curriculum["paced"] = trace is not None
     reasons = list(dict.fromkeys(pairs["why"]))
     reason_at = {reason: i for i, reason in enumerate(reasons)}
     in_detail = set(rows[detailed].tolist())
@@ -122,7 +122,7 @@ def describe_audit(audit: Audit, X, *, ids=None, texts=None, images=None) -> dic
             "suggested": pairs["suggested"].astype(int).tolist(),
             "suspicion": _numbers(pairs["suspicion"]),
             "difficulty": _numbers(audit.difficulty.pairs[rows, labels]),
-            "entered": stage[rows, labels].tolist() if paced else [None] * len(rows),
+            "entered": [None] * len(rows) if trace is None else stage[rows, labels].tolist(),
             "why": [reason_at[why] for why in pairs["why"]],
         },
         "reasons": reasons,
@@ -161,9 +161,9 @@ def _detailed(labels: NDArray[np.intp]) -> NDArray[np.intp]:
 def _label_columns(audit: Audit) -> dict[str, list]:
     table = audit.labels
     known = np.maximum((audit.given >= 0).sum(axis=0), 1)
-    columns = {name: _numbers(table[name]) for name in ("prevalence", "difficulty", "lost", "false", "auc")}
-    noise = (table["expected_lost"] + table["expected_false"]) / known
-    return {"name": audit.label_names, "noise": _numbers(noise)} | columns
+    table = table.assign(noise=(table["expected_lost"] + table["expected_false"]) / known)
+    columns = ("prevalence", "difficulty", "noise", "lost", "false", "auc")
+    return {"name": list(audit.label_names), **{name: _numbers(table[name]) for name in columns}}
 
 
 def _items(rows, in_detail, pictured, Y, ids, texts, images) -> dict[str, list | None]:
@@ -211,7 +211,7 @@ def _curriculum(audit: Audit, stage: NDArray, steps: int) -> dict[str, Any]:
                 for rows in easy_first
             ]
         )
-    return {"entered": counts, "examples": examples}
+    return {"steps": steps, "entered": counts, "examples": examples}
 
 
 def _number(value: float) -> float | None:

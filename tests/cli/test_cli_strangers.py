@@ -11,8 +11,10 @@ import pytest
 import typer
 
 from mlspl import MLkNNClassifier, pacing, save_model
+from mlspl._text import safe_cell
 from mlspl.cli import reproduce
 from mlspl.cli.main import app
+from mlspl.datasets import read_dataset
 from mlspl.experiments import Outcome, Store, Trial
 from mlspl.experiments.results import write_results
 from mlspl.experiments.tables import rich_tables
@@ -23,6 +25,16 @@ LABELS = [f"=cmd|{EVIL}", f"b{EVIL}", "[/bold]"]
 FEATURES = [f"f1{EVIL}", "f2"]
 
 
+def write_decisions(home):
+    """As the page of an audit exports them."""
+    data = read_dataset(home / "data.csv", -3, encode=False)
+    with (home / "decisions.csv").open("w", newline="", encoding="utf-8") as stream:
+        write = csv.writer(stream).writerow
+        write(["fingerprint", "row", "label", "suggested", "decision"])
+        for row, name in enumerate(LABELS):
+            write([data.fingerprint(), row, safe_cell(name), 1 - int(data.Y[row, row]), "accepted"])
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     """Files with such names in them: data, a model, results."""
@@ -31,6 +43,7 @@ def folder(tmp_path_factory):
     X, Y = rng.standard_normal((40, 2)), (rng.random((40, 3)) < 0.4).astype(int)
     with (home / "data.csv").open("w", newline="", encoding="utf-8") as stream:
         csv.writer(stream).writerows([FEATURES + LABELS, *np.hstack([X, Y]).tolist()])
+    write_decisions(home)
     save_model(MLkNNClassifier(k=3).fit(X, Y), home / "m.skops", feature_names=FEATURES, label_names=LABELS)
     with (home / "scores.csv").open("w", newline="", encoding="utf-8") as stream:
         write = csv.writer(stream).writerow
@@ -52,6 +65,8 @@ COMMANDS = {
     ("fit",): ["data.csv", "--labels=-3", "--method", "ml-knn", "-o", "new.skops", "--test-size", "0.3"],
     ("predict",): ["m.skops", "data.csv", "-o", "out.csv", "--top", "2"],
     ("evaluate",): ["m.skops", "data.csv", "-o", "out.csv", "--all"],
+    ("audit",): ["data.csv", "--labels=-3", "--method", "ml-knn", "-o", EVIL[:4]],
+    ("correct",): ["data.csv", "decisions.csv", "--labels=-3", "-o", f"{EVIL[:4]}.csv"],
     ("reproduce",): ["--quick", "--methods", "ml-knn", "--splits", "1", "--jobs", "1", "--out", EVIL[:4]],
     ("compare",): ["scores.csv", "--criterion", "one_error", "--higher", f"other{EVIL}", "--out", EVIL[:4]],
     ("datasets", "list"): [],
@@ -83,8 +98,10 @@ def test_no_command_hands_on_what_a_name_orders(mlspl, folder, tmp_path, path):
     code, out, errors = mlspl(*path, *COMMANDS[path])
     assert code == 0 or (path[-1] == "convert" and "no XML may hold" in errors), errors
     assert_harmless(out, errors)
+    # What correct writes is the user's own file, of which it changes labels only.
+    own = ("data.csv", "scores.csv", f"{EVIL[:4]}.csv")
     for file in tmp_path.rglob("*.csv"):
-        if file.name not in ("data.csv", "scores.csv"):
+        if file.name not in own:
             text = file.read_text(encoding="utf-8")
             cells = [cell for row in csv.reader(io.StringIO(text, newline="")) for cell in row]
             assert not [cell for cell in cells if cell[:1] in "=@" and cell]

@@ -138,6 +138,13 @@ def test_labels_without_a_positive_or_a_signal_do_no_harm():
     assert np.isfinite(noise_rates(Y, P).to_numpy()).all()
 
 
+def test_a_model_that_is_sure_and_right_leaves_no_suspicion_below_zero():
+    Y = np.repeat([[0, 1], [1, 0]], 500, axis=0)
+    suspicion = label_issues(Y, Y * 0.9999 + 0.00005)
+    assert suspicion.min() >= 0
+    assert row_scores(suspicion)["any_error"].max() < 0.01
+
+
 def test_what_is_no_probability_is_refused_with_its_place():
     with pytest.raises(UserError, match=r"probabilities\[1, 0\] is 1.5"):
         label_issues([[0], [1]], [[0.5], [1.5]])
