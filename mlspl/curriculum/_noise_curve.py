@@ -11,7 +11,7 @@ from numba import njit
 
 __all__ = ["FALSE", "LOST", "N_BINS", "count_pairs", "fit_curves", "lookup_truth", "skew", "truth_tables"]
 
-N_BINS = 96
+N_BINS = 64
 # What the rates may be. Dense where most data sets are; together below .85, as beyond it labels are all
 # noise.
 _RATES = np.array(
@@ -122,7 +122,7 @@ def fit_curves(z, n, k, false, lost):
                     a, b, best = a_new, b_new, trial
                     break
                 damping *= 10.0
-            if gained < 1e-4:
+            if gained < 1e-3:
                 break
         true = 0.5
         for i in range(len(z)):

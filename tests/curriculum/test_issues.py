@@ -97,11 +97,11 @@ def test_the_other_labels_of_a_row_are_heard():
 
 
 def test_turning_all_labels_around_turns_the_rates_around():
-    # Fits stop when a step gains less than 1e-4 of log-likelihood, and start elsewhere.
+    # Fits stop when a step gains less than 1e-3 of log-likelihood, and start elsewhere.
     _, Y, P = planted(0.05, 0.2, n=800)
-    assert label_issues(1 - Y, 1 - P) == pytest.approx(label_issues(Y, P), abs=1e-3)
+    assert label_issues(1 - Y, 1 - P) == pytest.approx(label_issues(Y, P), abs=5e-3)
     here, there = noise_rates(Y, P), noise_rates(1 - Y, 1 - P)
-    assert there["false"].to_numpy() == pytest.approx(here["lost"].to_numpy(), abs=1e-3)
+    assert there["false"].to_numpy() == pytest.approx(here["lost"].to_numpy(), abs=5e-3)
 
 
 def test_containers_and_codings_say_the_same():
@@ -112,7 +112,7 @@ def test_containers_and_codings_say_the_same():
     assert list(noise_rates(pd.DataFrame(Y, columns=list("abc")), P).index) == ["a", "b", "c"]
     single = label_issues(Y, P.astype(np.float32))
     assert single.dtype == np.float32
-    assert single == pytest.approx(expected, abs=1e-3)
+    assert single == pytest.approx(expected, abs=5e-3)
 
 
 def test_unknown_labels_are_no_issues_but_get_a_proposal():
@@ -161,8 +161,8 @@ def test_curves_reach_the_likelihood_of_a_general_optimiser():
     chosen = [0, 40, 100, 150]
     fast, slopes, _ = fit_curves(z, np.ones(60), given, FALSE[chosen], LOST[chosen])
     slow = [naive.best_likelihood(z, given, FALSE[g], LOST[g], ridge=1e-3) for g in chosen]
-    # A fit stops when a step gains less than 1e-4.
-    assert fast == pytest.approx(slow, abs=1e-3)
+    # A fit stops when a step gains less than 1e-3; the steps shrink at least by half.
+    assert fast == pytest.approx(slow, abs=2e-3)
     assert (slopes > 0).all()
 
 

@@ -1,0 +1,1 @@
+"""The benchmark of audits: which method finds planted label errors, pair by pair."""

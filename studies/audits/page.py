@@ -1,0 +1,3 @@
+"""The page of the benchmark of audits."""
+__all__ = ["write_page"]
+def write_page(results, folder, page): ...
