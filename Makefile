@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: run test test-core test-oldest test-newest lint bench reproduce study fuzz docs clean
+.PHONY: run test test-core test-oldest test-newest lint bench reproduce study audits fuzz docs clean
 
 run: .venv/installed
 	$(BIN)/mlspl reproduce --splits 3 --out results/run
@@ -52,6 +52,10 @@ reproduce: .venv/installed
 # What self-pacing is worth: everybody tuned, corrupted labels, an ablation; most of an hour on two cores.
 study: .venv/installed
 	$(BIN)/python -m studies.pacing results/study docs/study.md
+
+# Which audit finds planted label errors; some hours on two cores. What is in the folder is not run again.
+audits: .venv/installed-dev
+	$(BIN)/python -m studies.audits results/audits docs/audits.md
 
 # The suite's fuzz tests with a larger budget, in bounded memory.
 fuzz: .venv/installed-dev

@@ -35,12 +35,16 @@ class Source:
 
 
 def suited_models(X, n_labels: int, n_jobs=None, random_state=None) -> dict[str, BaseEstimator]:
-    """The models an audit asks by default: a kernel machine and, while that is affordable, a paced forest."""
+    """The models an audit asks by default: a kernel machine (linear for sparse rows), and a paced forest.
+
+    The forest only while that is affordable.
+    """
     if sparse.issparse(X):
-        kernel = make_pipeline(Normalizer(), BSVMClassifier(kernel="linear", n_jobs=n_jobs))
+        machine = BSVMClassifier(space="linear", loss="logistic", n_jobs=n_jobs)
+        models = {"linear": make_pipeline(Normalizer(), machine)}
     else:
-        kernel = make_pipeline(StandardScaler(), BSVMClassifier(n_jobs=n_jobs))
-    models: dict[str, BaseEstimator] = {"kernel": kernel}
+        machine = BSVMClassifier(n_jobs=n_jobs, random_state=random_state)
+        models = {"kernel": make_pipeline(StandardScaler(), machine)}
     if X.shape[0] * n_labels <= MOST_FOREST_PAIRS:
         models["forest"] = SelfPacedForestClassifier(n_jobs=n_jobs, random_state=random_state)
     return models

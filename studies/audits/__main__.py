@@ -85,7 +85,7 @@ def run_setting(name: str, noise: str, seed: int, folder: Path) -> pd.DataFrame:
         "audit, labels alone": alone,
         "cleanlab": rank_by_cleanlab(Y, outside),
         "cleanlab, our probabilities": rank_by_cleanlab(Y, found.probabilities),
-        "cleanlab's probabilities, our rates": curriculum.label_issues(Y, outside),
+        "cleanlab's probabilities, ours": curriculum.label_issues(Y, outside),
         "small loss": rank_by_cleanlab(Y, inside),
         "neighbours": disagree_neighbours(data.X, Y),
     }

@@ -16,7 +16,7 @@ FOLDS = 5
 
 
 def fit_logistic(X, Y, seed):
-    """P(given = 1) (n, L) by a logistic regression per label, out of fold and on the rows it was fitted on."""
+    """P(given = 1) (n, L) by a logistic regression per label: out of fold, and of its own training rows."""
     X = StandardScaler(with_mean=not sparse.issparse(X)).fit_transform(X)
     outside, inside = np.empty(Y.shape), np.empty(Y.shape)
     for label, y in enumerate(Y.T):
