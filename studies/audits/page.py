@@ -80,7 +80,8 @@ def _summarise(planted: pd.DataFrame) -> str:
     means = ", ".join(f"{method} {ap[method].mean():.3f}" for method in METHODS)
     return (
         f"Of {len(ap)} settings, the audit is behind cleanlab's recipe in {_count(recipe)}, and behind "
-        f"cleanlab's ranking of the audit's own probabilities in {_count(equal)}. Mean average precision: {means}."
+        f"cleanlab's ranking of the audit's own probabilities in {_count(equal)}. "
+        f"Mean average precision: {means}."
     )
 
 
@@ -97,8 +98,8 @@ def _counts(planted: pd.DataFrame) -> tuple[str, str]:
         if right < 0.7:
             unsure.append(f"{dataset} {noise}")
     sentence = (
-        f"The expected number is off by more than a third in {_count(off)} of {len(rows)} settings. Fewer than "
-        f"70 % of the pairs with a suspicion of .8 or more are planted errors in {_count(unsure)}."
+        f"The expected number is off by more than a third in {_count(off)} of {len(rows)} settings. "
+        f"Fewer than 70 % of the pairs with a suspicion of .8 or more are planted errors in {_count(unsure)}."
     )
     if unsure:
         sentence += " There, pairs that are hard look lost, or were wrong as published."
