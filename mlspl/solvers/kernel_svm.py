@@ -66,7 +66,6 @@ def solve_svms(
     Y: np.ndarray,
     C: float | np.ndarray = 1.0,
     *,
-    bias: bool = True,
     alpha: np.ndarray | None = None,
     tol: float = 1e-3,
     max_iter: int = 10_000_000,
@@ -86,8 +85,6 @@ def solve_svms(
         The labels, +1 or −1, one row per label.
     C : float or array broadcastable to (L, n)
         Cost of a unit of hinge loss. A pair of cost 0 is out of the problem and has alpha 0.
-    bias : bool
-        Whether the scores have an intercept, which is not regularised.
     alpha : array (L, n), optional
         Where to start, for instance the ``warm_start`` of a solution with other costs or another kernel.
         It is clipped to the costs and shifted to Σ alpha·y = 0.
@@ -105,9 +102,8 @@ def solve_svms(
 
     Notes
     -----
-    With a bias, a label whose instances of positive cost are all of one class has the constant score of that
-    class, +1 or −1; if every cost is 0, the score is 0. alpha is 0 in both cases. Without a bias, a
-    label of one class is a problem like any other.
+    The bias is not regularised. A label whose instances of positive cost are all of one class has the
+    constant score of that class, +1 or −1; if every cost is 0, the score is 0. alpha is 0 in both cases.
 
     Time grows with the number of steps, about 1 to 4 a support vector for C ≤ 1 on an RBF kernel. A kernel of
     low rank, such as a linear one on few features, takes very many at a large cost; so it does in LIBSVM.
@@ -136,11 +132,10 @@ def solve_svms(
         raise ValueError(f"n_threads is {n_threads}; give at least 1.")
     n_positive, n_negative = ((costs > 0) & (Y > 0)).sum(axis=1), ((costs > 0) & (Y < 0)).sum(axis=1)
     start = np.zeros(Y.shape) if alpha is None else _clipped(alpha, costs)
-    if bias:
-        start[(n_positive == 0) | (n_negative == 0)] = 0.0
+    start[(n_positive == 0) | (n_negative == 0)] = 0.0
     alpha, decision, summary = np.empty(Y.shape), np.empty(Y.shape), np.empty((len(Y), 5))
     stop = np.zeros(1, dtype=np.bool_)
-    given = (K, K.diagonal().copy(), Y, costs, start, bool(bias), float(tol), int(max_iter), stop)
+    given = (K, K.diagonal().copy(), Y, costs, start, float(tol), int(max_iter), stop)
     # Hard labels first, so that no thread is left with one when the others have finished.
     labels = np.argsort(-np.minimum(n_positive, n_negative), kind="stable")
     if Y.shape[1] <= _FEW_ROWS:

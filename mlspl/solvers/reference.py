@@ -15,7 +15,6 @@ def solve_svms_libsvm(
     Y: np.ndarray,
     C: float | np.ndarray = 1.0,
     *,
-    bias: bool = True,
     alpha: np.ndarray | None = None,
     tol: float = 1e-3,
     max_iter: int = -1,
@@ -23,8 +22,8 @@ def solve_svms_libsvm(
 ) -> SVMSolution:
     """:func:`solve_svms` by ``sklearn.svm.SVC(kernel="precomputed")``, one label after the other.
 
-    Parameters and result are those of :func:`solve_svms`. LIBSVM always has a bias and starts from
-    nothing on one thread, so ``bias=False`` is refused, and `alpha` and `n_threads` are not used. It leaves
+    Parameters and result are those of :func:`solve_svms`. LIBSVM starts from nothing on one
+    thread: `alpha` and `n_threads` are not used. It leaves
     pairs of cost 0 out of its sight, and is not asked when one class is all that remains.
 
     Examples
@@ -35,8 +34,6 @@ def solve_svms_libsvm(
     >>> np.round(solution.alpha, 6) + 0.0
     array([[0. , 0.5, 0.5, 0. ]])
     """
-    if not bias:
-        raise ValueError("LIBSVM always fits a bias; use solve_svms for bias=False.")
     K, Y = np.asarray(K, dtype=np.float64), np.asarray(Y, dtype=np.float64)
     costs = np.broadcast_to(np.asarray(C, dtype=np.float64), Y.shape)
     alphas, biases, n_iter = np.zeros(Y.shape), np.zeros(len(Y)), np.zeros(len(Y), dtype=np.int64)

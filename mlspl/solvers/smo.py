@@ -2,7 +2,7 @@
 
 The dual is written in signed variables β_i = y_i α_i, which leaves the labels out of the kernel::
 
-    min ½ βᵀKβ − yᵀβ   subject to β_i between 0 and y_i C_i, and to Σ β_i = 0 if there is a bias
+    min ½ βᵀKβ − yᵀβ   subject to β_i between 0 and y_i C_i, and to Σ β_i = 0
 
 Let g = y − Kβ. A pair (i, j) violates the optimality conditions when β_i may grow, β_j may fall and
 g_i > g_j; the largest g_i − g_j is LIBSVM's stopping criterion. LIBSVM moves one pair, reads its two kernel
@@ -13,9 +13,6 @@ eight streams at once, which is how memory is fast, and there are less than half
 
 Nothing here may be reordered or fused by the compiler ("fastmath"): every processor gets the same bits, hence
 takes the same way to the optimum.
-
-Without a bias the sum of β is free. That is the same problem with one more variable, unbounded and with a
-kernel row of zeros, which takes up whatever the others leave of Σ β = 0; it joins every working set.
 """
 
 from typing import Any, NamedTuple
@@ -83,13 +80,13 @@ class _Search(NamedTuple):
     lowest: np.ndarray  # per block, the smallest g that may fall
     chosen: np.ndarray  # the working set
     step: np.ndarray  # how far its β have moved
-    kernel: np.ndarray  # among it and the variable that stands for a free Σβ
+    kernel: np.ndarray  # among it
     vectors: np.ndarray  # its g, β and bounds, as rows
 
 
 @_compiled
 def solve_label(
-    label, K, diagonal, Y, costs, start, bias, tol, max_iter, stop, alpha, decision, summary
+    label, K, diagonal, Y, costs, start, tol, max_iter, stop, alpha, decision, summary
 ):  # pragma: no cover - compiled
     """Solve one row of Y and write its row of `alpha`, `decision` and `summary`.
 
@@ -97,18 +94,16 @@ def solve_label(
     `summary` is bias, primal objective, duality gap, largest violation, number of pair steps.
     """
     y, cost = Y[label], costs[label]
-    search = _begin(K, diagonal, y, cost, start[label], bias)
+    search = _begin(K, diagonal, y, cost, start[label])
     n_steps, n_searches = 0, 0
     while True:
         top, bottom = _find_leaders(search)
-        if not bias:
-            top, bottom = max(top, 0.0), min(bottom, 0.0)
         # Written so that NaN ends the search.
         if not top - bottom >= tol or n_steps >= max_iter or stop[0]:
             break
-        count = _choose(search, bias, n_searches % _PARTNER_EVERY == 0)
+        count = _choose(search, n_searches % _PARTNER_EVERY == 0)
         n_searches += 1
-        n_steps += _improve(search, count, bias, min(max_iter - n_steps, _PAIR_STEPS))
+        n_steps += _improve(search, count, min(max_iter - n_steps, _PAIR_STEPS))
         moved = 0
         for c in range(count):
             if search.step[c] != 0.0:
@@ -118,15 +113,15 @@ def solve_label(
             break
         _subtract_rows(search, moved)
 
-    summary[label, 0] = _intercept(search) if bias else 0.0
+    summary[label, 0] = _intercept(search)
     summary[label, 3] = max(top - bottom, 0.0)
     summary[label, 4] = n_steps
     _evaluate(y, cost, search.beta, search.g, alpha[label], decision[label], summary[label])
 
 
 @_compiled
-def _begin(K, diagonal, y, cost, start, bias):  # pragma: no cover - compiled
-    """The search at `start`, balanced if there is a bias."""
+def _begin(K, diagonal, y, cost, start):  # pragma: no cover - compiled
+    """The search at `start`, balanced."""
     n = len(y)
     n_blocks = (n + _BLOCK - 1) // _BLOCK
     search = _Search(
@@ -142,8 +137,8 @@ def _begin(K, diagonal, y, cost, start, bias):  # pragma: no cover - compiled
         np.empty(n_blocks),
         np.empty(_WORKING_SET, dtype=np.int64),
         np.empty(_WORKING_SET),
-        np.zeros((_WORKING_SET + 1, _WORKING_SET + 1)),
-        np.empty((4, _WORKING_SET + 1)),
+        np.zeros((_WORKING_SET, _WORKING_SET)),
+        np.empty((4, _WORKING_SET)),
     )
     search.up[:] = -_FAR
     search.low[:] = _FAR
@@ -160,8 +155,7 @@ def _begin(K, diagonal, y, cost, start, bias):  # pragma: no cover - compiled
                 count = 0
     if count:
         _subtract_rows(search, count)
-    if bias:
-        _balance(search)
+    _balance(search)
     return search
 
 
@@ -240,24 +234,20 @@ def _extremes(highest, lowest):  # pragma: no cover - compiled
 
 
 @_compiled
-def _choose(search, bias, ask_partner):  # pragma: no cover - compiled
+def _choose(search, ask_partner):  # pragma: no cover - compiled
     """Fill the working set from both ends, one variable per block and side; the worst pair comes first."""
     count = 0
     while count + 2 <= _WORKING_SET:
         top, bottom = _extremes(search.highest, search.lowest)
-        grows = top > (bottom if bias else 0.0)
-        falls = bottom < (top if bias else 0.0)
-        if not (grows or falls):
+        if not top > bottom:
             break
-        if grows:
-            count = _take(search.chosen, count, search.highest, top, -_FAR, search.g, search.up)
-            if ask_partner and count == 1:
-                partner = _partner(search.chosen[0], top, search.K, search.diagonal, search.g, search.low)
-                if partner >= 0:
-                    search.chosen[1] = partner
-                    count = 2
-        if falls:
-            count = _take(search.chosen, count, search.lowest, bottom, _FAR, search.g, search.low)
+        count = _take(search.chosen, count, search.highest, top, -_FAR, search.g, search.up)
+        if ask_partner and count == 1:
+            partner = _partner(search.chosen[0], top, search.K, search.diagonal, search.g, search.low)
+            if partner >= 0:
+                search.chosen[1] = partner
+                count = 2
+        count = _take(search.chosen, count, search.lowest, bottom, _FAR, search.g, search.low)
     return count
 
 
@@ -298,7 +288,7 @@ def _partner(i, top, K, diagonal, g, low):  # pragma: no cover - compiled
 
 
 @_compiled
-def _improve(search, count, bias, max_iter):  # pragma: no cover - compiled
+def _improve(search, count, max_iter):  # pragma: no cover - compiled
     """Move the chosen β by pair steps among themselves; write how far, return how many steps."""
     kernel, (slope, value, lower, upper) = search.kernel, search.vectors
     for c in range(count):
@@ -307,13 +297,7 @@ def _improve(search, count, bias, max_iter):  # pragma: no cover - compiled
         lower[c], upper[c] = search.lower[k], search.upper[k]
         for d in range(c + 1):
             kernel[c, d] = kernel[d, c] = search.K[k, search.chosen[d]]
-    size = count
-    if not bias:
-        slope[size], value[size], lower[size], upper[size] = 0.0, 0.0, -_FAR, _FAR
-        kernel[size, :] = 0.0
-        kernel[:, size] = 0.0
-        size += 1
-    n_steps = _pair_steps(kernel, slope, value, lower, upper, size, max_iter)
+    n_steps = _pair_steps(kernel, slope, value, lower, upper, count, max_iter)
     for c in range(count):
         k = search.chosen[c]
         search.step[c] = value[c] - search.beta[k]

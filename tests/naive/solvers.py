@@ -157,10 +157,10 @@ def rank_svm_optimum(K, signed_weight):
     return -found.fun
 
 
-def svm_dual(K, y, cost, bias=True):
+def svm_dual(K, y, cost):
     """The largest Σα − ½ Σ α_i α_j y_i y_j K_ij, 0 ≤ α ≤ C, by a general-purpose optimiser."""
     Q = K * np.outer(y, y)
-    balance = [{"type": "eq", "fun": lambda alpha: alpha @ y, "jac": lambda alpha: y}] if bias else []
+    balance = [{"type": "eq", "fun": lambda alpha: alpha @ y, "jac": lambda alpha: y}]
     return -minimize(
         lambda alpha: alpha @ Q @ alpha / 2 - alpha.sum(),
         np.zeros(len(y)),

@@ -47,17 +47,17 @@ def any_problem(draw):
 
 
 @settings(max_examples=150, deadline=None)
-@given(any_problem(), st.booleans())
-def test_solution_meets_the_optimality_conditions(drawn, bias):
+@given(any_problem())
+def test_solution_meets_the_optimality_conditions(drawn):
     K, Y, costs = drawn
     tol = 1e-5
-    solution = solve_svms(K, Y, costs, bias=bias, tol=tol)
+    solution = solve_svms(K, Y, costs, tol=tol)
     assert (solution.violation <= tol).all()
     size = 1 + np.abs(K).max() * costs.sum()
     for label, (y, cost, alpha) in enumerate(zip(Y, costs, solution.alpha, strict=True)):
         assert ((alpha >= 0) & (alpha <= cost)).all()
-        assert not bias or abs(alpha @ y) <= 1e-12 * (1 + alpha.sum())
-        if bias and len(np.unique(y[cost > 0])) < 2:
+        assert abs(alpha @ y) <= 1e-12 * (1 + alpha.sum())
+        if len(np.unique(y[cost > 0])) < 2:
             continue
         np.testing.assert_allclose(
             solution.decision[label], K @ (alpha * y) + solution.bias[label], atol=1e-13 * size
@@ -69,13 +69,12 @@ def test_solution_meets_the_optimality_conditions(drawn, bias):
     np.testing.assert_array_equal(solution.bounded, (solution.alpha == costs) & (costs > 0))
 
 
-@pytest.mark.parametrize("bias", [True, False])
 @pytest.mark.parametrize("kernel", list(KERNELS))
-def test_same_optimum_as_a_general_purpose_optimiser(kernel, bias):
+def test_same_optimum_as_a_general_purpose_optimiser(kernel):
     K, Y = problem(1, 20, 3, kernel)
     costs = np.random.default_rng(2).choice([0.0, 0.1, 1.0, 10.0], size=Y.shape)
-    solution = solve_svms(K, Y, costs, bias=bias, tol=1e-9)
-    expected = [naive.svm_dual(K, y, cost, bias) for y, cost in zip(Y, costs, strict=True)]
+    solution = solve_svms(K, Y, costs, tol=1e-9)
+    expected = [naive.svm_dual(K, y, cost) for y, cost in zip(Y, costs, strict=True)]
     np.testing.assert_allclose(dual(solution), expected, rtol=1e-8)
     np.testing.assert_allclose(solution.objective, expected, rtol=1e-6)
 
@@ -156,13 +155,6 @@ def test_rounding_makes_no_variable_free():
         np.testing.assert_allclose(solution.bias, 0.05, atol=1e-12)
 
 
-def test_one_class_without_a_bias_is_a_problem_like_any_other():
-    solution = solve_svms(np.array([[4.0]]), np.array([[1.0]]), 10.0, bias=False, tol=1e-9)
-    np.testing.assert_allclose(solution.alpha, 0.25)
-    np.testing.assert_allclose(solution.decision, 1.0)
-    np.testing.assert_array_equal(solution.bias, 0)
-
-
 def test_smallest_problems():
     one = solve_svms(np.zeros((1, 1)), np.array([[-1.0]]))
     assert one.bias[0] == one.decision[0, 0] == -1
@@ -191,27 +183,25 @@ def test_indefinite_kernels_reach_a_stationary_point():
     K = sigmoid_kernel(rng.normal(size=(60, 5)), gamma=1.0, coef0=-1.0)
     assert np.linalg.eigvalsh(K)[0] < -1
     Y = np.where(rng.random((4, 60)) < 0.5, 1.0, -1.0)
-    for bias in (True, False):
-        solution = solve_svms(K, Y, 10.0, bias=bias)
-        assert (solution.violation <= 1e-3).all()
-        assert ((solution.alpha >= 0) & (solution.alpha <= 10)).all()
+    solution = solve_svms(K, Y, 10.0)
+    assert (solution.violation <= 1e-3).all()
+    assert ((solution.alpha >= 0) & (solution.alpha <= 10)).all()
 
 
-@pytest.mark.parametrize("bias", [True, False])
-def test_a_warm_start_changes_the_way_not_the_end(bias):
+def test_a_warm_start_changes_the_way_not_the_end():
     K, Y = problem(10, 120, 3)
     rng = np.random.default_rng(11)
-    first = solve_svms(K, Y, 1.0, bias=bias)
+    first = solve_svms(K, Y, 1.0)
     costs = rng.random(Y.shape) * 2
     costs[:, :10] = 0.0
-    cold = solve_svms(K, Y, costs, bias=bias, tol=1e-9)
+    cold = solve_svms(K, Y, costs, tol=1e-9)
     starts = [first.alpha, first.warm_start, cold.alpha, rng.normal(size=Y.shape), np.full(Y.shape, np.inf)]
     for start in starts:
-        warm = solve_svms(K, Y, costs, bias=bias, alpha=start, tol=1e-9)
+        warm = solve_svms(K, Y, costs, alpha=start, tol=1e-9)
         np.testing.assert_allclose(warm.objective, cold.objective, rtol=1e-7)
         np.testing.assert_allclose(warm.decision, cold.decision, atol=1e-7)
-        assert not bias or np.abs((warm.alpha * Y).sum(axis=1)).max() < 1e-12
-    assert solve_svms(K, Y, costs, bias=bias, alpha=cold.alpha, tol=1e-8).n_iter.sum() == 0
+        assert np.abs((warm.alpha * Y).sum(axis=1)).max() < 1e-12
+    assert solve_svms(K, Y, costs, alpha=cold.alpha, tol=1e-8).n_iter.sum() == 0
 
 
 def test_a_warm_start_saves_steps():
@@ -298,8 +288,6 @@ def test_solvers_by_name():
     assert get_svm_solver("libsvm") is solve_svms_libsvm
     with pytest.raises(ValueError, match="auto, libsvm"):
         get_svm_solver("newton")
-    with pytest.raises(ValueError, match="always fits a bias"):
-        solve_svms_libsvm(np.eye(2), np.array([[1.0, -1.0]]), bias=False)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="forks")
