@@ -226,9 +226,3 @@ def test_a_path_to_infinity_ends_unpaced_with_a_finite_history(function):
     assert model.stop_reason_ == "infinite_pace"
     assert (model.label_weights_ == 1).all()
     json.loads(json.dumps(model.history_, allow_nan=False))
-
-
-@pytest.mark.parametrize("n_folds", [0, 1])
-def test_one_fold_is_no_cross_fitting(n_folds):
-    with pytest.raises(ValueError, match="needs 2 or more"):
-        MLSPLClassifier(n_folds=n_folds).fit(np.eye(6), np.eye(6)[:, :2])
