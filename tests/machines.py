@@ -17,6 +17,7 @@ from mlspl import (
     MLSPLClassifierCV,
     RankSVMClassifier,
     SelfPacedClassifier,
+    SelfPacedForestClassifier,
     TRAMClassifier,
     TunedDecisionClassifier,
 )
@@ -30,6 +31,8 @@ ESTIMATORS = {
     "mlspl-published": MLSPLClassifier.as_published(n_codes=8, beta=0.05, random_state=0),
     "mlspl-cv": MLSPLClassifierCV(n_codes=8, random_state=0, **GRID),
     "self-paced": SelfPacedClassifier(LogisticRegression(), random_state=0),
+    "linear-space": MLSPLClassifier(space="linear", n_codes=8, random_state=0),
+    "forest": SelfPacedForestClassifier(n_estimators=20, random_state=0),
     "ranksvm": RankSVMClassifier(),
     "ml-knn": MLkNNClassifier(),
     "tram": TRAMClassifier(),
