@@ -89,7 +89,7 @@ def find_pace_function(trial: pd.Series) -> str | None:
 
 def _list_scores(summary: pd.DataFrame) -> Table:
     criteria = list(dict.fromkeys(summary["criterion"]))
-    heads = ["method"]
+    heads: list[Head | str] = ["method"]
     heads += [Head(_title(name), largest_first=CRITERIA[name].greater_is_better) for name in criteria]
     rows: list[list[Cell | str]] = []
     for variant, of_variant in summary.groupby("variant", sort=False):
@@ -114,7 +114,7 @@ def _score(row: pd.Series) -> Cell:
     )
 
 
-def _draw_scores(summary: pd.DataFrame) -> list[str]:
+def _draw_scores(summary: pd.DataFrame) -> Sequence[str]:
     return [
         dot_chart(
             _title(str(name)),
@@ -127,7 +127,7 @@ def _draw_scores(summary: pd.DataFrame) -> list[str]:
     ]
 
 
-def _draw_functions(paced: pd.DataFrame, unpaced: pd.DataFrame) -> list[str]:
+def _draw_functions(paced: pd.DataFrame, unpaced: pd.DataFrame) -> Sequence[str]:
     functions = list(dict.fromkeys(paced["function"]))
     if len(functions) < 2:
         return []
@@ -159,7 +159,7 @@ def _list_timings(standard: pd.DataFrame) -> Table:
                 Cell(number(peaks[variant], 0), peaks[variant]),
             ]
         )
-    heads = ["method", *map(Head, (*columns.values(), "together, s", "memory, MB"))]
+    heads: list[Head | str] = ["method", *map(Head, (*columns.values(), "together, s", "memory, MB"))]
     caption = "Seconds a trial, mean over the splits, on one core; the most memory its process held."
     return Table(caption, heads, rows)
 
@@ -185,7 +185,7 @@ def _list_pairs(block: str, comparisons: Sequence[Comparison]) -> tuple[Table | 
         ]
         for row in pairs.itertuples()
     ]
-    heads = ["criterion", "better", "worse", *map(Head, ("difference", "p", "p (Holm)"))]
+    heads: list[Head | str] = ["criterion", "better", "worse", *map(Head, ("difference", "p", "p (Holm)"))]
     caption = f"Wilcoxon's signed-rank test over {pairs['blocks'].iloc[0]} splits, adjusted by Holm."
     note = (
         f"{count} of {len(pairs)} pairs differ at α = {_ALPHA:g}. Splits of one data set share rows, so "

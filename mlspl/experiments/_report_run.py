@@ -43,7 +43,11 @@ def rank_methods(comparisons: Sequence[Comparison]) -> dict[str, Any] | None:
     if not ranked:
         return None
     methods = ranked[0][0].methods
-    heads = ["criterion", *(Head(method_title(name)) for name in methods), Head("Friedman p")]
+    heads: list[Head | str] = [
+        "criterion",
+        *(Head(method_title(name)) for name in methods),
+        Head("Friedman p"),
+    ]
     rows: list[list[Cell | str]] = []
     for comparison, ranking in ranked:
         best = ranking.ranks.min()
@@ -89,7 +93,7 @@ def list_warnings(frame: pd.DataFrame) -> Table | None:
         [method_title(method), dataset, Cell(str(count), count), Cell(text, style="error")]
         for (method, dataset, text), count in counts.most_common()
     ]
-    heads = ["method", "data set", Head("trials", largest_first=True), "warning"]
+    heads: list[Head | str] = ["method", "data set", Head("trials", largest_first=True), "warning"]
     return Table("What the methods warned of.", heads, rows, "tall")
 
 
@@ -101,7 +105,8 @@ def _list_datasets(frame: pd.DataFrame, datasets: Mapping[str, Dataset]) -> Tabl
         cells = [Cell(f"{size:g}" if isinstance(size, int) else number(size, 2), size) for size in sizes]
         shares = ", ".join(f"{100 * share:g} %" for share in sorted(set(trials["train"])))
         rows.append([name, *(cells or [Cell("–")] * 4), shares, fingerprint[:12]])
-    heads = ["data set", *map(Head, ("rows", "features", "labels", "labels a row")), "trained on", "checksum"]
+    numbers = map(Head, ("rows", "features", "labels", "labels a row"))
+    heads: list[Head | str] = ["data set", *numbers, "trained on", "checksum"]
     return Table("Data sets, with their features as they are in the file.", heads, rows)
 
 

@@ -1,5 +1,7 @@
 """What every estimator shares: checking the input, keeping the names, shaping the answers."""
 
+from typing import Any, ClassVar
+
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -43,7 +45,7 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):
     _float_types: list = [np.float64]
     """What X may hold; anything else becomes the first of these."""
 
-    _contents = {
+    _contents: ClassVar[dict[str, Any]] = {
         "n_features_in_": "int",
         "feature_names_in_": "text (features)?",
         "label_names_": "text (labels)",

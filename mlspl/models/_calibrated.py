@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import clone
@@ -113,7 +113,7 @@ class OutOfFoldProbabilitiesMixin:
     The fit calls ``_prepare_calibration(X, Y, label_weight)``.
     """
 
-    _contents = {"_calibration": (LazyCalibration, AnchoredCalibration)}
+    _contents: ClassVar[dict[str, Any]] = {"_calibration": (LazyCalibration, AnchoredCalibration)}
     _calibration: LazyCalibration | AnchoredCalibration
 
     def _prepare_calibration(self, X, Y, label_weight, calibration=None) -> None:

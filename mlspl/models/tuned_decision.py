@@ -1,7 +1,7 @@
 """From scores to labels: calibration and threshold rule, chosen by validation for any estimator."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import clone
@@ -170,7 +170,7 @@ def choose_decision(
 class DecisionMixin:
     """For estimators with ``calibrations`` and ``thresholds`` to choose from, and ``_raw_scores(X)``."""
 
-    _contents = {
+    _contents: ClassVar[dict[str, Any]] = {
         "decisions_": "any",
         "calibration_": Calibration,
         "threshold_": Threshold,

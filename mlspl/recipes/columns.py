@@ -70,7 +70,8 @@ def _read_words(dataset: Dataset, j: int) -> np.ndarray:
 
 
 def _cells(dataset: Dataset, j: int) -> np.ndarray:
-    return dataset.X[:, [j]].toarray()[:, 0] if sparse.issparse(dataset.X) else dataset.X[:, j]
+    X: Any = dataset.X
+    return X[:, [j]].toarray()[:, 0] if sparse.issparse(X) else X[:, j]
 
 
 def _decode(dataset: Dataset, j: int, values: Sequence[Any], dtype: type) -> np.ndarray:

@@ -279,7 +279,7 @@ class Schema:
 
     def _match_count(self, dataset: Dataset) -> Any:
         """The rows as they are, if they are as wide as the model; columns that sparse ones lack are 0."""
-        X, _ = one_hot(dataset.X, dataset.feature_names, dataset.nominal, Path(dataset.name))
+        X: Any = one_hot(dataset.X, dataset.feature_names, dataset.nominal, Path(dataset.name))[0]
         given = X.shape[1]
         if given > self.n_features or (given < self.n_features and not sparse.issparse(X)):
             raise UserError(
