@@ -1,6 +1,5 @@
 """`mlspl datasets`: what there is, what is in it, getting it, turning it into another format."""
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -9,60 +8,23 @@ from rich.console import Console
 from rich.table import Table
 
 from mlspl._text import shown
-from mlspl.cli.sources import STANDARD, check_target, spooled
+from mlspl.cli.reading import DropOption, LabelSepOption, LabelsOption, NaOption, Reading, open_dataset
+from mlspl.cli.sources import check_target
 from mlspl.datasets import (
     EMBEDDED,
-    Dataset,
     fetch_dataset,
     find_entry,
     list_datasets,
     load_dataset,
     locate_dataset,
-    read_dataset,
     write_dataset,
 )
-from mlspl.errors import UserError
 
-__all__ = ["LabelsOption", "app", "open_dataset", "parse_labels"]
+__all__ = ["app"]
 
 app = typer.Typer(no_args_is_help=True, help="List, inspect, download and convert multi-label data sets.")
 
 _SHOWN_LABELS = 20
-
-LabelsOption = Annotated[
-    str | None,
-    typer.Option(
-        "--labels",
-        metavar="WHICH",
-        help="Label columns of a file: an XML, names with commas between, a pattern such as 'TAG_*', or "
-        "their number (negative: the last columns). By default the XML beside the file or MEKA's -C says.",
-    ),
-]
-
-
-def parse_labels(text: str | None) -> str | int | list[str] | None:
-    """What ``--labels`` means: a number, a list of names, or the pattern or XML path it is."""
-    if text is None:
-        return None
-    if text.lstrip("+-").isdecimal():
-        return int(text)
-    return text.split(",") if "," in text else text
-
-
-def open_dataset(source: str, labels: str | Sequence[str] | None = None, encode: bool = True) -> Dataset:
-    """The registered data set of that name, the file of that path, or standard input if it is ``-``.
-
-    What was left out is said on stderr. `labels` is what ``--labels`` takes, or a list of names.
-    """
-    if source in list_datasets():
-        if labels is not None:
-            raise UserError(f"{source} is known by name, labels and all. --labels is for files of your own.")
-        return load_dataset(source, encode=encode)
-    if source != STANDARD and not Path(source).exists() and not Path(source).suffix:
-        find_entry(source)
-    which = parse_labels(labels) if labels is None or isinstance(labels, str) else list(labels)
-    with spooled(source) as path:
-        return read_dataset(path, which, encode)
 
 
 @app.command("list", epilog="Example: mlspl datasets list")
@@ -92,10 +54,11 @@ def list_command() -> None:
 def info_command(
     source: Annotated[str, typer.Argument(metavar="NAME-or-FILE", help="A known name, or a file of yours.")],
     labels: LabelsOption = None,
+    label_sep: LabelSepOption = None,
     every: Annotated[bool, typer.Option("--all", help=f"Show all labels, not {_SHOWN_LABELS}.")] = False,
 ) -> None:
     """Show the size of a data set, its label statistics, and the imbalance of every label."""
-    dataset = open_dataset(source, labels, encode=False)
+    dataset = open_dataset(source, labels, encode=False, reading=Reading(label_sep))
     statistics = dataset.describe()
     summary = Table(title=shown(dataset.name), show_header=False)
     summary.add_column(style="bold")
@@ -157,10 +120,14 @@ def convert_command(
     source: Annotated[str, typer.Argument(metavar="IN", help="A known name, or a file of yours.")],
     target: Annotated[Path, typer.Argument(metavar="OUT", help="A file; its suffix says the format.")],
     labels: LabelsOption = None,
+    label_sep: LabelSepOption = None,
+    na: NaOption = None,
+    drop: DropOption = "",
 ) -> None:
     """Write a data set as ARFF, CSV or Parquet, with the XML that names its labels, or as svmlight."""
     check_target(target, source, labels)
     holds_categories = target.suffix.lower() in (".arff", ".csv", ".tsv", ".parquet")
-    dataset = open_dataset(source, labels, encode=not holds_categories)
+    reading = Reading.of(label_sep, na, drop)
+    dataset = open_dataset(source, labels, encode=not holds_categories, reading=reading)
     path = write_dataset(dataset, target)
     Console(soft_wrap=True).print(f"{shown(str(dataset))}\nwritten to {shown(str(path))}", highlight=False)

@@ -1,24 +1,26 @@
 """`mlspl evaluate`: how good a saved model is on rows whose labels are known."""
 
-from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
 
 from mlspl._files import replacing
 from mlspl._text import shown
-from mlspl.cli.datasets import open_dataset
-from mlspl.cli.predict import ModelArgument, answer, matched, open_model
-from mlspl.cli.scores import criteria_table, labels_table, score_rows, scores_text
-from mlspl.cli.sources import STANDARD, check_target, counted, file_name, notes
-from mlspl.datasets import Dataset, list_datasets
+from mlspl.cli.predict import ModelArgument, answer, matched, open_model, row_blocks
+from mlspl.cli.reading import open_labelled
+from mlspl.cli.scores import Scores, criteria_table, labels_table, score_rows, scores_text, tally_scores
+from mlspl.cli.sources import STANDARD, check_target, counted, notes
 from mlspl.errors import UserError
+from mlspl.metrics import Tally
+from mlspl.persistence import ModelInfo
+from mlspl.recipes import take_rows
 
 __all__ = ["evaluate"]
 
 _SUFFIXES = (".csv", ".json")
+_BEST = (1, 3, 5)
 
 
 def evaluate(
@@ -47,12 +49,9 @@ def evaluate(
         if out != STANDARD and Path(out).suffix.lower() not in _SUFFIXES:
             raise UserError(f"{out}: the suffix must be .csv or .json, for it says what to write.")
     estimator, info = open_model(model)
-    dataset = _in_order(replace(_open(data, info.label_names), name=file_name(data)), info.label_names)
+    dataset = open_labelled(data, info)
     table = matched(dataset, info)
-    F = answer(estimator, "decision_function", table, info, model)
-    P = answer(estimator, "predict", table, info, model)
-    with notes():
-        scores = score_rows(dataset.Y, F, P, info.label_names)
+    scores = _score(estimator, table, dataset.Y, info, model)
     # Files first: what is shown may go to a pipe that is closed.
     if out not in (None, STANDARD):
         with replacing(Path(out)) as target:
@@ -69,13 +68,16 @@ def evaluate(
         console.print(f"Wrote {shown(out)}", soft_wrap=True)
 
 
-def _open(data: str, label_names: list[str]) -> Dataset:
-    return open_dataset(data, None if data in list_datasets() else label_names, encode=False)
-
-
-def _in_order(dataset: Dataset, label_names: list[str]) -> Dataset:
-    """The data set with the labels of the model, in its order."""
-    position = {name: j for j, name in enumerate(dataset.label_names)}
-    if missing := [name for name in label_names if name not in position]:
-        raise UserError(f"{dataset.name} has no label {missing[0]!r}, which the model predicts.")
-    return replace(dataset, Y=dataset.Y[:, [position[name] for name in label_names]], label_names=label_names)
+def _score(estimator: Any, table: Any, Y: Any, info: ModelInfo, path: Path) -> Scores:
+    """Every criterion; of more rows and labels than fit one block, added up block by block, without AUC."""
+    blocks = row_blocks(table.shape[0], len(info.label_names))
+    tally = Tally(at=_BEST)
+    for rows in blocks:
+        some = take_rows(table, rows)
+        F = answer(estimator, "decision_function", some, info, path)
+        P = answer(estimator, "predict", some, info, path)
+        with notes():
+            if len(blocks) == 1:
+                return score_rows(Y, F, P, info.label_names)
+            tally.add(Y[rows], F, P)
+    return tally_scores(tally, info.label_names)

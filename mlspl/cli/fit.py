@@ -16,7 +16,18 @@ from sklearn.pipeline import Pipeline
 from mlspl._files import replacing
 from mlspl._progress import show_progress
 from mlspl._text import shown
-from mlspl.cli.datasets import LabelsOption, open_dataset
+from mlspl.cli.reading import (
+    CategoricalOption,
+    DropOption,
+    LabelSepOption,
+    LabelsOption,
+    NaOption,
+    NumericOption,
+    Reading,
+    TextOption,
+    open_dataset,
+    split_names,
+)
 from mlspl.cli.scores import criteria_table, plain, score_rows
 from mlspl.cli.sources import STANDARD, check_target, counted, file_name, note, notes
 from mlspl.datasets import Dataset
@@ -34,13 +45,19 @@ def fit(
         str,
         typer.Argument(
             metavar="DATA",
-            help="Your file: ARFF, CSV, Parquet, svmlight; - for standard input; or a known name.",
+            help="Your file: ARFF, CSV, JSON Lines, Parquet, svmlight, NumPy; - for stdin; or a known name.",
         ),
     ],
     out: Annotated[
         str, typer.Option("--out", "-o", metavar="FILE", help="The model file, such as model.skops.")
     ],
     labels: LabelsOption = None,
+    label_sep: LabelSepOption = None,
+    text: TextOption = "",
+    categorical: CategoricalOption = "",
+    numeric: NumericOption = "",
+    drop: DropOption = "",
+    na: NaOption = None,
     method: Annotated[
         str, typer.Option(help=f"One of {', '.join(METHODS)}; a + behind it has the decision tuned too.")
     ] = "mlspl",
@@ -70,9 +87,9 @@ def fit(
     """Learn the labels of a file and save the model.
 
     Missing numbers are filled with the median and categories one-hot encoded,
-    a missing one as a category of its own; everything is scaled. Unknown
-    labels (? or empty) are left out. All of it is in the model file, which is
-    safe to share.
+    a missing one as a category of its own; dates become their parts; everything
+    is scaled. Unknown labels (? or empty) are left out. All of it is in the
+    model file, which is safe to share.
     """
     check_target(out, data, labels)
     chosen = get_method(method)
@@ -81,13 +98,18 @@ def fit(
     if test_size is not None and not 0 < test_size < 1:
         raise UserError(f"--test-size is a share between 0 and 1, such as 0.3; it is {test_size:g}.")
     console = Console(stderr=out == STANDARD, highlight=False)
-    dataset = open_dataset(data, labels, encode=False)
-    recipe = Recipe(chosen, Schema.from_dataset(dataset), seed)
+    reading = Reading.of(label_sep, na, drop, text=text, categorical=categorical, numeric=numeric)
+    dataset = open_dataset(data, labels, encode=False, reading=reading)
+    recipe = Recipe(chosen, Schema.from_dataset(dataset, text=split_names(text)), seed)
     table, _ = recipe.schema.match(dataset)
-    if left_out := recipe.schema.dropped:
-        note(f"text that differs from row to row is left out of the features: {listed(left_out)}.")
-    if counting := find_counters(table):
-        note(f"numbers that count the rows are learnt from: {listed(counting)}. Take out what is an id.")
+    if left_out := [name for name in recipe.schema.dropped if dataset.kind(name) == "text"]:
+        words = ",".join(left_out)
+        note(f"text is left out of the features: {listed(left_out)}. To learn from it: --text '{words}'")
+    if left_out := [name for name in recipe.schema.dropped if dataset.kind(name) != "text"]:
+        note(f"words that differ from row to row are left out of the features: {listed(left_out)}.")
+    if counting := [name for name in find_counters(table) if recipe.schema.kind(name) == "numeric"]:
+        ids = ",".join(counting)
+        note(f"numbers that count the rows are learnt from: {listed(counting)}. Of ids: --drop '{ids}'")
     n_features = recipe.schema.n_features
     n_rows, n_labels = dataset.Y.shape
     split = protocol_split(n_rows, seed, round(1 - test_size, 12)) if test_size else None
@@ -113,6 +135,7 @@ def fit(
         "criterion": tune or None,
         "seed": seed,
         "test_size": test_size,
+        "reading": reading.to_json(dataset),
         "held_out_scores": scores and plain(scores),
         "seconds": round(time.perf_counter() - started, 3),
         "date": datetime.now(UTC).isoformat(timespec="seconds"),

@@ -2,23 +2,31 @@
 
 import csv
 import io
-from dataclasses import replace
+import json
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import IO, Annotated, Any
 
 import numpy as np
 import typer
 from rich.console import Console
+from scipy import sparse
 
-from mlspl import datasets
 from mlspl._files import replacing
+from mlspl._label_sets import label_sets
 from mlspl._text import safe_cell, shown
-from mlspl.cli.sources import STANDARD, check_target, counted, file_name, note, notes, spooled
+from mlspl.cli.reading import open_rows, split_names
+from mlspl.cli.sources import STANDARD, check_target, counted, note, notes
 from mlspl.datasets import Dataset
 from mlspl.errors import UserError, listed
+from mlspl.metrics import top_labels
 from mlspl.persistence import ModelInfo, read_model
+from mlspl.recipes import take_rows
 
-__all__ = ["ModelArgument", "answer", "matched", "open_model", "predict"]
+__all__ = ["ModelArgument", "answer", "matched", "open_model", "predict", "row_blocks"]
+
+# Scores of more pairs than this (80 MB) are not held at once.
+_MOST_PAIRS = 10**7
 
 ModelArgument = Annotated[Path, typer.Argument(metavar="MODEL", help="A file that `mlspl fit` has written.")]
 
@@ -39,37 +47,121 @@ def predict(
     top: Annotated[
         int | None, typer.Option(metavar="K", min=1, help="Write the names of the K best labels of each row.")
     ] = None,
+    form: Annotated[
+        str,
+        typer.Option(
+            "--format",
+            metavar="FORM",
+            help="columns: 0 or 1 for every label; names: the labels of a row, a|b.",
+        ),
+    ] = "columns",
+    keep: Annotated[
+        str,
+        typer.Option(metavar="COLUMNS", help="Carry columns of DATA through, in front; commas between."),
+    ] = "",
 ) -> None:
     """Write the labels of new rows as CSV, one column a label.
 
     Columns are matched by name, in any order: extra ones are ignored and
     reported, missing ones are an error. Labels in the file are ignored.
     """
-    if scores + proba + (top is not None) > 1:
-        raise UserError("--scores, --proba and --top exclude one another: choose one.")
+    if scores + proba + (top is not None) + (form == "names") > 1:
+        raise UserError("--scores, --proba, --top and --format names exclude one another: choose one.")
+    if form not in ("columns", "names"):
+        raise UserError(f"--format is columns or names; it is {form!r}.")
     check_target(out, model, data)
     estimator, info = open_model(model)
     if top is not None and top > len(info.label_names):
         raise UserError(f"--top {top}: the model knows {counted(len(info.label_names), 'label')} only.")
-    table = matched(_open_rows(data, info), info)
+    kept = split_names(keep)
+    rows = open_rows(data, info, kept)
+    table = matched(rows, info, kept)
     asked = "predict_proba" if proba else "decision_function" if scores or top else "predict"
-    answers = answer(estimator, asked, table, info, model)
-    stream = io.StringIO()
-    writer = csv.writer(stream, lineterminator="\n")
-    names = [safe_cell(name) for name in info.label_names]
-    if top is not None:
-        writer.writerow([f"label_{rank}" for rank in range(1, top + 1)])
-        order = np.argsort(-answers, axis=1, kind="stable")[:, :top]
-        writer.writerows([names[j] for j in row] for row in order.tolist())
-    else:
-        writer.writerow(names)
-        writer.writerows(answers.tolist() if scores or proba else answers.astype(int).tolist())
+    sheet = _Sheet(info, rows, kept, top, form == "names", whole=asked == "predict")
+
+    def write(stream: IO[str]) -> None:
+        writer = csv.writer(stream, lineterminator="\n")
+        writer.writerow(sheet.heading())
+        for block in row_blocks(table.shape[0], len(info.label_names)):
+            answers = answer(estimator, asked, take_rows(table, block), info, model)
+            writer.writerows(sheet.rows(block, answers))
+
     if out == STANDARD:
+        stream = io.StringIO()
+        write(stream)
         typer.echo(stream.getvalue().encode(), nl=False)
         return
     with replacing(Path(out)) as target:
-        target.write(stream.getvalue())
-    Console(highlight=False, soft_wrap=True).print(f"Wrote {shown(out)}: {counted(len(answers), 'row')}")
+        write(target)
+    Console(highlight=False, soft_wrap=True).print(f"Wrote {shown(out)}: {counted(table.shape[0], 'row')}")
+
+
+def row_blocks(n_rows: int, n_labels: int) -> list[np.ndarray]:
+    """Rows to be answered at a time: all of them, unless rows × labels are more than memory should hold."""
+    step = max(1, _MOST_PAIRS // n_labels)
+    return [np.arange(start, min(start + step, n_rows)) for start in range(0, n_rows, step)] or [np.arange(0)]
+
+
+class _Sheet:
+    """How answers are written: columns kept from the file, then labels as columns, sets or a ranking."""
+
+    def __init__(
+        self, info: ModelInfo, dataset: Dataset, kept: list[str], top: int | None, sets: bool, whole: bool
+    ):
+        self.names = [safe_cell(name) for name in info.label_names]
+        self.kept, self.top, self.sets, self.whole = kept, top, sets, whole
+        self.cells = [_spelled(dataset, name) for name in kept]
+        reading = info.summary.get("reading")
+        reading = reading if isinstance(reading, dict) else {}
+        column, separator = reading.get("label_column"), reading.get("label_sep")
+        self.column = column if isinstance(column, str) and column else "labels"
+        self.separator = separator if isinstance(separator, str) and separator else "|"
+
+    def heading(self) -> list[str]:
+        """The first line."""
+        kept = [safe_cell(name) for name in self.kept]
+        if self.top is not None:
+            return kept + [f"label_{rank}" for rank in range(1, self.top + 1)]
+        return [*kept, safe_cell(self.column)] if self.sets else kept + self.names
+
+    def rows(self, block: np.ndarray, answers: np.ndarray) -> Iterator[list[Any]]:
+        """The lines of these rows."""
+        cells: Iterable[list[Any]]
+        if self.top is not None:
+            cells = ([self.names[j] for j in row] for row in top_labels(answers, self.top).tolist())
+        elif self.sets:
+            cells = ([self._join(row)] for row in label_sets(answers, self.names))
+        else:
+            cells = (answers.astype(int) if self.whole else answers).tolist()
+        for i, row in zip(block.tolist(), cells, strict=True):
+            yield [column[i] for column in self.cells] + row
+
+    def _join(self, labels: list[str]) -> str:
+        """A set of labels as one cell; as a JSON list if a label holds what separates them."""
+        if any(self.separator in label for label in labels):
+            return json.dumps(labels, ensure_ascii=False)
+        return self.separator.join(labels)
+
+
+def _spelled(dataset: Dataset, name: str) -> list[str]:
+    """The cells of a column as they were written."""
+    j = dataset.feature_names.index(name)
+    cells = dataset.X[:, [j]].toarray()[:, 0] if sparse.issparse(dataset.X) else dataset.X[:, j]
+    values = dataset.nominal.get(name)
+    if values is not None:
+        return [_safe(values[int(code)]) if code == code else "" for code in cells.tolist()]
+    if dataset.kind(name) == "date":
+        return [str(np.datetime64(int(day), "D")) if day == day else "" for day in cells.tolist()]
+    return [repr(value).removesuffix(".0") if value == value else "" for value in cells.tolist()]
+
+
+def _safe(word: str) -> str:
+    """A word as a cell; a number with a sign is no formula."""
+    try:
+        float(word)
+    except ValueError:
+        return safe_cell(word)
+    return word
 
 
 def open_model(path: Path) -> tuple[Any, ModelInfo]:
@@ -78,10 +170,10 @@ def open_model(path: Path) -> tuple[Any, ModelInfo]:
         return read_model(path)
 
 
-def matched(dataset: Dataset, info: ModelInfo) -> Any:
+def matched(dataset: Dataset, info: ModelInfo, kept: Sequence[str] = ()) -> Any:
     """The rows with the columns of the model; columns that it does not know are said on standard error."""
     table, extra = info.schema.match(dataset)
-    if extra:
+    if extra := [name for name in extra if name not in kept]:
         note(f"the model does not know, and ignores, {listed(extra)}.")
     return table
 
@@ -105,11 +197,3 @@ def answer(estimator: Any, method: str, table: Any, info: ModelInfo, path: Path)
             f"the model in {path} fails on these rows ({type(error).__name__}: {error}). It was written by "
             f"mlspl {info.versions.get('mlspl', '?')[:40]}. Was the file changed?"
         ) from error
-
-
-def _open_rows(data: str, info: ModelInfo) -> Dataset:
-    if data in datasets.list_datasets():
-        return datasets.load_dataset(data, encode=False)
-    with spooled(data) as path:
-        rows = datasets.read_unlabelled(path, ignored=info.label_names)
-    return replace(rows, name=file_name(data))

@@ -6,12 +6,13 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 
+import numpy as np
 from rich.table import Table
 
 from mlspl._text import safe_cell, shown
-from mlspl.metrics import CRITERIA, score_all, score_labels, score_others
+from mlspl.metrics import Tally, get_criterion, score_all, score_labels, score_others
 
-__all__ = ["Scores", "criteria_table", "labels_table", "plain", "score_rows", "scores_text"]
+__all__ = ["Scores", "criteria_table", "labels_table", "plain", "score_rows", "scores_text", "tally_scores"]
 
 Scores = tuple[dict[str, float], dict[str, dict[str, float]]]
 """The criteria overall, and those of each label."""
@@ -37,12 +38,22 @@ def score_rows(Y, F, P, label_names: Sequence[str]) -> Scores:
     return overall, labels
 
 
+def tally_scores(tally: Tally, label_names: Sequence[str]) -> Scores:
+    """The same of rows that were added up block by block; no AUC, which needs all rows at once."""
+    columns = {"auc": np.full(len(label_names), np.nan), **tally.label_scores()}
+    labels = {
+        name: {criterion: float(columns[criterion][j]) for criterion in _HEADINGS}
+        for j, name in enumerate(label_names)
+    }
+    return tally.scores(), labels
+
+
 def criteria_table(overall: Mapping[str, float]) -> Table:
     """The criteria overall, with what is better of each."""
     table = Table("criterion", "better", box=None, pad_edge=False)
     table.add_column("value", justify="right")
     for name, value in overall.items():
-        lower = name in CRITERIA and not CRITERIA[name].greater_is_better
+        lower = not get_criterion(name).greater_is_better
         table.add_row(
             name.replace("_", " ").replace("f1", "F1"), "lower" if lower else "higher", _number(value)
         )

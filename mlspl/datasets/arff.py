@@ -82,7 +82,7 @@ def read_arff(path: Path, options: ReadOptions = PLAIN) -> Table:
         return Words.of([spelled[j].get(row) for row in range(len(row_stop))])
 
     table = list(header.columns)
-    if any_sparse and options.kinds:
+    if any_sparse and options.kinds and not options.lenient:
         raise UserError(f"{path}: the kinds of columns can be said of dense files only.")
     asked = {
         j for j, column in enumerate(table) if options.kinds.get(column.name, column.kind) != column.kind

@@ -35,7 +35,7 @@ def read_arrays(path: Path, labels: Any, options: ReadOptions, unlabelled: bool 
     An ``.npz`` may hold X, Y, feature_names and label_names, or one sparse matrix as SciPy writes it. Labels
     are otherwise in the file that `labels` names or that lies beside: ``songs.labels.csv`` for songs.npy.
     """
-    if options.kinds or options.drop:
+    if (options.kinds or options.drop) and not options.lenient:
         raise UserError(f"{path}: an array has no columns to drop or to say the kind of.")
     members = _load(path)
     X = _pick(members, _FEATURES)
@@ -45,10 +45,10 @@ def read_arrays(path: Path, labels: Any, options: ReadOptions, unlabelled: bool 
     names = _names(members, "feature_names", X.shape[1], "x")
     if unlabelled:
         return Dataset(X, np.empty((X.shape[0], 0), np.int64), names, [], name=data_stem(path))
-    file = _labels_file(path, labels)
+    file, held = _labels_file(path, labels), ""
     Y = _pick(members, _LABELS)
     if file is not None:
-        Y, label_names = _read_labels(file, options)
+        Y, label_names, held = _read_labels(file, options)
     elif Y is not None:
         label_names = _names(members, "label_names", np.shape(Y)[-1] if np.ndim(Y) == 2 else 0, "")
         Y = _check_table(Y, path)
@@ -60,7 +60,7 @@ def read_arrays(path: Path, labels: Any, options: ReadOptions, unlabelled: bool 
         )
     if Y.shape[0] != X.shape[0]:
         raise DataFormatError(f"{X.shape[0]} rows of features, but {Y.shape[0]} of labels.", file or path)
-    return Dataset(X, Y, names, label_names, name=data_stem(path))
+    return Dataset(X, Y, names, label_names, name=data_stem(path), label_column=held)
 
 
 def _load(path: Path) -> dict[str, Any]:
@@ -140,7 +140,8 @@ def _separator(lines: list[str]) -> str | None:
     return None if any(sign in line for line in lines for sign in "|;,[") else "|"
 
 
-def _read_labels(path: Path, options: ReadOptions) -> tuple[Any, list[str]]:
+def _read_labels(path: Path, options: ReadOptions) -> tuple[Any, list[str], str]:
+    """The labels, their names, and the column that held them if one did."""
     suffix = data_suffix(path)
     if suffix in _TABLES:
         return _TABLES[suffix](path, options).to_labels(options)
@@ -154,10 +155,10 @@ def _read_labels(path: Path, options: ReadOptions) -> tuple[Any, list[str]]:
             lambda row, message: DataFormatError(message, path, row + 1),
         )
         assert found is not None
-        return labels_as_table(check_labels(found[0])), found[1]
+        return labels_as_table(check_labels(found[0])), found[1], "labels"
     members = _load(path)
     Y = _pick(members, (*_LABELS, "X"))
     if Y is None:
         raise DataFormatError(f"it holds no array {' or '.join(_LABELS)}.", path)
     Y = _check_table(Y, path)
-    return Y, _names(members, "label_names", Y.shape[1], "")
+    return Y, _names(members, "label_names", Y.shape[1], ""), ""

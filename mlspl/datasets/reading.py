@@ -40,6 +40,7 @@ def read_dataset(
     na_values: Collection[str] | None = None,
     drop: Collection[str] = (),
     kinds: Mapping[str, str] | None = None,
+    strict: bool = True,
 ) -> Dataset:
     r"""Read a file of your own.
 
@@ -72,6 +73,8 @@ def read_dataset(
     kinds : mapping, optional
         Kinds of columns that are not as they look: ``{"zip": "categorical", "review": "text"}``. A column is
         ``"numeric"``, ``"categorical"``, ``"text"`` or ``"date"``.
+    strict : bool, default=True
+        Whether `drop` and `kinds` may name only columns that the file has.
 
     Returns
     -------
@@ -99,10 +102,11 @@ def read_dataset(
     [[1, 0], [0, 1], [1, 1]]
     """
     path = Path(path)
-    options = ReadOptions(label_sep, na_values, drop, kinds or {})
+    options = ReadOptions(label_sep, na_values, drop, kinds or {}, lenient=not strict)
     suffix = _suffix(path)
     if suffix in _SVMLIGHT:
-        _refuse_options(options, path)
+        if strict:
+            _refuse_options(options, path)
         return read_svmlight(path, labels)
     if suffix in _ARRAYS:
         return read_arrays(path, labels, options)
@@ -158,7 +162,7 @@ def read_unlabelled(
 
 
 def _refuse_options(options: ReadOptions, path: Path) -> None:
-    if options != ReadOptions():
+    if options.label_sep or options.na_values or options.drop or options.kinds:
         raise UserError(
             f"{path}: svmlight has numbers only; label_sep, na_values, drop and kinds are for tables."
         )

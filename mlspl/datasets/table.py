@@ -67,15 +67,15 @@ class Table:
         is_feature = np.array([column.name not in ignored for column in self.columns])
         return self._dataset(is_feature, np.empty((self.cells.shape[0], 0), np.int64), [], encode=False)
 
-    def to_labels(self, options: Any) -> tuple[Any, list[str]]:
-        """All columns as labels: 0/1 columns, or the one that holds label sets."""
+    def to_labels(self, options: Any) -> tuple[Any, list[str], str]:
+        """All columns as labels, or the one that holds label sets, which is named last."""
         position = self._recognise_labels()
         if position is None and len(self.columns) == 1 and not self._is_binary(0):
             position = self.columns[0].name
         names = [column.name for column in self.columns]
         if position is not None:
-            return self._label_sets(np.array([names.index(position)]), options)
-        return self._label_matrix(np.arange(len(names))), names
+            return *self._label_sets(np.array([names.index(position)]), options), position
+        return self._label_matrix(np.arange(len(names))), names, ""
 
     def _recognise_labels(self) -> str | None:
         """The one column that holds lists, or that is called labels or tags and holds words."""

@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from mlspl import correlation, model_selection, models, pacing, spaces
+from mlspl import correlation, model_selection, models, pacing, recipes, spaces
 from mlspl.persistence.foreign import FOREIGN_CONTENTS
 from mlspl.persistence.shapes import declared_contents, declared_types
 
 __all__ = ["ALLOWED", "OBJECTS", "PLAIN", "TRUSTED_TYPES", "full_name"]
 
-_ROOMS = (pacing, model_selection, spaces, correlation, models)
+_ROOMS = (pacing, model_selection, spaces, correlation, models, recipes)
 _SCALARS = (np.bool_, np.int8, np.int16, np.int32, np.int64, np.uint8, np.float32, np.float64)
 _MATRICES = (sparse.csr_array, sparse.csr_matrix)
 

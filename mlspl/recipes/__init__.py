@@ -5,6 +5,7 @@ before an estimator what its columns need; `METHODS` is the one registry of meth
 tunes.
 """
 
+from mlspl.recipes.dates import DateParts
 from mlspl.recipes.methods import (
     METHODS,
     TUNING_BUDGET,
@@ -23,6 +24,7 @@ __all__ = [
     "METHODS",
     "TUNING_BUDGET",
     "TUNING_FOLDS",
+    "DateParts",
     "Method",
     "Recipe",
     "Schema",

@@ -10,16 +10,22 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from scipy import sparse
 from sklearn.base import BaseEstimator
+from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from mlspl.datasets import Dataset
 from mlspl.errors import UserError
+from mlspl.recipes.dates import DateParts
 
 __all__ = ["KINDS", "Kind", "is_binary"]
+
+# Of each column of text: rarer words than the fifty thousand most frequent say too little of too few rows.
+_MOST_WORDS = 50_000
 
 
 @dataclass(frozen=True)
@@ -33,10 +39,13 @@ class Kind:
     transform : callable
         The categories of each column of this kind (None where they are not known) and whether the result is
         kept sparse, to a transformer of these columns.
+    alone : bool, default=False
+        Whether every column has a transformer of its own, which takes it as a series.
     """
 
     read: Callable[[Dataset, int], np.ndarray]
     transform: Callable[[Sequence[Any], bool], BaseEstimator]
+    alone: bool = False
 
 
 def is_binary(values: Sequence[str]) -> bool:
@@ -67,6 +76,21 @@ def _read_words(dataset: Dataset, j: int) -> np.ndarray:
         return _decode(dataset, j, values, object)
     numbers = _cells(dataset, j).tolist()
     return np.array([repr(n).removesuffix(".0") if n == n else np.nan for n in numbers], dtype=object)
+
+
+def _read_text(dataset: Dataset, j: int) -> np.ndarray:
+    words = _read_words(dataset, j)
+    words[pd.isna(words)] = ""
+    return words
+
+
+def _read_dates(dataset: Dataset, j: int) -> np.ndarray:
+    name = dataset.feature_names[j]
+    if dataset.kind(name) in ("date", "numeric"):
+        return _cells(dataset, j)
+    raise UserError(
+        f"{dataset.name}: column {name!r} holds no dates such as 2024-12-31; the model learnt dates."
+    )
 
 
 def _cells(dataset: Dataset, j: int) -> np.ndarray:
@@ -103,9 +127,20 @@ def _encode_categories(categories: Sequence[Any], keep_sparse: bool) -> Pipeline
     return Pipeline([("encode", encode), ("scale", StandardScaler(with_mean=not keep_sparse))])
 
 
+def _split_dates(categories: Sequence[Any], keep_sparse: bool) -> Pipeline:
+    fill = SimpleImputer(strategy="median", keep_empty_features=True)
+    return Pipeline([("parts", DateParts()), ("fill", fill), ("scale", StandardScaler())])
+
+
+def _weigh_words(categories: Sequence[Any], keep_sparse: bool) -> TfidfVectorizer:
+    return TfidfVectorizer(sublinear_tf=True, max_features=_MOST_WORDS)
+
+
 KINDS: dict[str, Kind] = {
     "numeric": Kind(_read_numbers, _scale_numbers),
     "categorical": Kind(_read_words, _encode_categories),
+    "date": Kind(_read_dates, _split_dates),
+    "text": Kind(_read_text, _weigh_words, alone=True),
 }
-"""Every kind of column. Missing numbers become the median of their column; a missing category is one of its
-own; a category that was not there when the model was fitted counts as none."""
+"""Every kind of column. Missing numbers and dates become the median of their column; a missing category is
+one of its own; a category or a word that was not there when the model was fitted counts as none."""

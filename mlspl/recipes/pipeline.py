@@ -21,7 +21,8 @@ def build_pipeline(schema: Schema, estimator: BaseEstimator) -> Pipeline:
     """Put before an estimator what the columns need: missing values filled, categories one-hot, all scaled.
 
     Missing numbers become the median of their column; a missing category is a category of its own; a category
-    that the training rows do not have counts as none. Sparse tables are divided but not centred, and what is
+    that the training rows do not have counts as none. Dates become their parts and elapsed days, text TF-IDF
+    weights of its words. Sparse tables are divided but not centred, and what is
     missing there becomes 0.
 
     Parameters
@@ -51,11 +52,13 @@ def build_pipeline(schema: Schema, estimator: BaseEstimator) -> Pipeline:
         fill = SimpleImputer(strategy="constant", fill_value=0.0, keep_empty_features=True)
         scale = StandardScaler(with_mean=schema.layout == "dense")
         return Pipeline([("fill", fill), ("scale", scale), ("model", estimator)])
-    keep_sparse = _is_wide(schema)
+    keep_sparse = _is_wide(schema) or "text" in schema.kinds.values()
     parts = []
     for kind, of_kind in KINDS.items():
         names = [name for name in schema.names or () if schema.kind(name) == kind]
-        if names:
+        if of_kind.alone:
+            parts += [(f"{kind}: {name}", of_kind.transform([], keep_sparse), name) for name in names]
+        elif names:
             categories = [schema.categories.get(name) for name in names]
             parts.append((kind, of_kind.transform(categories, keep_sparse), names))
     columns = ColumnTransformer(parts, sparse_threshold=1.0 if keep_sparse else 0.0)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -70,7 +70,7 @@ class Schema:
     dropped: Sequence[str] = ()
 
     @classmethod
-    def from_dataset(cls, dataset: Dataset) -> Schema:
+    def from_dataset(cls, dataset: Dataset, text: Collection[str] = ()) -> Schema:
         """Return the schema of a data set that is to be learnt from.
 
         Dense data become a DataFrame with categories as text, so that a fitted pipeline takes the user's own
@@ -80,6 +80,8 @@ class Schema:
         ----------
         dataset : Dataset
             Read with ``encode=False``.
+        text : collection of str
+            Columns of text to learn from; other text is dropped.
         """
         n_rows = dataset.X.shape[0]
         if sparse.issparse(dataset.X):
@@ -89,7 +91,14 @@ class Schema:
         kinds: dict[str, str] = {}
         categories: dict[str, tuple[Any, ...]] = {}
         for j, name in enumerate(dataset.feature_names):
-            values = dataset.nominal.get(name, ())
+            values, kind = dataset.nominal.get(name, ()), dataset.kind(name)
+            if name in text or kind == "date":
+                names.append(name)
+                kinds[name] = "text" if name in text else kind
+                continue
+            if kind == "text":
+                dropped.append(name)
+                continue
             if is_binary(values):
                 names.append(name)
                 continue
@@ -123,6 +132,9 @@ class Schema:
         kinds, categories = {}, {}
         for name, column in zip(names, (frame[name] for name in frame.columns), strict=True):
             if pd.api.types.is_numeric_dtype(column.dtype):
+                continue
+            if pd.api.types.is_datetime64_any_dtype(column.dtype):
+                kinds[name] = "date"
                 continue
             kinds[name] = "categorical"
             values = set(column.dropna())

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from mlspl.cli import main as cli
-from mlspl.cli.datasets import parse_labels
+from mlspl.cli.reading import parse_labels
 from mlspl.datasets import load_dataset, read_dataset, write_dataset
 
 TABLE = "size,colour,sea,sand\n1.5,red,0,1\n2,green,1,1\n,blue,1,0\n"

@@ -1,0 +1,222 @@
+"""How the commands read files: the options that say what a file does not, kept in the model for new rows."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+
+from mlspl._label_sets import label_sets, table_of_label_sets
+from mlspl._validation import check_labels
+from mlspl.cli.sources import STANDARD, file_name, note, spooled
+from mlspl.datasets import (
+    Dataset,
+    find_entry,
+    list_datasets,
+    load_dataset,
+    read_dataset,
+    read_unlabelled,
+)
+from mlspl.errors import UserError, listed
+from mlspl.persistence import ModelInfo
+
+__all__ = [
+    "CategoricalOption",
+    "DropOption",
+    "LabelSepOption",
+    "LabelsOption",
+    "NaOption",
+    "NumericOption",
+    "Reading",
+    "TextOption",
+    "open_dataset",
+    "open_labelled",
+    "open_rows",
+    "parse_labels",
+    "split_names",
+]
+
+_NAMES = "Names with commas between."
+# Their labels are in a file beside them.
+_ARRAYS = (".npy", ".npz")
+
+LabelsOption = Annotated[
+    str | None,
+    typer.Option(
+        "--labels",
+        metavar="WHICH",
+        help="Label columns of a file: an XML, names with commas between, a pattern such as 'TAG_*', or "
+        "their number (negative: the last columns); or the one column that holds the labels of each row, as "
+        "a|b. By default the XML beside the file, MEKA's -C, or a column called labels or tags.",
+    ),
+]
+LabelSepOption = Annotated[
+    str | None,
+    typer.Option(
+        "--label-sep", metavar="SIGN", help="What separates the labels in a column that holds several."
+    ),
+]
+NaOption = Annotated[
+    str | None,
+    typer.Option(
+        "--na",
+        metavar="VALUES",
+        help="Words for a missing value, commas between, in place of ?, NA, nan, null and the like.",
+    ),
+]
+DropOption = Annotated[str, typer.Option("--drop", metavar="COLUMNS", help=f"Leave columns out. {_NAMES}")]
+CategoricalOption = Annotated[
+    str, typer.Option("--categorical", metavar="COLUMNS", help=f"Take numbers for categories. {_NAMES}")
+]
+NumericOption = Annotated[
+    str, typer.Option("--numeric", metavar="COLUMNS", help=f"Refuse what is no number there. {_NAMES}")
+]
+TextOption = Annotated[
+    str, typer.Option("--text", metavar="COLUMNS", help=f"Learn from the words of text (TF-IDF). {_NAMES}")
+]
+
+
+def split_names(text: str | None) -> list[str]:
+    """The names in a list with commas between."""
+    return [name.strip() for name in (text or "").split(",") if name.strip()]
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What a user said about a file that the file does not say itself."""
+
+    label_sep: str | None = None
+    na_values: Sequence[str] | None = None
+    drop: Sequence[str] = ()
+    kinds: Mapping[str, str] | None = None
+
+    @classmethod
+    def of(cls, label_sep: str | None, na: str | None, drop: str, **columns: str) -> "Reading":
+        """Read the options; `columns` are names by kind."""
+        kinds: dict[str, str] = {}
+        for kind, names in columns.items():
+            for name in split_names(names):
+                if kinds.setdefault(name, kind) != kind:
+                    raise UserError(f"column {name!r} cannot be both {kinds[name]} and {kind}.")
+        return cls(label_sep or None, None if na is None else split_names(na), split_names(drop), kinds)
+
+    def options(self) -> dict[str, Any]:
+        """The arguments of `read_dataset`."""
+        return {name: getattr(self, name) for name in self.__dataclass_fields__}
+
+    def to_json(self, dataset: Dataset) -> dict[str, Any]:
+        """What a model file keeps of it, to read new rows in the same way."""
+        na = None if self.na_values is None else list(self.na_values)
+        return {
+            "label_column": dataset.label_column,
+            "label_sep": self.label_sep,
+            "na_values": na,
+            "drop": list(self.drop),
+        }
+
+
+def parse_labels(text: str | None) -> str | int | list[str] | None:
+    """What ``--labels`` means: a number, a list of names, or the pattern or XML path it is."""
+    if text is None:
+        return None
+    if text.lstrip("+-").isdecimal():
+        return int(text)
+    return text.split(",") if "," in text else text
+
+
+def open_dataset(
+    source: str,
+    labels: str | Sequence[str] | None = None,
+    encode: bool = True,
+    reading: Reading | None = None,
+) -> Dataset:
+    """The registered data set of that name, the file of that path, or standard input if it is ``-``.
+
+    What was left out is said on stderr. `labels` is what ``--labels`` takes, or a list of names.
+    """
+    if source in list_datasets():
+        if labels is not None or (reading is not None and any(reading.options().values())):
+            raise UserError(f"{source} is known by name, labels and all. --labels is for files of your own.")
+        return load_dataset(source, encode=encode)
+    if source != STANDARD and not Path(source).exists() and not Path(source).suffix:
+        find_entry(source)
+    which = parse_labels(labels) if labels is None or isinstance(labels, str) else list(labels)
+    with spooled(source) as path:
+        return read_dataset(path, which, encode, **(reading or Reading()).options())
+
+
+def open_rows(source: str, info: ModelInfo, keep: Sequence[str] = ()) -> Dataset:
+    """New rows for a model, read as its training rows were; columns to keep are read as they are written."""
+    if source in list_datasets():
+        if keep:
+            raise UserError(f"{source} is known by name, and has no columns to keep.")
+        return load_dataset(source, encode=False)
+    kept = _kept(info)
+    ignored = {*info.label_names, kept["label_column"], *kept["drop"]} - set(keep)
+    kinds = dict.fromkeys(keep, "categorical") | dict(info.schema.kinds)
+    with spooled(source) as path:
+        rows = read_unlabelled(path, ignored, na_values=kept["na_values"], kinds=kinds)
+    if missing := [name for name in keep if name not in rows.feature_names]:
+        raise UserError(f"{file_name(source)} has no column {missing[0]!r} to keep.")
+    return replace(rows, name=file_name(source))
+
+
+def open_labelled(source: str, info: ModelInfo) -> Dataset:
+    """Rows with the labels of a model, in its order, read as its training rows were."""
+    if source in list_datasets():
+        return _in_order(load_dataset(source, encode=False), info.label_names)
+    kept = _kept(info)
+    column = kept["label_column"]
+    with spooled(source) as path:
+        dataset = read_dataset(
+            path,
+            None if path.suffix.lower() in _ARRAYS else column or info.label_names,
+            encode=False,
+            label_sep=kept["label_sep"] if column else None,
+            na_values=kept["na_values"],
+            drop=kept["drop"],
+            kinds=info.schema.kinds,
+            strict=False,
+        )
+    dataset = replace(dataset, name=file_name(source))
+    return (
+        _of_sets(dataset, info.label_names) if dataset.label_column else _in_order(dataset, info.label_names)
+    )
+
+
+def _in_order(dataset: Dataset, label_names: list[str]) -> Dataset:
+    """The data set with the labels of the model, in its order."""
+    position = {name: j for j, name in enumerate(dataset.label_names)}
+    if missing := [name for name in label_names if name not in position]:
+        raise UserError(f"{dataset.name} has no label {missing[0]!r}, which the model predicts.")
+    return replace(dataset, Y=dataset.Y[:, [position[name] for name in label_names]], label_names=label_names)
+
+
+def _of_sets(dataset: Dataset, label_names: list[str]) -> Dataset:
+    """The same of labels that stood in one column, where a label that no row has is not missing."""
+    known = set(label_names)
+    if unknown := [name for name in dataset.label_names if name not in known]:
+        note(f"the model does not know, and is not judged by, the labels {listed(unknown)}.")
+    missing = check_labels(dataset.Y).known
+    rows: list[list[str] | None] = [
+        [name for name in row if name in known] for row in label_sets(dataset.Y, dataset.label_names)
+    ]
+    for i in () if missing is None else np.flatnonzero(~missing.any(axis=1)):
+        rows[i] = None
+    Y, _ = table_of_label_sets(rows, label_names)
+    return replace(dataset, Y=Y, label_names=label_names)
+
+
+def _kept(info: ModelInfo) -> dict[str, Any]:
+    """What the model file says of the reading of its training rows; a stranger's may say anything."""
+    told = info.summary.get("reading")
+    told = told if isinstance(told, dict) else {}
+    text = {name: told.get(name) for name in ("label_column", "label_sep")}
+    lists = {name: told.get(name) for name in ("na_values", "drop")}
+    fine = {name: value if isinstance(value, str) else None for name, value in text.items()}
+    for name, value in lists.items():
+        is_list = isinstance(value, list) and all(isinstance(part, str) for part in value)
+        fine[name] = value if is_list else None
+    return {**fine, "label_column": fine["label_column"] or "", "drop": fine["drop"] or []}

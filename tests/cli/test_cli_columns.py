@@ -1,0 +1,190 @@
+"""Files as people have them, through fit, predict and evaluate: label sets, text, dates, ids."""
+
+import csv
+import gzip
+import io
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from mlspl.cli import predict as predict_command
+from mlspl.datasets import load_dataset
+
+N = 120
+
+
+def read(text):
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+@pytest.fixture(scope="module")
+def songs():
+    """Moods that follow from words, town, day and tempo."""
+    rng = np.random.default_rng(0)
+    tempo = rng.normal(size=N).round(3)
+    town = rng.choice(["NA", "DE"], N)
+    sad = rng.random(N) < 0.5
+    moods = [
+        "|".join(
+            name
+            for name, is_so in (("fast", tempo[i] > 0), ("namibian", town[i] == "NA"), ("sad", sad[i]))
+            if is_so
+        )
+        for i in range(N)
+    ]
+    return pd.DataFrame({
+        "id": [f"{i:04d}" for i in range(N)],
+        "tempo": tempo,
+        "town": town,
+        "heard": pd.date_range("2020-01-01", periods=N).strftime("%Y-%m-%d"),
+        "review": [f"it {'made me weep all night' if s else 'let me dance'}, {i}" for i, s in enumerate(sad)],
+        "moods": moods,
+    })  # fmt: skip
+
+
+def write_formats(songs, folder):
+    songs.to_csv(folder / "songs.csv", index=False)
+    songs.to_csv(folder / "bars.csv", index=False, sep=";", decimal=",")
+    with gzip.open(folder / "songs.csv.gz", "wt") as stream:
+        songs.to_csv(stream, index=False)
+    with (folder / "songs.jsonl").open("w") as stream:
+        for row in songs.to_dict("records"):
+            stream.write(json.dumps({**row, "moods": row["moods"].split("|") if row["moods"] else []}) + "\n")
+    return ["songs.csv", "bars.csv", "songs.csv.gz", "songs.jsonl"]
+
+
+def test_label_sets_text_and_ids_all_the_way(mlspl, tmp_path, songs):
+    """From every format the same model, which reads new rows as it was taught."""
+    files = write_formats(songs, tmp_path)
+    options = [
+        "--labels",
+        "moods",
+        "--text",
+        "review",
+        "--na",
+        "?",
+        "--drop",
+        "id",
+        "--method",
+        "extra-trees",
+    ]
+    code, out, errors = mlspl("fit", files[0], *options, "-o", "m.skops")
+    assert (code, errors) == (0, "")
+    assert f"songs.csv: {N} rows, 4 features, 3 labels" in out
+    answers = []
+    for name in files:
+        code, out, errors = mlspl("predict", "m.skops", name, "--format", "names", "--keep", "id")
+        assert (code, errors) == (0, "")
+        answers.append(read(out))
+        code, out, errors = mlspl("evaluate", "m.skops", name)
+        assert (code, errors) == (0, "")
+        assert "namibian" in out
+    assert all(rows == answers[0] for rows in answers)
+    assert list(answers[0][0]) == ["id", "moods"]
+    assert [row["id"] for row in answers[0]] == songs["id"].tolist()
+    agreement = np.mean([row["moods"] == mood for row, mood in zip(answers[0], songs["moods"], strict=True)])
+    assert agreement > 0.9
+    code, out, _ = mlspl("predict", "m.skops", files[0], "--top", "1", "--keep", "town,tempo")
+    assert list(read(out)[0]) == ["town", "tempo", "label_1"]
+    assert [row["town"] for row in read(out)] == songs["town"].tolist()
+    assert [float(row["tempo"]) for row in read(out)] == songs["tempo"].tolist()
+
+
+def test_a_label_that_no_new_row_has_is_not_missing(mlspl, tmp_path, songs):
+    songs.to_csv(tmp_path / "songs.csv", index=False)
+    few = songs[~songs["moods"].str.contains("sad")].assign(moods=lambda f: f["moods"] + "|unheard of")
+    few.to_csv(tmp_path / "few.csv", index=False)
+    mlspl("fit", "songs.csv", "--labels", "moods", "--label-sep", "|", "--method", "ml-knn", "-o", "m.skops")
+    code, _, errors = mlspl("evaluate", "m.skops", "few.csv", "-o", "scores.json")
+    assert code == 0
+    assert "is not judged by, the labels 'unheard of'" in errors
+    assert json.loads((tmp_path / "scores.json").read_text())["labels"]["sad"]["support"] == 0
+
+
+def test_text_that_is_left_out_is_said_with_its_option(mlspl, tmp_path, songs):
+    songs.to_csv(tmp_path / "songs.csv", index=False)
+    code, _, errors = mlspl("fit", "songs.csv", "--labels", "moods", "--method", "ml-knn", "-o", "m.skops")
+    assert code == 0
+    assert "text is left out of the features: 'review'. To learn from it: --text 'review'" in errors
+    assert "--drop 'id'" in errors
+
+
+def test_kinds_are_remembered_for_new_rows(mlspl, tmp_path):
+    """Codes with zeros in front are categories for the model and so for its new rows."""
+    digits = load_dataset("digits-traits")
+    frame = pd.DataFrame(
+        {"code": np.where(digits.Y[:60, 0], "07", "7"), "x": digits.X[:60, 20], "y": digits.Y[:60, 0]}
+    )
+    frame.to_csv(tmp_path / "train.csv", index=False)
+    frame.drop(columns="y")[frame["code"] == "07"].to_csv(tmp_path / "new.csv", index=False)
+    options = ["--labels", "y", "--categorical", "code", "--method", "ml-knn", "-o", "m.skops"]
+    assert mlspl("fit", "train.csv", *options)[0] == 0
+    code, out, _ = mlspl("predict", "m.skops", "new.csv", "--keep", "code")
+    assert code == 0
+    assert {(row["code"], row["y"]) for row in read(out)} == {("07", "1")}
+
+
+def test_blocks_do_not_show(mlspl, tmp_path, songs, monkeypatch):
+    songs.to_csv(tmp_path / "songs.csv", index=False)
+    mlspl("fit", "songs.csv", "--labels", "moods", "--method", "ml-knn", "-o", "m.skops")
+    whole = [mlspl("predict", "m.skops", "songs.csv", *options)[1] for options in ([], ["--top", "2"])]
+    scores = mlspl("evaluate", "m.skops", "songs.csv", "-o", "-")[1]
+    monkeypatch.setattr(predict_command, "_MOST_PAIRS", 30)
+    assert [mlspl("predict", "m.skops", "songs.csv", *o)[1] for o in ([], ["--top", "2"])] == whole
+    code, out, _ = mlspl("evaluate", "m.skops", "songs.csv", "-o", "-")
+    assert code == 0
+    streamed, overall = json.loads(out)["overall"], json.loads(scores)["overall"]
+    assert {name: streamed[name] for name in overall} == pytest.approx(overall)
+    assert "precision_at_1" in streamed
+
+
+def test_embeddings_with_a_file_of_labels(mlspl, tmp_path):
+    digits = load_dataset("digits-traits")
+    np.save(tmp_path / "e.npy", digits.X[:100].astype(np.float32))
+    sets = ["|".join(np.array(digits.label_names)[row == 1]) for row in digits.Y[:100]]
+    (tmp_path / "e.labels.txt").write_text("\n".join(sets) + "\n")
+    assert mlspl("fit", "e.npy", "--method", "ml-knn", "-o", "m.skops")[0] == 0
+    code, out, _ = mlspl("predict", "m.skops", "e.npy", "--format", "names")
+    assert code == 0
+    pairs = zip(read(out), sets, strict=True)
+    assert np.mean([set(row["labels"].split("|")) == set(mood.split("|")) for row, mood in pairs]) > 0.5
+    assert mlspl("evaluate", "m.skops", "e.npy")[0] == 0
+
+
+BROKEN = {
+    "no separator": (["--labels", "town"], "several labels have |, ; or a comma between them"),
+    "no such column": (["--labels", "moods", "--drop", "tempi"], "drop names what is no column: 'tempi'"),
+    "no such text": (["--labels", "moods", "--text", "tempi"], "kinds names what is no column: 'tempi'"),
+    "two kinds": (
+        ["--labels", "moods", "--text", "town", "--numeric", "town"],
+        "cannot be both text and numeric",
+    ),
+    "no number": (["--labels", "moods", "--numeric", "town", "--na", "?"], "column 'town' is numeric, '"),
+    "sets and columns": (["--labels", "moods,town", "--label-sep", "|"], "label_sep is for one column"),
+    "a label is dropped": (["--labels", "moods", "--drop", "moods"], "cannot be a label and be dropped"),
+}
+
+
+@pytest.mark.parametrize("case", BROKEN)
+def test_what_cannot_be_is_one_sentence_and_writes_nothing(mlspl, tmp_path, songs, case):
+    songs.to_csv(tmp_path / "songs.csv", index=False)
+    options, sentence = BROKEN[case]
+    code, out, errors = mlspl("fit", "songs.csv", *options, "-o", "m.skops")
+    assert (code, out) == (2, "")
+    assert sentence in " ".join(errors.split())
+    assert [path.name for path in tmp_path.iterdir()] == ["songs.csv"]
+
+
+def test_what_cannot_be_kept_is_said(mlspl, tmp_path, songs):
+    songs.to_csv(tmp_path / "songs.csv", index=False)
+    mlspl("fit", "songs.csv", "--labels", "moods", "--method", "ml-knn", "-o", "m.skops")
+    for options, sentence in (
+        (["--keep", "name"], "has no column 'name' to keep"),
+        (["--format", "names", "--top", "1"], "exclude one another"),
+        (["--format", "json"], "--format is columns or names"),
+    ):
+        code, out, errors = mlspl("predict", "m.skops", "songs.csv", *options)
+        assert (code, out) == (2, "")
+        assert sentence in errors
