@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.table import Table
 
 from mlspl._text import shown
-from mlspl.cli.datasets import LabelsOption, open_dataset
+from mlspl.cli.reading import LabelsOption, open_dataset
 from mlspl.cli.sources import STANDARD, check_target, counted, file_name, note
 from mlspl.errors import UserError
 
