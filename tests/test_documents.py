@@ -15,7 +15,7 @@ from mlspl.persistence import TRUSTED_TYPES
 
 ROOT = Path(__file__).resolve().parent.parent
 WALKS = [ROOT / "README.md", ROOT / "docs" / "first_use.md"]
-PAGES = [*WALKS, *sorted((ROOT / "docs" / "methods").glob("*.md"))]
+PAGES = [*WALKS, ROOT / "docs" / "audit.md", *sorted((ROOT / "docs" / "methods").glob("*.md"))]
 
 
 def blocks(page, language):

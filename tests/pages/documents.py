@@ -75,7 +75,9 @@ def make_document(n_pairs=60, fingerprint="f1", steps=STEPS, images=False):
     }
 
 
-def write_page(path, document):
-    page = render("audit.html", name=document["name"], document=embed_json(document), local_images=False)
+def write_page(path, document, local_images=False):
+    page = render(
+        "audit.html", name=document["name"], document=embed_json(document), local_images=local_images
+    )
     path.write_text(page, encoding="utf-8")
     return path

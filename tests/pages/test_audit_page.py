@@ -1,5 +1,6 @@
 """`audit.html` in a real browser: filters, keys, undo, reload, export, import, phone, dark, screen reader."""
 
+import base64
 import csv
 import io
 import re
@@ -9,7 +10,8 @@ from itertools import count
 import numpy as np
 import pytest
 
-from tests.pages.documents import EVIL, NAMES, make_document, write_page
+from mlspl.pages._images import picture_address
+from tests.pages.documents import EVIL, NAMES, PIXEL, make_document, write_page
 
 FRESH = count(1)
 
@@ -408,3 +410,20 @@ def test_what_the_data_say_is_text(opened, show, tmp_path):
     assert "default-src 'none'" in policy
     addresses = opened.execute_script("return performance.getEntriesByType('resource').map((r) => r.name)")
     assert all(address.startswith("data:") for address in addresses)
+
+
+@pytest.mark.parametrize("allowed", [True, False])
+def test_pictures_beside_the_page_are_shown_where_its_policy_says_so(show, tmp_path, allowed):
+    (tmp_path / "a picture.png").write_bytes(base64.b64decode(PIXEL.partition(",")[2]))
+    document = make_document(images=True, fingerprint=f"linked {allowed}")
+    document["items"]["image"] = [picture_address("a picture.png")] * len(document["items"]["row"])
+    browser = show(write_page(tmp_path / "audit.html", document, local_images=allowed))
+    script = """
+        const done = arguments[0];
+        const look = () => [...document.querySelectorAll("#detail .content")].map((box) =>
+          box.querySelector("img")?.naturalWidth ?? box.querySelector(".absent")?.textContent)[0];
+        const wait = () => look() ? done(look()) : setTimeout(wait, 20);
+        wait();
+    """
+    assert browser.execute_async_script(script) == (1 if allowed else "no picture")
+    browser.get_log("browser")

@@ -19,7 +19,6 @@ function drawDetail(box, pair, answer, move) {
     return;
   }
   const row = pairs.row[pair], label = pairs.label[pair], direction = directionAt[pair];
-  const item = itemOf.get(row);
   const detail = audit.details[pair];
   const given = pairs.given[pair] === null ? "unknown" : PRESENCE[pairs.given[pair]];
   const buttons = answersTo(pair).map(([name, key, verb, effect]) =>
@@ -46,9 +45,7 @@ function drawDetail(box, pair, answer, move) {
         make("span", { class: "sure" }, ` ${percent(pairs.suspicion[pair])} suspicion`),
       ),
       pairs.why[pair] === null ? null : make("p", { class: "why" }, audit.reasons[pairs.why[pair]]),
-      drawRowContent(row),
-      make("h3", {}, "Its labels as given"),
-      item === undefined ? null : chips(items.labels[item], label, items.unknown[item]),
+      drawRowContent(row, label),
       detail ? drawEvidence(detail, label) : make("p", { class: "note" }, "Features and nearest rows are on the page for the strongest suspicions only."),
       detail ? drawNeighbours(detail, label) : null,
       make("p", { class: "note" }, difficultyOf(pair)),
@@ -64,10 +61,14 @@ function difficultyOf(pair) {
   return harder + (step ? `Learnt from step ${step} of ${plan.steps} on.` : "Never learnt: it contradicts what was.");
 }
 
-function drawRowContent(row) {
-  const text = textOf(row), image = picture(row);
-  if (!text && !image) return null;
-  return make("div", { class: "content" }, image, text ? make("p", { class: "text" }, text) : null);
+function drawRowContent(row, label) {
+  const item = itemOf.get(row), text = textOf(row);
+  return make("div", { class: "content" },
+    picture(row),
+    make("div", {},
+      text ? make("p", { class: "text" }, text) : null,
+      make("h3", {}, "Its labels as given"),
+      item === undefined ? null : chips(items.labels[item], label, items.unknown[item])));
 }
 
 function chips(present, label, unknown = []) {
@@ -98,7 +99,9 @@ function drawEvidence(detail, label) {
         : make("p", { class: "note" }, "no feature"),
     );
   return make("div", { class: "sides", "aria-label": `Features beside the mean of the rows with and without ${name}` },
-    side("Features that speak for the label", detail.for), side("Features that speak against it", detail.against));
+    side("Features that speak for the label", detail.for), side("Features that speak against it", detail.against),
+    make("p", { class: "note legend", "aria-hidden": "true" }, make("i", { class: "here" }), "this row", make("i", { class: "having" }),
+      "mean of the rows with the label", make("i", { class: "lacking" }), "of those without"));
 }
 
 // Where this row stands (bar) between the means of rows with (full) and without the label (hollow).
