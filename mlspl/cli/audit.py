@@ -1,5 +1,6 @@
 """`mlspl audit`: which labels of a file are probably wrong, and a page to review them on."""
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -120,7 +121,8 @@ def _check_folder(out: Path) -> None:
         raise UserError(f"{out} is a file. Name a folder for the page and the tables.")
     if not out.exists() and not out.parent.is_dir():
         raise UserError(f"the folder {out.parent} does not exist. Make it first.")
-    out.mkdir(exist_ok=True)
+    if not os.access(out if out.exists() else out.parent, os.W_OK):
+        raise UserError(f"the folder {out} cannot be written to. Name another.")
 
 
 def _with_names(dataset: "Dataset"):

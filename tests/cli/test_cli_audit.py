@@ -196,12 +196,14 @@ def test_decisions_that_do_not_fit_are_refused_and_nothing_is_written(
         (("audit", "digits.csv", "--labels=-3", "--embed", "-o", "d"), "--embed is for pictures"),
         (("audit", "digits.csv", "--labels=-3", "--embed", "--show", "note", "-o", "d"), "no file names"),
         (("audit", "digits.csv", "--labels=-3", "--method", "magic", "-o", "d"), "no method 'magic'"),
+        (("audit", "digits.csv", "--labels", "none_*", "-o", "d"), "matches none of the"),
         (("correct", "digits.csv", "gone.csv", "--labels=-3", "-o", "copy.csv"), "is not a file"),
         (("correct", "-", "gone.csv", "-o", "copy.csv"), "standard input cannot be corrected"),
         (("correct", "digits.csv", "gone.csv", "--labels=-3", "-o", "digits.csv"), "would be lost"),
     ],
 )
-def test_mistakes_are_said_in_a_sentence(mlspl, digits, arguments, message):
+def test_mistakes_are_said_in_a_sentence_and_nothing_is_written(mlspl, digits, tmp_path, arguments, message):
     code, out, errors = mlspl(*arguments)
     assert (code, out) == (2, "")
+    assert list(tmp_path.iterdir()) == [digits]
     assert message in " ".join(errors.split())
