@@ -1,10 +1,14 @@
 """Names that come from files, made harmless: for a terminal, Rich, Matplotlib, a spreadsheet, a folder."""
 
 import re
+from typing import TYPE_CHECKING, Any
 
 from rich.markup import escape
 
-__all__ = ["drawn", "file_stem", "printable", "safe_cell", "shown"]
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["drawn", "file_stem", "printable", "safe_cell", "safe_csv", "shown"]
 
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "＝", "＋", "－", "＠")
 _LONGEST_STEM = 100
@@ -40,6 +44,13 @@ def safe_cell(text: str) -> str:
     ("'=cmd|' /C calc'!A0", 'mlspl')
     """
     return f"'{text}" if text.lstrip(" ").startswith(_FORMULA_STARTS) else text
+
+
+def safe_csv(table: "pd.DataFrame", **options: Any) -> str:
+    """A table as CSV in which no text starts a formula; numbers stay as they are."""
+    names = table.select_dtypes(exclude=["number", "bool"]).columns
+    cells = {name: [safe_cell(str(cell)) for cell in table[name]] for name in names}
+    return table.assign(**cells).to_csv(index=False, **options)
 
 
 def file_stem(name: str) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pandas as pd
 
 from mlspl._files import write_file
-from mlspl._text import file_stem, safe_cell
+from mlspl._text import file_stem, safe_csv
 from mlspl.experiments.comparison import Comparison, compare
 from mlspl.experiments.figures import critical_difference_figure, pace_function_figure, save_figure
 from mlspl.experiments.scores import criteria_in, score_table, standard_trials, summarise
@@ -60,7 +60,7 @@ def write_results(store: Store, trials: Iterable[Trial], out: Path, functions: S
     files: list[Path] = []
     for name, part in summary.groupby("dataset", sort=False):
         files.append(_unused(out / f"{file_stem(str(name))}.csv", files))
-        write_file(files[-1], _as_csv(part))
+        write_file(files[-1], safe_csv(part))
     for path, text in (
         (out / "tables.md", markdown_tables(summary)),
         (out / "tables.tex", latex_tables(summary)),
@@ -97,17 +97,10 @@ def write_comparisons(comparisons: Sequence[Comparison], out: Path, alpha: float
     if tested:
         columns = ["criterion", "block", "better", "worse", "difference", "blocks", "p", "p_holm"]
         files.append(out / "pairs.csv")
-        write_file(files[0], _as_csv(pd.concat(tested)[columns]))
+        write_file(files[0], safe_csv(pd.concat(tested)[columns]))
     if any(comparison.ranking for comparison in comparisons):
         files += save_figure(critical_difference_figure(comparisons, alpha), out, "critical-difference")
     return files
-
-
-def _as_csv(table: pd.DataFrame) -> str:
-    """A table in which no name starts a formula; numbers stay as they are."""
-    names = table.select_dtypes(exclude=["number", "bool"]).columns
-    cells = {name: [safe_cell(str(cell)) for cell in table[name]] for name in names}
-    return table.assign(**cells).to_csv(index=False)
 
 
 def _unused(path: Path, used: Sequence[Path]) -> Path:

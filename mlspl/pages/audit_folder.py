@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from mlspl._files import write_file
-from mlspl._text import safe_cell
+from mlspl._text import safe_csv
 from mlspl.curriculum import Audit
 from mlspl.pages._images import Picture
 from mlspl.pages.audit import write_audit
@@ -61,7 +61,7 @@ def write_audit_folder(folder: str | PathLike, audit: Audit, X, **page: Any) -> 
         "rows.csv": _with_rows(audit.rows.reset_index(drop=True), range(len(audit.rows)), ids),
     }
     for name, table in tables.items():
-        write_file(folder / name, _csv(table))
+        write_file(folder / name, safe_csv(table, float_format="%.6g", lineterminator="\n"))
     return [write_audit(folder / "audit.html", audit, X, **page), *(folder / name for name in tables)]
 
 
@@ -69,16 +69,6 @@ def _with_rows(table: pd.DataFrame, rows, ids: Sequence[str] | None) -> pd.DataF
     """The table with the numbers of its rows before it, and their names if they have any."""
     named = {} if ids is None else {"id": [ids[row] for row in rows]}
     return pd.concat([pd.DataFrame({"row": list(rows)} | named), table.reset_index(drop=True)], axis=1)
-
-
-def _csv(table: pd.DataFrame) -> str:
-    """The table as CSV whose texts no spreadsheet runs."""
-    texts = {
-        name: [safe_cell(str(cell)) for cell in table[name]]
-        for name in table.columns
-        if not pd.api.types.is_numeric_dtype(table[name])
-    }
-    return table.assign(**texts).to_csv(index=False, float_format="%.6g", lineterminator="\n")
 
 
 def find_pictures(
