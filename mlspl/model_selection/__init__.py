@@ -11,6 +11,7 @@ from mlspl.model_selection.calibration import (
     Calibration,
     IdentityCalibration,
     PlattCalibration,
+    PooledCalibration,
     get_calibration,
 )
 from mlspl.model_selection.out_of_fold import out_of_fold_scores
@@ -35,6 +36,7 @@ __all__ = [
     "IterativeStratification",
     "LabelThreshold",
     "PlattCalibration",
+    "PooledCalibration",
     "Threshold",
     "ZeroThreshold",
     "get_calibration",

@@ -1,8 +1,8 @@
-"""Calibration: scores of different labels on one scale, fitted label by label on out-of-fold scores.
+"""Calibration: scores of different labels on one scale, fitted on out-of-fold scores.
 
-Calibrated scores are log-odds. Zero then means an even chance for every label, so that a ranking within a row
-compares like with like and the cut at zero stays the natural one; and unlike probabilities they do not run
-into 1.0, where distinct scores would tie.
+Calibrated scores are log-odds. Zero then means an even chance for every label, so that a ranking within a
+row compares like with like and the cut at zero stays the natural one; and unlike probabilities they do not
+run into 1.0, where distinct scores would tie.
 """
 
 from collections.abc import Mapping
@@ -20,7 +20,14 @@ from mlspl._validation import check_scores
 from mlspl.errors import UserError
 from mlspl.model_selection.inputs import check_training
 
-__all__ = ["CALIBRATIONS", "Calibration", "IdentityCalibration", "PlattCalibration", "get_calibration"]
+__all__ = [
+    "CALIBRATIONS",
+    "Calibration",
+    "IdentityCalibration",
+    "PlattCalibration",
+    "PooledCalibration",
+    "get_calibration",
+]
 
 # Slope per standard deviation of a label whose scores say nothing: too flat to matter, enough to keep order.
 FLAT = 1e-6
@@ -138,6 +145,57 @@ class PlattCalibration(Calibration):
         return self.slope_ * check_scores(F, (None, len(self.slope_))) + self.offset_
 
 
+class PooledCalibration(Calibration):
+    """One sigmoid for all labels: log-odds = slope · score + offset.
+
+    It puts scores on the scale of probabilities and leaves the ranking within a row as it is. Where labels
+    are wrong or few, a sigmoid per label follows their errors, and the ranking suffers.
+
+    Attributes
+    ----------
+    slope_, offset_ : float
+        The slope is positive.
+    n_labels_ : int
+        How many labels there are.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mlspl.model_selection import PooledCalibration
+    >>> rng = np.random.default_rng(0)
+    >>> F = rng.standard_normal((100_000, 2))
+    >>> Y = rng.random(F.shape) < 1 / (1 + np.exp(-(3 * F - 1)))
+    >>> calibration = PooledCalibration().fit(F, Y)
+    >>> print(round(calibration.slope_, 1), round(calibration.offset_, 1))
+    3.0 -1.0
+    """
+
+    _contents = {"slope_": "float", "offset_": "float", "n_labels_": "int"}
+
+    def fit(self, F: ArrayLike, Y: ArrayLike, label_weight: ArrayLike | None = None) -> Self:
+        """Fit the sigmoid as :class:`PlattCalibration` does, to the pairs of all labels together.
+
+        Parameters
+        ----------
+        F : array-like of shape (n, L)
+            Out-of-fold scores.
+        Y : array-like or sparse matrix of shape (n, L)
+            Labels: 0/1, ±1 or boolean; NaN where unknown.
+        label_weight : array-like of shape (n, L), default=None
+            Weight of each pair; 1 if not given.
+        """
+        scores, relevant, weight = check_training(F, Y, label_weight)
+        together = PlattCalibration().fit(*(part.reshape(-1, 1) for part in (scores, relevant, weight)))
+        self.slope_, self.offset_ = float(together.slope_[0]), float(together.offset_[0])
+        self.n_labels_ = scores.shape[1]
+        return self
+
+    def log_odds(self, F: ArrayLike) -> NDArray[np.float64]:
+        """Return slope · F + offset, shape (n, L)."""
+        check_is_fitted(self)
+        return self.slope_ * check_scores(F, (None, self.n_labels_)) + self.offset_
+
+
 @njit(cache=True, nogil=True)
 def fit_sigmoids(Z, target, weight):
     """Return slopes and offsets of L sigmoids on standardised scores Z (L, n) by Newton's method.
@@ -202,7 +260,7 @@ def sigmoid_loss(z, t, w, a, b):
 
 
 CALIBRATIONS: Mapping[str, type[Calibration]] = MappingProxyType(
-    {"none": IdentityCalibration, "platt": PlattCalibration}
+    {"none": IdentityCalibration, "platt": PlattCalibration, "pooled": PooledCalibration}
 )
 """The calibrations by name."""
 

@@ -1,22 +1,26 @@
-"""Growing forests for all labels at once, and what they say of rows they have and have not seen."""
+"""Growing forests for all labels at once."""
 
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
 import sklearn
 from joblib import Parallel, delayed
 from scipy import sparse
+from sklearn.tree import DecisionTreeRegressor, ExtraTreeRegressor
 from sklearn.utils import check_random_state
 
-from mlspl.solvers import FlatTrees
+from mlspl.errors import UserError
+from mlspl.solvers import FlatTrees, grow_extra_trees
 
-__all__ = ["Bags", "Grown", "as_floats", "flatten_tree", "forest_probabilities", "grow_forests"]
+__all__ = ["Bags", "Grown", "TreeRows", "as_floats", "flatten_tree", "grow_forests", "make_tree"]
 
+_TREES = {"extra-trees": ExtraTreeRegressor, "random-forest": DecisionTreeRegressor}
 # Trees a task grows: enough to be worth a thread, few enough that one label keeps all threads busy.
 _TREES_A_TASK = 32
-# Numbers of a sparse X that are made dense at a time.
-_BLOCK = 1 << 22
+# Numbers of a sparse X that are held dense, for the compiled trees; scikit-learn's take what is larger.
+_LARGEST_DENSE = 1 << 28
 
 
 @dataclass(frozen=True)
@@ -62,15 +66,84 @@ def as_floats(X):
     return X
 
 
-def grow_forests(tree, X, Y, weights, frequencies, bags: Bags, labels, n_jobs) -> list[Grown]:
+def make_tree(forest, min_samples_leaf, max_features, n_features):
+    """What every tree is like; scikit-learn refuses what it cannot be."""
+    if forest not in _TREES:
+        raise UserError(f"forest is {forest!r}; there are {' and '.join(map(repr, _TREES))}.")
+    tree = _TREES[forest](min_samples_leaf=min_samples_leaf, max_features=max_features)
+    return tree.fit(np.zeros((2, n_features)), [0, 1])
+
+
+class TreeRows:
+    """Rows as trees read them, prepared once for all labels and paces.
+
+    Parameters
+    ----------
+    X : float32 array or CSR of shape (n, d)
+        The rows.
+    tree : ExtraTreeRegressor or DecisionTreeRegressor
+        What every tree is like.
+    """
+
+    def __init__(self, X, tree) -> None:
+        self.X = X
+        self.tree = tree
+        self._has_nan = not sparse.issparse(X) and bool(np.isnan(X).any())
+        leaf = tree.min_samples_leaf
+        self._leaf = int(leaf) if isinstance(leaf, Integral) else int(np.ceil(leaf * X.shape[0]))
+        compiled = isinstance(tree, ExtraTreeRegressor) and not self._has_nan
+        self._columns = _dense_columns(X) if compiled else None
+        self._sparse_columns = sparse.csc_matrix(X) if sparse.issparse(X) and self._columns is None else X
+
+    def grow(self, y, weight, frequency, counts, seeds) -> Grown:
+        """Grow some trees of one label, given as booleans; what is drawn weighs count · weight."""
+        if self._columns is not None:
+            return Grown(
+                *grow_extra_trees(
+                    self._columns, y, weight, counts, seeds, self._leaf, self.tree.max_features_, frequency
+                )
+            )
+        return self._grow_by_scikit_learn(y, weight, frequency, counts, seeds)
+
+    def _grow_by_scikit_learn(self, y, weight, frequency, counts, seeds) -> Grown:
+        """The variance of a 0/1 label is half of Gini's impurity: regressors cut as classifiers do, in half
+        the time, for they need not ask which classes there are.
+        """
+        grown = []
+        parameters = {name: value for name, value in self.tree.get_params().items() if name != "random_state"}
+        target = y.astype(np.float64)
+        # The parameters have been checked; checking them for each tree takes as long as a small tree. Trees
+        # look for NaN only where they check their input.
+        with sklearn.config_context(skip_parameter_validation=True):
+            for count, seed in zip(counts, seeds.tolist(), strict=True):
+                sample_weight = count * weight
+                if not sample_weight.any():
+                    grown.append(_stump(frequency, self.X.shape[1]))
+                    continue
+                one = type(self.tree)(**parameters, random_state=seed)
+                one.fit(self._sparse_columns, target, sample_weight=sample_weight, check_input=self._has_nan)
+                grown.append(flatten_tree(one))
+        *nodes, importances = zip(*grown, strict=True)
+        starts = np.concatenate([[0], np.cumsum([len(part) for part in nodes[0]])])
+        trees = FlatTrees(starts, *map(np.concatenate, nodes), self.X.shape[1])
+        return Grown(trees, np.sum(importances, axis=0))
+
+
+def _dense_columns(X) -> np.ndarray | None:
+    """The features one after the other; None if a sparse X is too large to be made dense."""
+    if sparse.issparse(X):
+        if X.shape[0] * X.shape[1] > _LARGEST_DENSE:
+            return None
+        X = X.toarray()
+    return np.ascontiguousarray(X.T)
+
+
+def grow_forests(rows: TreeRows, Y, weights, frequencies, bags: Bags, labels, n_jobs) -> list[Grown]:
     """Grow a forest for each of some labels, in threads over labels and trees.
 
     Parameters
     ----------
-    tree : DecisionTreeRegressor or ExtraTreeRegressor
-        What every tree is like. The variance of a 0/1 label, p(1 − p), is half of Gini's impurity: regressors
-        cut as classifiers do, and take half the time, for they need not ask which classes there are.
-    X : float32 array or CSR of shape (n, d)
+    rows : TreeRows
         The rows.
     Y : bool array (n, L)
         The labels.
@@ -85,21 +158,14 @@ def grow_forests(tree, X, Y, weights, frequencies, bags: Bags, labels, n_jobs) -
     n_jobs : int or None
         Threads.
     """
-    # Trees look for NaN only where they check their input, which for every tree anew takes its time.
-    check_input = not sparse.issparse(X) and bool(np.isnan(X).any())
-    columns = sparse.csc_matrix(X) if sparse.issparse(X) else X
-    n_trees = len(bags.counts)
-    starts = range(0, n_trees, _TREES_A_TASK)
+    starts = range(0, len(bags.counts), _TREES_A_TASK)
     grown = Parallel(n_jobs=n_jobs, require="sharedmem")(
-        delayed(_grow)(
-            tree,
-            columns,
-            Y[:, label].astype(np.float64),
+        delayed(rows.grow)(
+            np.ascontiguousarray(Y[:, label]),
             np.ascontiguousarray(weights[:, label]),
             frequencies[label],
             bags.counts[start : start + _TREES_A_TASK],
             bags.seeds[label, start : start + _TREES_A_TASK],
-            check_input,
         )
         for label in labels
         for start in starts
@@ -108,20 +174,10 @@ def grow_forests(tree, X, Y, weights, frequencies, bags: Bags, labels, n_jobs) -
     return [_join(grown[i * size : (i + 1) * size]) for i in range(len(labels))]
 
 
-def _grow(tree, X, y, weight, frequency, counts, seeds, check_input) -> list[tuple[Any, ...]]:
-    """Grow some of the trees of one label."""
-    grown = []
-    parameters = {name: value for name, value in tree.get_params().items() if name != "random_state"}
-    # The parameters have been checked; checking them for each tree takes as long as a small tree.
-    with sklearn.config_context(skip_parameter_validation=True):
-        for count, seed in zip(counts, seeds.tolist(), strict=True):
-            sample_weight = count * weight
-            if not sample_weight.any():
-                grown.append(_stump(frequency, X.shape[1]))
-                continue
-            one = type(tree)(**parameters, random_state=seed)
-            grown.append(flatten_tree(one.fit(X, y, sample_weight=sample_weight, check_input=check_input)))
-    return grown
+def _join(blocks: list[Grown]) -> Grown:
+    total = np.sum([block.importances for block in blocks], axis=0)
+    trees = FlatTrees.join([block.trees for block in blocks])
+    return Grown(trees, total / max(total.sum(), np.finfo(float).tiny))
 
 
 def flatten_tree(tree) -> tuple[Any, ...]:
@@ -144,50 +200,3 @@ def flatten_tree(tree) -> tuple[Any, ...]:
 def _stump(value, n_features) -> tuple[Any, ...]:
     leaf = np.full(1, -1, dtype=np.int32)
     return leaf, leaf, leaf, np.full(1, value, dtype=np.float32), np.zeros(1, bool), np.zeros(n_features)
-
-
-def _join(blocks) -> Grown:
-    *nodes, importances = zip(*(tree for block in blocks for tree in block), strict=True)
-    starts = np.concatenate([[0], np.cumsum([len(part) for part in nodes[0]])])
-    total = np.sum(importances, axis=0)
-    trees = FlatTrees(starts, *map(np.concatenate, nodes), len(total))
-    return Grown(trees, total / max(total.sum(), np.finfo(float).tiny))
-
-
-def forest_probabilities(forests, frequencies, X, bags=None, n_jobs=None) -> np.ndarray:
-    """Probabilities (n, L) that the rows of X carry the labels: (Σ_t p_t + b)/(T + 1).
-
-    The label's frequency b counts as one more tree, so that labels of which no tree found a trace are ranked
-    by it, and it alone answers for labels without a forest and rows without a tree.
-
-    Parameters
-    ----------
-    forests : mapping from label to FlatTrees
-        Labels that are constant have none.
-    frequencies : array (L,)
-        Of the labels.
-    X : float32 array or CSR of shape (n, d)
-        The rows.
-    bags : Bags, optional
-        If X are the training rows: each is seen by the trees only that it was not drawn for.
-    n_jobs : int or None
-        Threads.
-    """
-    n = X.shape[0]
-    height = max(1, min(n, _BLOCK // X.shape[1])) if sparse.issparse(X) else n
-    probabilities = np.tile(frequencies, (n, 1))
-    for start in range(0, n, height):
-        rows = slice(start, start + height)
-        block = X[rows].toarray() if sparse.issparse(X) else np.ascontiguousarray(X[rows])
-        drawn = None if bags is None else np.ascontiguousarray(bags.counts[:, rows])
-        columns = Parallel(n_jobs=n_jobs, require="sharedmem")(
-            delayed(_probability)(trees, frequencies[label], block, drawn) for label, trees in forests.items()
-        )
-        for label, column in zip(forests, columns, strict=True):
-            probabilities[rows, label] = column
-    return probabilities
-
-
-def _probability(trees: FlatTrees, frequency, X, drawn) -> np.ndarray:
-    sums, passed = trees.sum_leaves(X, drawn)
-    return (sums + frequency) / (passed + 1.0)

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from mlspl.models._forest import Bags, forest_probabilities, grow_forests
+from mlspl.models._forest import Bags, TreeRows, grow_forests
+from mlspl.models._label_forests import forest_probabilities
 from mlspl.solvers import FlatTrees
 
 __all__ = ["ForestLearner", "given_label_losses"]
@@ -25,7 +26,7 @@ class ForestLearner:
     Parameters
     ----------
     tree : DecisionTreeRegressor or ExtraTreeRegressor
-        What every tree is like.
+        What every tree is like; it has been fitted to something with as many features.
     X : float32 array or CSR of shape (n, d)
         The rows.
     Y : bool array (n, L)
@@ -50,7 +51,7 @@ class ForestLearner:
     """
 
     def __init__(self, tree, X, Y, prior, bags: Bags, n_jobs) -> None:
-        self.tree, self.X, self.Y, self.prior = tree, X, Y, prior
+        self.rows, self.X, self.Y, self.prior = TreeRows(X, tree), X, Y, prior
         self.bags, self.n_jobs = bags, n_jobs
         known = prior > 0
         self.frequencies = (0.5 + (prior * Y).sum(axis=0)) / (1.0 + prior.sum(axis=0))
@@ -68,9 +69,7 @@ class ForestLearner:
         changed = [
             label for label in self.forests if not np.array_equal(weights[:, label], self._fitted[:, label])
         ]
-        grown = grow_forests(
-            self.tree, self.X, self.Y, weights, self.frequencies, self.bags, changed, self.n_jobs
-        )
+        grown = grow_forests(self.rows, self.Y, weights, self.frequencies, self.bags, changed, self.n_jobs)
         for label, (trees, importances) in zip(changed, grown, strict=True):
             self.forests[label], self.importances[label] = trees, importances
         self._fitted = weights

@@ -11,7 +11,7 @@ from mlspl import pacing
 from mlspl.models._alternation import Alternation
 from mlspl.models._class_weight import class_costs
 
-__all__ = ["UNPACED", "PathPoint", "PathStep", "Setting", "list_points", "walk_paths"]
+__all__ = ["UNPACED", "PathPoint", "PathStep", "Setting", "list_points", "walk_paths", "walk_points"]
 
 
 class Setting(NamedTuple):
@@ -73,20 +73,26 @@ def walk_paths(
         learner.set_costs(setting.C, class_costs(Y, setting.class_weight, label_weight))
         needed = with_losses or any(point != UNPACED for point in points)
         losses = learner.losses() if needed else None
-        for point, weights in _walk_points(_UnpacedLosses(learner, losses), points, Y):
+        for point, weights in walk_points(learner.fit_machines, losses, points, Y, learner.prior > 0):
             yield PathStep(setting, point, losses, weights, *learner.expansion())
 
 
-def _walk_points(learner, points, Y) -> Iterator[tuple[PathPoint, np.ndarray]]:
+def walk_points(fit, losses, points, Y, known) -> Iterator[tuple[PathPoint, np.ndarray]]:
+    """Call `fit` with the weights of every point in turn, and yield where it is and its weights.
+
+    The losses stay those of the unpaced model, so that a path depends on no order; they may be None where no
+    point is paced.
+    """
+    learner = _FixedLosses(fit, losses)
     for (name, per), group in groupby(points, key=lambda point: point[:2]):
         path = list(group)
         if name is None:
             weights = np.ones(Y.shape)
-            learner.fit(weights)
+            fit(weights)
             yield from ((point, weights) for point in path)
             continue
         schedule = _Quantiles(tuple(point.target for point in path), per)
-        walk = pacing.paced(learner, pacing.get(name), schedule, Y, learner.known, target_weight=np.inf)
+        walk = pacing.paced(learner, pacing.get(name), schedule, Y, known, target_weight=np.inf)
         visited = 0
         for step in walk:
             visited += 1
@@ -110,16 +116,12 @@ class _Quantiles(pacing.PaceSchedule):
         return pacing.QuantilePace(per=self.per).pace(target, losses, Y, known)
 
 
-class _UnpacedLosses:
-    """A learner whose losses stay those of its unpaced machines, so that a path depends on no order."""
+class _FixedLosses:
+    """A learner whose losses do not follow its fits."""
 
-    def __init__(self, learner: Alternation, losses):
-        self._learner = learner
+    def __init__(self, fit, losses):
+        self.fit = fit
         self._losses = losses
-        self.known = learner.prior > 0
-
-    def fit(self, weights) -> None:
-        self._learner.fit_machines(weights)
 
     def losses(self):
         return self._losses

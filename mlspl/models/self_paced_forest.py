@@ -3,22 +3,19 @@
 from numbers import Integral
 
 import numpy as np
-from scipy.special import expit, logit
-from sklearn.tree import DecisionTreeRegressor, ExtraTreeRegressor
+from scipy.special import expit
 from sklearn.utils import check_random_state
 
 from mlspl import pacing
 from mlspl._limits import Cost
 from mlspl.errors import UserError
 from mlspl.models._base import MultiLabelClassifier
-from mlspl.models._forest import Bags, as_floats, forest_probabilities
+from mlspl.models._forest import Bags, as_floats, make_tree
 from mlspl.models._forest_learner import ForestLearner
+from mlspl.models._label_forests import LabelForests
 from mlspl.models._progress import CallbackSupportMixin, fit_progress, with_callbacks
-from mlspl.solvers import FlatTrees
 
 __all__ = ["SelfPacedForestClassifier"]
-
-_TREES = {"extra-trees": ExtraTreeRegressor, "random-forest": DecisionTreeRegressor}
 
 
 class SelfPacedForestClassifier(CallbackSupportMixin, MultiLabelClassifier):
@@ -58,12 +55,8 @@ class SelfPacedForestClassifier(CallbackSupportMixin, MultiLabelClassifier):
         frequency of the label.
     label_weights_ : array (n_samples, n_labels)
         Weights of the last step.
-    trees_ : FlatTrees
-        The trees of all labels that have any, one label after the other; None if there are none.
-    forest_labels_ : list of int
-        These labels; the others are constant.
-    frequencies_ : array (n_labels,)
-        Of all labels, by their prior weights: (½ + present)/(1 + known).
+    forests_ : LabelForests
+        The trees of all labels that vary, and the frequency of each label.
     feature_importances_ : array (n_features,)
         How much each feature reduced the impurity, summing to 1; the mean over the labels.
     label_feature_importances_ : array (n_labels, n_features)
@@ -101,9 +94,7 @@ class SelfPacedForestClassifier(CallbackSupportMixin, MultiLabelClassifier):
     _contents = {
         "oob_probabilities_": "float (rows, labels)",
         "label_weights_": "float (rows, labels)",
-        "trees_": (FlatTrees, None),
-        "forest_labels_": ["int"],
-        "frequencies_": "float (labels)",
+        "forests_": LabelForests,
         "feature_importances_": "float (features)",
         "label_feature_importances_": "float (labels, features)",
         "trace_": pacing.Trace,
@@ -142,7 +133,8 @@ class SelfPacedForestClassifier(CallbackSupportMixin, MultiLabelClassifier):
         prior = np.ones(Y.shape) if label_weight is None else label_weight
         X = as_floats(X)
         bags = Bags.draw(self._tree_count(), *Y.shape, check_random_state(self.random_state))
-        learner = ForestLearner(self._tree(X.shape[1]), X, Y, prior, bags, self.n_jobs)
+        tree = make_tree(self.forest, self.min_samples_leaf, self.max_features, X.shape[1])
+        learner = ForestLearner(tree, X, Y, prior, bags, self.n_jobs)
         with fit_progress(self, 1 + len(targets), X, Y) as report:
             learner.fit(np.ones(Y.shape))
             walk = pacing.paced(learner, function, targets, Y, prior > 0)
@@ -157,9 +149,7 @@ class SelfPacedForestClassifier(CallbackSupportMixin, MultiLabelClassifier):
         self.label_feature_importances_ = learner.importances
         total = learner.importances.sum(axis=0)
         self.feature_importances_ = total / max(total.sum(), np.finfo(float).tiny)
-        self.frequencies_ = learner.frequencies
-        self.forest_labels_ = list(learner.forests)
-        self.trees_ = FlatTrees.join(list(learner.forests.values())) if learner.forests else None
+        self.forests_ = LabelForests(learner.forests, learner.frequencies)
 
     def _tree_count(self) -> int:
         if not isinstance(self.n_estimators, Integral) or self.n_estimators < 1:
@@ -168,31 +158,18 @@ class SelfPacedForestClassifier(CallbackSupportMixin, MultiLabelClassifier):
             )
         return int(self.n_estimators)
 
-    def _tree(self, n_features):
-        """What the trees are like; scikit-learn refuses what they cannot be."""
-        if self.forest not in _TREES:
-            raise UserError(f"forest is {self.forest!r}; there are {' and '.join(map(repr, _TREES))}.")
-        tree = _TREES[self.forest](min_samples_leaf=self.min_samples_leaf, max_features=self.max_features)
-        return tree.fit(np.zeros((2, n_features)), [0, 1])
-
     def _scores(self, X):
-        size = len(self.trees_) // len(self.forest_labels_) if self.forest_labels_ else 0
-        forests = {
-            label: self.trees_.part(i * size, (i + 1) * size) for i, label in enumerate(self.forest_labels_)
-        }
-        return logit(forest_probabilities(forests, self.frequencies_, as_floats(X), None, self.n_jobs))
+        return self.forests_.scores(X, self.n_jobs)
 
     def _probabilities(self, X, scores):
         return expit(scores)
 
     def _check_contents(self) -> None:
-        """Refuse forests of other labels or features than the model's; the trees check themselves."""
-        labels, n_trees = self.forest_labels_, 0 if self.trees_ is None else len(self.trees_)
-        if not all(0 <= label < len(self.frequencies_) for label in labels):
-            raise ValueError("there are forests of labels that there are not")
-        if (n_trees % len(labels) if labels else n_trees) or (labels and not n_trees):
-            raise ValueError("the trees do not make up a forest for each label")
-        if self.trees_ is not None and self.trees_.n_features != self.n_features_in_:
+        """Refuse forests of other labels or features than the model's; they check themselves."""
+        forests = self.forests_
+        if len(forests.frequencies) != len(self.label_names_):
+            raise ValueError("the forests are of other labels")
+        if forests.trees is not None and forests.trees.n_features != self.n_features_in_:
             raise ValueError("the trees are of other features")
 
     def _cost(self, size):

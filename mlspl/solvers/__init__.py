@@ -1,6 +1,7 @@
 """Compiled solvers, arrays in and arrays out; they know nothing of data sets or estimators."""
 
 from mlspl.solvers.code_program import CodeSolution, solve_codes
+from mlspl.solvers.extra_trees import grow_extra_trees
 from mlspl.solvers.kernel_svm import SVMSolution, solve_svms
 from mlspl.solvers.kernel_svr import SVRSolution, solve_svrs
 from mlspl.solvers.linear_machines import LINEAR_LOSSES, LinearSolution, solve_linear
@@ -20,6 +21,7 @@ __all__ = [
     "SVMSolution",
     "SVRSolution",
     "get_svm_solver",
+    "grow_extra_trees",
     "label_pairs",
     "one_library_thread",
     "solve_codes",

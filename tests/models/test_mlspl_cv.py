@@ -1,15 +1,21 @@
+from contextlib import contextmanager
+
 import matplotlib
 import numpy as np
 import pytest
 from scipy import sparse
+from scipy.special import expit, logit
 from sklearn.base import clone
+from sklearn.metrics import jaccard_score, make_scorer
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from mlspl import MLSPLClassifier, MLSPLClassifierCV, pacing
+from mlspl import MLSPLClassifier, MLSPLClassifierCV, SelfPacedForestClassifier, pacing
 from mlspl.datasets import corrupt, load_dataset
+from mlspl.errors import UserError
 from mlspl.metrics import CRITERIA, average_precision
 from mlspl.model_selection import get_calibration, protocol_split
+from mlspl.models._kernel_family import split_rows
 from mlspl.models.tuned_decision import choose_decision, judge
 from mlspl.spaces import Gram
 
@@ -18,13 +24,29 @@ TRAIN, TEST = protocol_split(len(DIGITS.Y), 0, 0.1)
 X = StandardScaler().fit(DIGITS.X[TRAIN]).transform(DIGITS.X)
 X_TRAIN, Y_TRAIN, X_TEST, Y_TEST = X[TRAIN], DIGITS.Y[TRAIN], X[TEST], DIGITS.Y[TEST]
 SMALL = MLSPLClassifierCV(
-    C=(1.0, 4.0), gamma_factors=(0.5,), class_weights=(0.5,), quantiles=(0.7, 0.9), cv=3, random_state=0
+    families=("kernel",),
+    pace_functions=("gaussian", "huber"),
+    per=("label", "class", "negatives"),
+    C=(1.0, 4.0),
+    gamma_factors=(0.5,),
+    quantiles=(0.7, 0.9),
+    n_settings=6,
+    n_points=2,
+    cv=3,
+    random_state=0,
 )
+BOTH = MLSPLClassifierCV(C=(1.0, 4.0), gamma_factors=(0.5,), n_estimators=20, cv=3, random_state=0)
 
 
 # scikit-learn expects the labels with a positive score, which is what a threshold rule may change.
 CHECKED = MLSPLClassifierCV(
-    C=(1.0,), gamma_factors=(1.0,), pace_functions=("huber",), per=("label",), thresholds=("zero",), cv=2
+    C=(1.0,),
+    gamma_factors=(1.0,),
+    quantiles=(0.7,),
+    per=("class",),
+    thresholds=("zero",),
+    n_estimators=10,
+    cv=2,
 )
 
 
@@ -60,7 +82,7 @@ def test_prior_weights_count_in_every_step():
     model.set_params(C=(1.0,)).fit(X_TRAIN, Y_TRAIN, label_weight=weight)
     present = (Y_TRAIN == 1) & (weight > 0)
     truth = np.where(weight > 0, Y_TRAIN, np.nan)
-    folds = model._split(present, 3)
+    folds = split_rows(present, 3, 0)
     scores = np.zeros(Y_TRAIN.shape)
     assert len(model.members_) == 2
     for member in model.members_:
@@ -102,7 +124,8 @@ def test_a_fold_without_a_row_to_rank_leaves_the_choice_to_the_others():
 def test_the_model_is_the_mean_of_the_members_it_names():
     model = clone(SMALL).set_params(gamma_factors=(0.5, 1.0), n_settings=3).fit(X_TRAIN, Y_TRAIN)
     assert len(model.members_) == 6
-    assert len(model.machines_) == 2
+    (family,) = model.families_
+    assert len(family.models) == 2
     twins = [twin(member) for member in model.members_]
     odds = model.calibration_.log_odds(np.mean([t.decision_function(X_TEST) for t in twins], axis=0))
     np.testing.assert_allclose(model.decision_function(X_TEST), odds, atol=5e-3)  # the SVMs' own tolerance
@@ -132,10 +155,12 @@ def test_unknown_labels_are_left_out_of_the_judgement():
     model = clone(SMALL).set_params(quantiles=(), C=(1.0,)).fit(X_TRAIN, Y)
     (row,) = model.cv_results_
     known = ~np.isnan(Y)
+    (kernel,) = model._make_families(model._given())
+    everything = dict.fromkeys(kernel.settings, kernel.points)
     rows = Gram(gamma=row["gamma"]).place(X_TRAIN)
     present = known & (Y == 1)
-    for (train, test), value in zip(model._split(present, 3), row["folds"], strict=True):
-        ((_, scores),) = model._held_out(rows, present, known.astype(float), train, test, model._grid())
+    for (train, test), value in zip(split_rows(present, 3, 0), row["folds"], strict=True):
+        ((_, scores),) = kernel.hold_out(rows, present, known.astype(float), train, test, everything)
         kept = [
             i
             for i, (labels, told) in enumerate(zip(present[test], known[test], strict=True))
@@ -148,14 +173,16 @@ def test_unknown_labels_are_left_out_of_the_judgement():
 def test_held_out_scores_are_those_of_models_that_saw_other_rows_only():
     """Turning the labels of a fold upside down must not change its held-out scores."""
     model = clone(SMALL).set_params(quantiles=(0.7,))
+    (kernel,) = model._make_families(model._given())
+    everything = dict.fromkeys(kernel.settings, kernel.points)
     rows = Gram("precomputed").place(X_TRAIN @ X_TRAIN.T / 64)
     Y = Y_TRAIN.astype(bool)
-    (train, test), *_ = model._split(Y, 3)
+    (train, test), *_ = split_rows(Y, 3, 0)
     turned = Y.copy()
     turned[test] = ~Y[test]
     for (_, first), (_, second) in zip(
-        model._held_out(rows, Y, None, train, test, model._grid()),
-        model._held_out(rows, turned, None, train, test, model._grid()),
+        kernel.hold_out(rows, Y, None, train, test, everything),
+        kernel.hold_out(rows, turned, None, train, test, everything),
         strict=True,
     ):
         np.testing.assert_array_equal(first, second)
@@ -222,3 +249,129 @@ def test_one_label_is_drawn_by_what_judged_it():
 def test_mistakes_are_answered_with_a_sentence(parameters, sentence):
     with pytest.raises(ValueError, match=sentence):
         clone(SMALL).set_params(**parameters).fit(X_TRAIN, Y_TRAIN)
+
+
+@pytest.fixture(scope="module")
+def both():
+    """For tests that only look."""
+    return clone(BOTH).fit(X_TRAIN, Y_TRAIN)
+
+
+def test_the_model_is_the_mean_of_its_families(both):
+    """The forests' members are one forest of all their trees; the kernel's margins get one sigmoid."""
+    kernel, forest = both.families_
+    assert [kernel.family, forest.family] == ["kernel", "forest"]
+    taken = [row for row in both.cv_results_ if row["weight"] > 0]
+    assert sum(row["weight"] for row in taken) == pytest.approx(1.0)
+    assert sum(row["weight"] for row in taken if row["family"] == "forest") == pytest.approx(0.5)
+    margins = clone(BOTH).set_params(families=("kernel",)).fit(X_TRAIN, Y_TRAIN).families_[0].log_odds(X_TEST)
+    p_kernel = expit(kernel.calibration.slope_ * margins + kernel.calibration.offset_)
+    trees = [
+        SelfPacedForestClassifier(
+            20,
+            member["pace_function"],
+            pacing.QuantilePace(member["target"], member["target"], 1, per=member["per"] or "class"),
+            random_state=0,
+        ).fit(X_TRAIN, Y_TRAIN)
+        for member in both.members_
+        if member["family"] == "forest"
+    ]
+    frequency = trees[0].forests_.frequencies
+    total = sum(21 * tree.predict_proba(X_TEST) - frequency for tree in trees)
+    p_forest = (total + frequency) / (20 * len(trees) + 1)
+    expected = both.calibration_.log_odds(logit((p_kernel + p_forest) / 2))
+    np.testing.assert_allclose(both.decision_function(X_TEST), expected, atol=5e-3)
+
+
+def test_the_whole_path_of_a_taken_setting_is_averaged(both):
+    for family, n_settings in (("kernel", 2), ("forest", 1)):
+        targets = [member["target"] for member in both.members_ if member["family"] == family]
+        assert sorted(targets) == sorted(n_settings * [0.5, 0.5, 0.7, 0.7, 1.0])
+    assert {step["family"] for step in both.history_} == {"kernel", "forest"}
+    assert both.trace_.n_steps == 10
+
+
+def test_the_held_out_rows_of_a_forest_are_not_seen():
+    family = BOTH._make_families(BOTH._given())[1]
+    Y = Y_TRAIN.astype(bool)
+    folds = split_rows(Y, 3, 0)
+    (first,) = family.search(X_TRAIN, Y, None, folds[:1], lambda note: None)
+    turned = Y.copy()
+    turned[folds[0][1]] = ~Y[folds[0][1]]
+    (second,) = family.search(X_TRAIN, turned, None, folds[:1], lambda note: None)
+    for one, other in zip(first, second, strict=True):
+        np.testing.assert_array_equal(one.held_out[folds[0][1]], other.held_out[folds[0][1]])
+
+
+def test_missing_values_are_for_forests_alone():
+    gaps = np.where(np.random.default_rng(0).random(X_TRAIN.shape) < 0.1, np.nan, X_TRAIN)
+    with pytest.raises(ValueError, match="needs a number in every cell"):
+        clone(BOTH).fit(gaps, Y_TRAIN)
+    model = clone(BOTH).set_params(families=("forest",), quantiles=()).fit(gaps, Y_TRAIN)
+    assert average_precision(Y_TEST, model.decision_function(X_TEST)) > 0.8
+
+
+@pytest.mark.parametrize(
+    "criterion",
+    ["macro_f1", "subset_accuracy", "ndcg", "precision_at_1", make_scorer(jaccard_score, average="samples")],
+)
+def test_any_criterion_decides(criterion):
+    model = clone(BOTH).set_params(criterion=criterion, quantiles=(), n_settings=1).fit(X_TRAIN, Y_TRAIN)
+    decided = [row["score"] for row in model.decisions_]
+    assert decided[0] == max(decided)
+    assert model.best_score_ <= max(row["mean"] for row in model.cv_results_)
+    model.plot_path()
+    matplotlib.pyplot.close("all")
+
+
+def test_families_are_drawn_side_by_side(both):
+    matplotlib.use("agg")
+    ax = both.plot_path()
+    names = [container.get_label() for container in ax.containers]
+    assert names == [f"{f}: gaussian, {g}" for f in ("kernel", "forest") for g in ("per class", "negatives")]
+    matplotlib.pyplot.close(ax.figure)
+
+
+@pytest.mark.parametrize("after", [1, 4])
+def test_ctrl_c_keeps_what_is_finished(after, monkeypatch):
+    """After a first fold nothing is; after the first fold of the forests the kernel's paths are."""
+    told = []
+
+    @contextmanager
+    def interrupt(*_):
+        def report(note):
+            told.append(note)
+            if len(told) == after:
+                raise KeyboardInterrupt
+
+        yield report
+
+    monkeypatch.setattr("mlspl.models.mlspl_cv.fit_progress", interrupt)
+    if after == 1:
+        with pytest.raises(KeyboardInterrupt):
+            clone(BOTH).fit(X_TRAIN, Y_TRAIN)
+        return
+    with pytest.warns(UserWarning, match="finished \\(kernel\\)"):
+        model = clone(BOTH).fit(X_TRAIN, Y_TRAIN)
+    assert model.stop_reason_ == "interrupted"
+    kernel = clone(BOTH).set_params(families=("kernel",)).fit(X_TRAIN, Y_TRAIN)
+    np.testing.assert_array_equal(model.decision_function(X_TEST), kernel.decision_function(X_TEST))
+
+
+@pytest.mark.parametrize(
+    ("parameters", "sentence"),
+    [
+        ({"families": ("kernel", "hedge")}, "give some of 'kernel', 'forest'"),
+        ({"families": ()}, "give some of"),
+        ({"budget": "vast"}, "budget is 'vast'; there are 'fast', 'default', 'thorough'"),
+    ],
+)
+def test_families_and_budgets_that_there_are_not(parameters, sentence):
+    with pytest.raises(UserError, match=sentence):
+        clone(BOTH).set_params(**parameters).fit(X_TRAIN, Y_TRAIN)
+
+
+def test_a_fast_budget_tries_less():
+    few = MLSPLClassifierCV(budget="fast", random_state=0).fit(X_TRAIN, Y_TRAIN)
+    assert len(few.cv_results_) == 2 * 2 + 2
+    assert len(few.cv_results_[0]["folds"]) == 3

@@ -225,3 +225,70 @@ def linear_minimum(X, target, cost, loss):
         method="SLSQP",
         options={"maxiter": 1000, "ftol": 1e-12},
     ).fun
+
+
+def extra_tree(X, y, weight, seed, min_leaf, max_features):
+    """A tree as `grow_extra_trees` grows it from a seed, in nested tuples."""
+    generator = _Xorshift(seed)
+    features = list(range(len(X[0])))
+
+    def node(rows, constant):
+        total = sum(weight[i] for i in rows)
+        present = sum(weight[i] for i in rows if y[i])
+        leaf = present / total
+        if len(rows) < max(2, 2 * min_leaf) or leaf in (0, 1):
+            return leaf
+        best, drawn, varied = None, 0, 0
+        while drawn < len(features) and (drawn < max_features or not varied):
+            j = drawn + int(generator.next() * (len(features) - drawn))
+            features[drawn], features[j] = features[j], features[drawn]
+            f = features[drawn]
+            drawn += 1
+            values = [X[i][f] for i in rows]
+            if f in constant or max(values) <= min(values) + 1e-7:
+                constant = constant | {f}
+                continue
+            varied += 1
+            cut = min(values) + generator.next() * (max(values) - min(values))
+            left, right = [i for i in rows if X[i][f] <= cut], [i for i in rows if X[i][f] > cut]
+            if min(len(left), len(right)) < min_leaf:
+                continue
+            score = sum(
+                sum(weight[i] for i in side if y[i]) ** 2 / sum(weight[i] for i in side)
+                for side in (left, right)
+            )
+            if best is None or score > best[0]:
+                best = score, f, cut, left, right
+        if best is None:
+            return leaf
+        _, f, cut, left, right = best
+        first = node(left, constant)
+        return f, cut, first, node(right, constant)
+
+    return node([i for i in range(len(X)) if weight[i] > 0], frozenset())
+
+
+def descend(tree, x):
+    """The answer of a tree of nested tuples."""
+    while isinstance(tree, tuple):
+        f, cut, left, right = tree
+        tree = left if x[f] <= cut else right
+    return tree
+
+
+class _Xorshift:
+    """xorshift64*, seeded by splitmix64; numbers from 0 to below 1."""
+
+    def __init__(self, seed):
+        mask = 2**64 - 1
+        z = (seed + 0x9E3779B97F4A7C15) & mask
+        z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & mask
+        z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & mask
+        self.state = (z ^ (z >> 31)) | 1
+
+    def next(self):
+        mask = 2**64 - 1
+        self.state ^= (self.state << 13) & mask
+        self.state ^= self.state >> 7
+        self.state ^= (self.state << 17) & mask
+        return (((self.state * 0x2545F4914F6CDD1D) & mask) >> 11) * 2.0**-53

@@ -1,0 +1,116 @@
+"""What families of learners have in common: candidates on paths of paces, judged out of fold; their mean."""
+
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from scipy.special import expit, logit
+
+from mlspl.model_selection import Calibration
+from mlspl.models._pace_path import PathPoint
+from mlspl.models.tuned_decision import judge
+from mlspl.spaces import Model
+
+__all__ = ["Candidate", "Family", "FamilyModel", "Learned", "Visit", "blend", "choose", "judge_candidates"]
+
+_CERTAIN = 1e-9  # beyond, probabilities have no log-odds worth telling apart
+
+
+class Candidate(NamedTuple):
+    """A setting and a point of its path, and scores (n, L) of every row by a model that did not see it."""
+
+    setting: dict[str, Any]
+    point: PathPoint
+    held_out: np.ndarray
+
+    def describe(self) -> dict[str, Any]:
+        """Setting and point, name by name."""
+        return {**self.setting, **self.point._asdict()}
+
+
+class Visit(NamedTuple):
+    """A member as it was fitted on all rows: losses and weights (n, L) of the pairs."""
+
+    candidate: Candidate
+    losses: np.ndarray
+    label_weights: np.ndarray
+
+
+class Learned(NamedTuple):
+    """The members of a family fitted on all rows: models whose scores add up to their mean."""
+
+    models: list[Model]
+    visits: list[Visit]
+
+
+class Family(Protocol):
+    """A kind of learner with settings and paces to try."""
+
+    name: str
+    cut: float
+    """The score above which a label is predicted."""
+    calibration: str
+    """What puts its scores on the scale of log-odds."""
+    n_reports: int
+    """How often a search reports."""
+
+    def search(self, X, Y, label_weight, folds, report: Callable[[str], Any]) -> Iterator[list[Candidate]]:
+        """Yield candidates, settings that are finished together at a time."""
+
+    def scores(self, held_out) -> np.ndarray:
+        """What the learned models would say, from the mean of what was held out."""
+
+    def learn(self, X, Y, label_weight, members: list[Candidate]) -> Learned:
+        """Fit the members on all rows."""
+
+
+class FamilyModel:
+    """The mean of a family's members, and what puts it on the scale of probabilities."""
+
+    _contents = {"family": "text", "models": [Model], "calibration": Calibration}
+
+    def __init__(self, family: str, models: list[Model], calibration: Calibration) -> None:
+        self.family = family
+        self.models = models
+        self.calibration = calibration
+
+    def log_odds(self, X) -> np.ndarray:
+        """Log-odds (n, L) of new rows."""
+        return self.calibration.log_odds(sum(model.scores(X) for model in self.models))
+
+
+def judge_candidates(candidates, cut, truth, folds, criterion) -> list[dict[str, Any]]:
+    """The criterion of each candidate, fold by fold (NaN where there is nothing to rank) and in the mean."""
+    rows = []
+    for candidate in candidates:
+        scores = candidate.held_out
+        values = [float(judge(criterion, truth[test], scores[test], scores[test] > cut)) for _, test in folds]
+        rows.append({**candidate.describe(), "mean": float(np.nanmean(values)), "folds": values})
+    return rows
+
+
+def choose(candidates, rows, n_settings, n_points, sign) -> list[int]:
+    """Which candidates to take: the best points of the best settings, best first.
+
+    `n_points` None takes all points. Settings are compared by the mean of the points that would be taken; the
+    sign makes less better. What is equal up to rounding goes in the order in which it was tried.
+    """
+
+    def badness(taken) -> float:
+        return round(float(np.mean([sign * rows[i]["mean"] for i in taken])), 9)
+
+    settings: dict[tuple, list[int]] = {}
+    for i in sorted(range(len(rows)), key=lambda i: badness([i])):
+        points = settings.setdefault(tuple(candidates[i].setting.values()), [])
+        if n_points is None or len(points) < n_points:
+            points.append(i)
+    best = sorted(settings.values(), key=badness)
+    return sorted((i for taken in best[:n_settings] for i in taken), key=lambda i: badness([i]))
+
+
+def blend(log_odds: list[np.ndarray]) -> np.ndarray:
+    """Log-odds of the mean of the families' probabilities."""
+    if len(log_odds) == 1:
+        return log_odds[0]
+    mean = sum(expit(odds) for odds in log_odds) / len(log_odds)
+    return logit(np.clip(mean, _CERTAIN, 1.0 - _CERTAIN))

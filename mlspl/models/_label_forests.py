@@ -1,0 +1,87 @@
+"""A forest per label, and what it says of rows it has and has not seen."""
+
+import numpy as np
+from joblib import Parallel, delayed
+from scipy import sparse
+from scipy.special import logit
+
+from mlspl.models._forest import Bags, as_floats
+from mlspl.solvers import FlatTrees
+from mlspl.spaces import Model
+
+__all__ = ["LabelForests", "forest_probabilities"]
+
+# Numbers of a sparse X that are made dense at a time.
+_BLOCK = 1 << 22
+
+
+class LabelForests(Model):
+    """The forests of all labels that vary, in one set of arrays.
+
+    Parameters
+    ----------
+    forests : dict from label to FlatTrees
+        As many trees for each; constant labels have none.
+    frequencies : array (L,)
+        Of all labels.
+    """
+
+    _contents = {"trees": (FlatTrees, None), "labels": ["int"], "frequencies": "float (labels)"}
+
+    def __init__(self, forests, frequencies) -> None:
+        self.trees = FlatTrees.join(list(forests.values())) if forests else None
+        self.labels = list(forests)
+        self.frequencies = frequencies
+
+    def scores(self, X, n_jobs=None) -> np.ndarray:
+        """Log-odds (n, L) of new rows."""
+        size = len(self.trees) // len(self.labels) if self.labels else 0
+        forests = {label: self.trees.part(i * size, (i + 1) * size) for i, label in enumerate(self.labels)}
+        return logit(forest_probabilities(forests, self.frequencies, as_floats(X), None, n_jobs))
+
+    def _check_contents(self) -> None:
+        """Refuse forests of labels that there are not; the trees check themselves."""
+        n_trees = 0 if self.trees is None else len(self.trees)
+        if not all(0 <= label < len(self.frequencies) for label in self.labels):
+            raise ValueError("there are forests of labels that there are not")
+        if (n_trees % len(self.labels) if self.labels else n_trees) or (self.labels and not n_trees):
+            raise ValueError("the trees do not make up a forest for each label")
+
+
+def forest_probabilities(forests, frequencies, X, bags: Bags | None = None, n_jobs=None) -> np.ndarray:
+    """Probabilities (n, L) that the rows of X carry the labels: (Σ_t p_t + b)/(T + 1).
+
+    The label's frequency b counts as one more tree, so that labels of which no tree found a trace are ranked
+    by it, and it alone answers for labels without a forest and rows without a tree.
+
+    Parameters
+    ----------
+    forests : mapping from label to FlatTrees
+        Labels that are constant have none.
+    frequencies : array (L,)
+        Of the labels.
+    X : float32 array or CSR of shape (n, d)
+        The rows.
+    bags : Bags, optional
+        If X are the training rows: each is seen by the trees only that it was not drawn for.
+    n_jobs : int or None
+        Threads.
+    """
+    n = X.shape[0]
+    height = max(1, min(n, _BLOCK // X.shape[1])) if sparse.issparse(X) else n
+    probabilities = np.tile(frequencies, (n, 1))
+    for start in range(0, n, height):
+        rows = slice(start, start + height)
+        block = X[rows].toarray() if sparse.issparse(X) else np.ascontiguousarray(X[rows])
+        drawn = None if bags is None else np.ascontiguousarray(bags.counts[:, rows])
+        columns = Parallel(n_jobs=n_jobs, require="sharedmem")(
+            delayed(_probability)(trees, frequencies[label], block, drawn) for label, trees in forests.items()
+        )
+        for label, column in zip(forests, columns, strict=True):
+            probabilities[rows, label] = column
+    return probabilities
+
+
+def _probability(trees: FlatTrees, frequency, X, drawn) -> np.ndarray:
+    sums, passed = trees.sum_leaves(X, drawn)
+    return (sums + frequency) / (passed + 1.0)
