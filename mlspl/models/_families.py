@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
-from scipy.special import expit, logit
 
 from mlspl.model_selection import Calibration
 from mlspl.models._pace_path import PathPoint
@@ -12,8 +11,6 @@ from mlspl.models.tuned_decision import judge
 from mlspl.spaces import Model
 
 __all__ = ["Candidate", "Family", "FamilyModel", "Learned", "Visit", "blend", "choose", "judge_candidates"]
-
-_CERTAIN = 1e-9  # beyond, probabilities have no log-odds worth telling apart
 
 
 class Candidate(NamedTuple):
@@ -53,6 +50,8 @@ class Family(Protocol):
     """What puts its scores on the scale of log-odds."""
     n_reports: int
     """How often a search reports."""
+    n_points: int | None
+    """How many points of a setting's path are averaged, the best first; None for all."""
 
     def search(self, X, Y, label_weight, folds, report: Callable[[str], Any]) -> Iterator[list[Candidate]]:
         """Yield candidates, settings that are finished together at a time."""
@@ -109,8 +108,5 @@ def choose(candidates, rows, n_settings, n_points, sign) -> list[int]:
 
 
 def blend(log_odds: list[np.ndarray]) -> np.ndarray:
-    """Log-odds of the mean of the families' probabilities."""
-    if len(log_odds) == 1:
-        return log_odds[0]
-    mean = sum(expit(odds) for odds in log_odds) / len(log_odds)
-    return logit(np.clip(mean, _CERTAIN, 1.0 - _CERTAIN))
+    """The mean of the families' log-odds."""
+    return sum(log_odds) / len(log_odds)

@@ -14,7 +14,16 @@ from sklearn.utils import check_random_state
 from mlspl.errors import UserError
 from mlspl.solvers import FlatTrees, grow_extra_trees
 
-__all__ = ["Bags", "Grown", "TreeRows", "as_floats", "flatten_tree", "grow_forests", "make_tree"]
+__all__ = [
+    "Bags",
+    "Grown",
+    "TreeRows",
+    "as_floats",
+    "flatten_tree",
+    "grow_forests",
+    "make_tree",
+    "measure_units",
+]
 
 _TREES = {"extra-trees": ExtraTreeRegressor, "random-forest": DecisionTreeRegressor}
 # Trees a task grows: enough to be worth a thread, few enough that one label keeps all threads busy.
@@ -55,10 +64,31 @@ class Grown(NamedTuple):
     importances: np.ndarray
 
 
-def as_floats(X):
-    """X as the trees read it: float32; values beyond its range become its largest."""
+def measure_units(X) -> np.ndarray:
+    """A power of two for each feature that brings its largest value to between ½ and 1.
+
+    Trees read float32: so values keep the digits that it has, whatever unit they are in.
+    """
+    if sparse.issparse(X):
+        largest = np.zeros(X.shape[1])
+        np.maximum.at(largest, X.indices, np.abs(X.data))
+    else:
+        largest = np.fmax.reduce(np.abs(X), axis=0)
+    _, exponents = np.frexp(np.where(np.isfinite(largest), largest, 0.0))
+    return np.ldexp(1.0, -np.clip(exponents, -1000, 1000))
+
+
+def as_floats(X, units=None):
+    """X as the trees read it: float32, in these units; values beyond its range become its largest."""
     with np.errstate(over="ignore"):
-        X = X.astype(np.float32)
+        if units is None:
+            X = X.astype(np.float32)
+        elif sparse.issparse(X):
+            scaled = (X.data * units[X.indices]).astype(np.float32)
+            # Copies, for SciPy sorts indices in place, and those of the user are not ours.
+            X = sparse.csr_matrix((scaled, X.indices.copy(), X.indptr.copy()), shape=X.shape)
+        else:
+            X = (X * units).astype(np.float32)
     values = X.data if sparse.issparse(X) else X
     if np.isinf(values).any():
         largest = np.finfo(np.float32).max

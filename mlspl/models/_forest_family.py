@@ -7,7 +7,7 @@ from scipy.special import logit
 from sklearn.utils import check_random_state
 
 from mlspl.models._families import Candidate, Learned, Visit
-from mlspl.models._forest import Bags, as_floats, make_tree
+from mlspl.models._forest import Bags, as_floats, make_tree, measure_units
 from mlspl.models._forest_learner import ForestLearner
 from mlspl.models._label_forests import LabelForests, forest_probabilities
 from mlspl.models._pace_path import PathPoint, walk_points
@@ -26,6 +26,7 @@ class ForestFamily:
     name = "forest"
     cut = 0.5
     calibration = "none"
+    n_points = None
 
     def __init__(self, leaves, points, n_estimators: int, cv: int, n_jobs, random_state) -> None:
         self.leaves = leaves
@@ -37,7 +38,7 @@ class ForestFamily:
 
     def search(self, X, Y, label_weight, folds, report) -> Iterator[list[Candidate]]:
         """Yield the candidates of all leaf sizes."""
-        X = as_floats(X)
+        X = as_floats(X, measure_units(X))
         n_trees = (self.n_estimators + 1) // 2
         found: dict[tuple[int, PathPoint], np.ndarray] = {}
         for number, (train, test) in enumerate(folds, start=1):
@@ -59,7 +60,8 @@ class ForestFamily:
 
     def learn(self, X, Y, label_weight, members: list[Candidate]) -> Learned:
         """Grow the members; their trees make up one forest per label."""
-        X = as_floats(X)
+        units = measure_units(X)
+        X = as_floats(X, units)
         wanted = {(member.setting["min_samples_leaf"], member.point): member for member in members}
         grown: list[dict[int, FlatTrees]] = []
         visits = []
@@ -71,7 +73,7 @@ class ForestFamily:
                 grown.append(dict(learner.forests))
                 visits.append(Visit(wanted[leaf, point], losses, weights))
         forests = {label: FlatTrees.join([member[label] for member in grown]) for label in grown[0]}
-        return Learned([LabelForests(forests, learner.frequencies)], visits)
+        return Learned([LabelForests(forests, learner.frequencies, units)], visits)
 
     def _walk(self, X, Y, label_weight, leaf, points, n_trees):
         """Yield each point, the learner fitted there, and the losses and weights that led there."""

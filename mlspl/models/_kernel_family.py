@@ -32,11 +32,12 @@ class KernelFamily:
     calibration = "pooled"
 
     def __init__(
-        self, settings, gamma_factors, points, coding: Coding, cv: int, tol: float, n_threads: int
+        self, settings, gamma_factors, points, n_points, coding: Coding, cv: int, tol: float, n_threads: int
     ) -> None:
         self.settings: list[Setting] = settings
         self.gamma_factors = gamma_factors
         self.points: list[PathPoint] = points
+        self.n_points: int | None = n_points
         self.coding = coding
         self.tol = tol
         self.n_threads = n_threads

@@ -24,20 +24,28 @@ class LabelForests(Model):
         As many trees for each; constant labels have none.
     frequencies : array (L,)
         Of all labels.
+    units : array (d,)
+        Of the features, as the trees read them.
     """
 
-    _contents = {"trees": (FlatTrees, None), "labels": ["int"], "frequencies": "float (labels)"}
+    _contents = {
+        "trees": (FlatTrees, None),
+        "labels": ["int"],
+        "frequencies": "float (labels)",
+        "units": "float (features)",
+    }
 
-    def __init__(self, forests, frequencies) -> None:
+    def __init__(self, forests, frequencies, units) -> None:
         self.trees = FlatTrees.join(list(forests.values())) if forests else None
         self.labels = list(forests)
         self.frequencies = frequencies
+        self.units = units
 
     def scores(self, X, n_jobs=None) -> np.ndarray:
         """Log-odds (n, L) of new rows."""
         size = len(self.trees) // len(self.labels) if self.labels else 0
         forests = {label: self.trees.part(i * size, (i + 1) * size) for i, label in enumerate(self.labels)}
-        return logit(forest_probabilities(forests, self.frequencies, as_floats(X), None, n_jobs))
+        return logit(forest_probabilities(forests, self.frequencies, as_floats(X, self.units), None, n_jobs))
 
     def _check_contents(self) -> None:
         """Refuse forests of labels that there are not; the trees check themselves."""
@@ -46,6 +54,8 @@ class LabelForests(Model):
             raise ValueError("there are forests of labels that there are not")
         if (n_trees % len(self.labels) if self.labels else n_trees) or (self.labels and not n_trees):
             raise ValueError("the trees do not make up a forest for each label")
+        if self.trees is not None and self.trees.n_features != len(self.units):
+            raise ValueError("the trees are of other features")
 
 
 def forest_probabilities(forests, frequencies, X, bags: Bags | None = None, n_jobs=None) -> np.ndarray:

@@ -11,7 +11,16 @@ from mlspl import pacing
 from mlspl.models._alternation import Alternation
 from mlspl.models._class_weight import class_costs
 
-__all__ = ["UNPACED", "PathPoint", "PathStep", "Setting", "list_points", "walk_paths", "walk_points"]
+__all__ = [
+    "LEAST_PACED",
+    "UNPACED",
+    "PathPoint",
+    "PathStep",
+    "Setting",
+    "list_points",
+    "walk_paths",
+    "walk_points",
+]
 
 
 class Setting(NamedTuple):
@@ -31,6 +40,9 @@ class PathPoint(NamedTuple):
     per: Literal["class", "label", "negatives", "all"] | None
     target: float
 
+
+LEAST_PACED = 15
+"""Labels with fewer rows in either class are not paced: each row is needed, and which are easy is chance."""
 
 UNPACED = PathPoint(None, None, 1.0)
 
@@ -103,7 +115,7 @@ def walk_points(fit, losses, points, Y, known) -> Iterator[tuple[PathPoint, np.n
 
 @dataclass(frozen=True)
 class _Quantiles(pacing.PaceSchedule):
-    """Given quantiles in any order, as `QuantilePace` takes them."""
+    """Given quantiles in any order, as `QuantilePace` takes them, of labels that are not too rare."""
 
     quantiles: tuple[float, ...]
     per: Literal["class", "label", "negatives", "all"]
@@ -113,7 +125,10 @@ class _Quantiles(pacing.PaceSchedule):
         return self.quantiles
 
     def pace(self, target, losses, Y, known=None):
-        return pacing.QuantilePace(per=self.per).pace(target, losses, Y, known)
+        pace = pacing.QuantilePace(per=self.per).pace(target, losses, Y, known)
+        known = np.ones(Y.shape, dtype=bool) if known is None else known
+        fewer = np.minimum((known & Y).sum(axis=0), (known & ~Y).sum(axis=0))
+        return np.where(fewer >= LEAST_PACED, pace, np.inf)
 
 
 class _FixedLosses:

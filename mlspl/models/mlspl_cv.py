@@ -39,7 +39,7 @@ _BUDGETS: dict[str, dict[str, Any]] = {
         "per": ("class", "negatives"),
         "C": (0.125, 0.5, 2.0, 8.0),
         "gamma_factors": (0.25, 0.5, 1.0),
-        "n_settings": 4,
+        "n_settings": 6,
         "n_estimators": 100,
         "cv": 5,
     },
@@ -70,12 +70,12 @@ class MLSPLClassifierCV(CallbackSupportMixin, DecisionMixin, MultiLabelClassifie
     There are two families: kernel machines with cross-fitted codes, for which C, γ and class balance are
     tried, and forests. Every setting and every point of its path is judged on rows held out from all of it.
 
-    Held-out labels are few, and as noisy as the others. Measured on development data, whatever was chosen
-    by them beyond the settings of the kernel (a point of the path, weights of the families, a greedy
-    selection) was chosen by their noise in part, and lost to plain means. So the best settings are taken
-    with all points of their paths, and the model is the mean of the families' probabilities: unpaced models
-    keep it level where labels are right, paced ones hold it up where they are wrong. Then calibration and
-    threshold rule are chosen on its held-out scores.
+    Held-out labels are few, and as noisy as the others: measured on development data, weights of the families,
+    a point of the forests' path or a greedy selection chosen by them were chosen by their noise in part, and
+    lost to plain means. So the best points of the best settings of the kernel are averaged, and all points of
+    the forests' path, and then the log-odds of both families: unpaced models keep it level where labels are
+    right, paced ones hold it up where they are wrong. Labels with fewer than 15 rows in either class are not
+    paced. Then calibration and threshold rule are chosen on the held-out scores of the mean.
 
     Parameters
     ----------
@@ -102,9 +102,10 @@ class MLSPLClassifierCV(CallbackSupportMixin, DecisionMixin, MultiLabelClassifie
     class_weights : sequence of float, default=(0.5,)
         Exponents of the class balance of the kernel machines to try.
     n_settings : int, optional
-        How many of the kernel's settings are averaged, by default 4.
-    n_points : int, optional
-        How many points of each setting's path are averaged, the best first; all by default.
+        How many of the kernel's settings are averaged, by default 6.
+    n_points : int or None, default=2
+        How many points of the path of each of these settings are averaged, the best first; None for all. Of
+        the forests' path, which has one setting, all are.
     n_estimators : int, optional
         Trees a label for each point of the forests' path, by default 100; half of them in a fold.
     min_samples_leaf : int, default=2
@@ -202,7 +203,7 @@ class MLSPLClassifierCV(CallbackSupportMixin, DecisionMixin, MultiLabelClassifie
         gamma_factors=None,
         class_weights=(0.5,),
         n_settings=None,
-        n_points=None,
+        n_points=2,
         n_estimators=None,
         min_samples_leaf=2,
         calibrations=("none", "platt"),
@@ -271,7 +272,7 @@ class MLSPLClassifierCV(CallbackSupportMixin, DecisionMixin, MultiLabelClassifie
         odds, visits = [], []
         for family, candidates in found:
             rows = judge_candidates(candidates, family.cut, truth, folds, criterion)
-            taken = choose(candidates, rows, given["n_settings"], self.n_points, sign)
+            taken = choose(candidates, rows, given["n_settings"], family.n_points, sign)
             members = [candidates[i] for i in taken]
             weights = dict.fromkeys(taken, 1.0 / (len(taken) * len(found)))
             self.cv_results_ += [
@@ -329,6 +330,7 @@ class MLSPLClassifierCV(CallbackSupportMixin, DecisionMixin, MultiLabelClassifie
             [Setting(*setting) for setting in product(given["C"], self.class_weights)],
             given["gamma_factors"],
             points,
+            self.n_points,
             Coding(self.n_codes, regressor=self.regressor, random_state=self.random_state),
             given["cv"],
             self.tol,

@@ -10,7 +10,7 @@ from mlspl import pacing
 from mlspl._limits import Cost
 from mlspl.errors import UserError
 from mlspl.models._base import MultiLabelClassifier
-from mlspl.models._forest import Bags, as_floats, make_tree
+from mlspl.models._forest import Bags, as_floats, make_tree, measure_units
 from mlspl.models._forest_learner import ForestLearner
 from mlspl.models._label_forests import LabelForests
 from mlspl.models._progress import CallbackSupportMixin, fit_progress, with_callbacks
@@ -131,7 +131,8 @@ class SelfPacedForestClassifier(CallbackSupportMixin, MultiLabelClassifier):
         schedule = self.schedule or pacing.QuantilePace(0.7, 0.7, 1, per="class")
         targets = () if function is None else schedule
         prior = np.ones(Y.shape) if label_weight is None else label_weight
-        X = as_floats(X)
+        units = measure_units(X)
+        X = as_floats(X, units)
         bags = Bags.draw(self._tree_count(), *Y.shape, check_random_state(self.random_state))
         tree = make_tree(self.forest, self.min_samples_leaf, self.max_features, X.shape[1])
         learner = ForestLearner(tree, X, Y, prior, bags, self.n_jobs)
@@ -149,7 +150,7 @@ class SelfPacedForestClassifier(CallbackSupportMixin, MultiLabelClassifier):
         self.label_feature_importances_ = learner.importances
         total = learner.importances.sum(axis=0)
         self.feature_importances_ = total / max(total.sum(), np.finfo(float).tiny)
-        self.forests_ = LabelForests(learner.forests, learner.frequencies)
+        self.forests_ = LabelForests(learner.forests, learner.frequencies, units)
 
     def _tree_count(self) -> int:
         if not isinstance(self.n_estimators, Integral) or self.n_estimators < 1:
@@ -169,8 +170,8 @@ class SelfPacedForestClassifier(CallbackSupportMixin, MultiLabelClassifier):
         forests = self.forests_
         if len(forests.frequencies) != len(self.label_names_):
             raise ValueError("the forests are of other labels")
-        if forests.trees is not None and forests.trees.n_features != self.n_features_in_:
-            raise ValueError("the trees are of other features")
+        if len(forests.units) != self.n_features_in_:
+            raise ValueError("the forests are of other features")
 
     def _cost(self, size):
         """Nodes of the trees, the draws, and tables like Y.

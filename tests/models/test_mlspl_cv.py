@@ -4,7 +4,7 @@ import matplotlib
 import numpy as np
 import pytest
 from scipy import sparse
-from scipy.special import expit, logit
+from scipy.special import logit
 from sklearn.base import clone
 from sklearn.metrics import jaccard_score, make_scorer
 from sklearn.preprocessing import StandardScaler
@@ -35,7 +35,9 @@ SMALL = MLSPLClassifierCV(
     cv=3,
     random_state=0,
 )
-BOTH = MLSPLClassifierCV(C=(1.0, 4.0), gamma_factors=(0.5,), n_estimators=20, cv=3, random_state=0)
+BOTH = MLSPLClassifierCV(
+    C=(1.0, 4.0), gamma_factors=(0.5,), n_points=None, n_estimators=20, cv=3, random_state=0
+)
 
 
 # scikit-learn expects the labels with a positive score, which is what a threshold rule may change.
@@ -265,7 +267,7 @@ def test_the_model_is_the_mean_of_its_families(both):
     assert sum(row["weight"] for row in taken) == pytest.approx(1.0)
     assert sum(row["weight"] for row in taken if row["family"] == "forest") == pytest.approx(0.5)
     margins = clone(BOTH).set_params(families=("kernel",)).fit(X_TRAIN, Y_TRAIN).families_[0].log_odds(X_TEST)
-    p_kernel = expit(kernel.calibration.slope_ * margins + kernel.calibration.offset_)
+    of_kernel = kernel.calibration.slope_ * margins + kernel.calibration.offset_
     trees = [
         SelfPacedForestClassifier(
             20,
@@ -278,8 +280,8 @@ def test_the_model_is_the_mean_of_its_families(both):
     ]
     frequency = trees[0].forests_.frequencies
     total = sum(21 * tree.predict_proba(X_TEST) - frequency for tree in trees)
-    p_forest = (total + frequency) / (20 * len(trees) + 1)
-    expected = both.calibration_.log_odds(logit((p_kernel + p_forest) / 2))
+    of_forest = logit((total + frequency) / (20 * len(trees) + 1))
+    expected = both.calibration_.log_odds((of_kernel + of_forest) / 2)
     np.testing.assert_allclose(both.decision_function(X_TEST), expected, atol=5e-3)
 
 
@@ -343,6 +345,7 @@ def test_ctrl_c_keeps_what_is_finished(after, monkeypatch):
             told.append(note)
             if len(told) == after:
                 raise KeyboardInterrupt
+            return False
 
         yield report
 
