@@ -1,6 +1,7 @@
-"""Kernel machines with cross-fitted codes as a family: C, γ and class balance, and paces for each."""
+"""Machines in a space, with cross-fitted codes, as a family: C, γ and class balance, and paces for each."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ from mlspl.model_selection import IterativeStratification
 from mlspl.models._alternation import Alternation, Coding
 from mlspl.models._families import Candidate, Learned, Visit
 from mlspl.models._pace_path import PathPoint, PathStep, Setting, walk_paths
-from mlspl.spaces import Gram, resolve_gamma
+from mlspl.spaces import Linear, Space, resolve_gamma
 
 __all__ = ["KernelFamily", "split_rows"]
 
@@ -25,37 +26,36 @@ def split_rows(Y, n_folds, random_state) -> list[tuple[np.ndarray, np.ndarray]]:
 
 
 class KernelFamily:
-    """RBF kernel machines; scores are margins."""
+    """Machines in the space of an RBF kernel, or a linear one, which has no γ; scores are margins."""
 
-    name = "kernel"
     cut = 0.0
     calibration = "pooled"
 
     def __init__(
-        self, settings, gamma_factors, points, n_points, coding: Coding, cv: int, tol: float, n_threads: int
+        self, name: str, space: Space, settings, gamma_factors, points, n_points, coding: Coding, cv: int
     ) -> None:
+        self.name = name
+        self.space = space
         self.settings: list[Setting] = settings
-        self.gamma_factors = gamma_factors
+        self.gamma_factors = [1.0] if isinstance(space, Linear) else gamma_factors
         self.points: list[PathPoint] = points
         self.n_points: int | None = n_points
         self.coding = coding
-        self.tol = tol
-        self.n_threads = n_threads
-        self.n_reports = len(gamma_factors) * cv
+        self.n_reports = len(self.gamma_factors) * cv
 
     def search(self, X, Y, label_weight, folds, report) -> Iterator[list[Candidate]]:
         """Yield the candidates of one γ after the other."""
         everything: Itinerary = dict.fromkeys(self.settings, self.points)
-        scale = resolve_gamma("scale", X)
         for factor in self.gamma_factors:
-            gamma = float(factor) * scale
+            gamma = None if isinstance(self.space, Linear) else float(factor) * resolve_gamma("scale", X)
             rows = self._place(X, gamma)
             found: dict[tuple[Setting, PathPoint], np.ndarray] = {}
             for number, (train, test) in enumerate(folds, start=1):
                 for step, scores in self.hold_out(rows, Y, label_weight, train, test, everything):
                     table = found.setdefault((step.setting, step.point), np.empty(Y.shape, np.float32))
                     table[test] = scores
-                report(f"kernel: gamma {gamma:.2g}, fold {number}")
+                at = "" if gamma is None else f" gamma {gamma:.2g},"
+                report(f"{self.name}:{at} fold {number}")
             yield [
                 Candidate({"gamma": gamma, **setting._asdict()}, point, scores)
                 for (setting, point), scores in found.items()
@@ -98,7 +98,7 @@ class KernelFamily:
         return Learned(models, visits)
 
     def _place(self, X, gamma):
-        return Gram("rbf", gamma, tol=self.tol, n_threads=self.n_threads).place(X)
+        return (self.space if gamma is None else replace(self.space, gamma=gamma)).place(X)
 
     def _walk(self, rows, Y, label_weight, itinerary, *, with_losses=False) -> Iterator[PathStep]:
         learner = Alternation(rows, Y, self.coding, split_rows(Y, _CODE_FOLDS, self.coding.random_state))

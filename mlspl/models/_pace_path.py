@@ -41,9 +41,6 @@ class PathPoint(NamedTuple):
     target: float
 
 
-LEAST_PACED = 15
-"""Labels with fewer rows in either class are not paced: each row is needed, and which are easy is chance."""
-
 UNPACED = PathPoint(None, None, 1.0)
 
 
@@ -115,7 +112,7 @@ def walk_points(fit, losses, points, Y, known) -> Iterator[tuple[PathPoint, np.n
 
 @dataclass(frozen=True)
 class _Quantiles(pacing.PaceSchedule):
-    """Given quantiles in any order, as `QuantilePace` takes them, of labels that are not too rare."""
+    """Given quantiles in any order, as `QuantilePace` takes them."""
 
     quantiles: tuple[float, ...]
     per: Literal["class", "label", "negatives", "all"]
@@ -125,10 +122,7 @@ class _Quantiles(pacing.PaceSchedule):
         return self.quantiles
 
     def pace(self, target, losses, Y, known=None):
-        pace = pacing.QuantilePace(per=self.per).pace(target, losses, Y, known)
-        known = np.ones(Y.shape, dtype=bool) if known is None else known
-        fewer = np.minimum((known & Y).sum(axis=0), (known & ~Y).sum(axis=0))
-        return np.where(fewer >= LEAST_PACED, pace, np.inf)
+        return pacing.QuantilePace(per=self.per).pace(target, losses, Y, known)
 
 
 class _FixedLosses:

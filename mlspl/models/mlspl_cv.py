@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from joblib import effective_n_jobs
 
-from mlspl._limits import FLOAT, Cost
+from mlspl._limits import FLOAT, Cost, FitSize
 from mlspl.errors import UserError
 from mlspl.model_selection import get_calibration
 from mlspl.models._alternation import Coding
@@ -21,6 +21,7 @@ from mlspl.models._progress import CallbackSupportMixin, fit_progress, with_call
 from mlspl.models.self_paced_forest import SelfPacedForestClassifier
 from mlspl.models.tuned_decision import DecisionMixin, judge_of, known_labels
 from mlspl.pacing import Trace
+from mlspl.spaces import Gram, SpaceChoice, choose_space
 
 __all__ = ["MLSPLClassifierCV"]
 
@@ -55,6 +56,7 @@ _BUDGETS: dict[str, dict[str, Any]] = {
 }
 
 
+_FAMILIES = ("kernel", "forest", "linear")
 _JUDGED = ("weight", "mean", "folds")
 
 
@@ -70,20 +72,19 @@ class MLSPLClassifierCV(CallbackSupportMixin, DecisionMixin, MultiLabelClassifie
     There are two families: kernel machines with cross-fitted codes, for which C, γ and class balance are
     tried, and forests. Every setting and every point of its path is judged on rows held out from all of it.
 
-    Held-out labels are few, and as noisy as the others: measured on development data, weights of the families,
-    a point of the forests' path or a greedy selection chosen by them were chosen by their noise in part, and
+    Held-out labels are few, and as noisy as the others: measured on development data, weights of families, a
+    point of the forests' path or a greedy selection chosen by them were chosen by their noise in part, and
     lost to plain means. So the best points of the best settings of the kernel are averaged, and all points of
     the forests' path, and then the log-odds of both families: unpaced models keep it level where labels are
-    right, paced ones hold it up where they are wrong. Labels with fewer than 15 rows in either class are not
-    paced. Then calibration and threshold rule are chosen on the held-out scores of the mean.
+    right, paced ones hold it up where they are wrong. Then calibration and threshold rule are chosen on the held-out scores of the mean.
 
     Parameters
     ----------
     criterion : str or scikit-learn scorer, default="average_precision"
         What decides: any name of :data:`mlspl.metrics.CRITERIA`, or a scorer. Hamming loss decides in its
         place where no row has both present and absent labels to rank.
-    families : sequence of {"kernel", "forest"}, default=("kernel", "forest")
-        The families to average.
+    families : sequence of {"kernel", "forest", "linear"}, default=("kernel", "forest")
+        The families to average: machines in `space`, forests, and machines on the features themselves.
     budget : {"fast", "default", "thorough"}, default="default"
         How much to try: sets whatever of `quantiles`, `per`, `C`, `gamma_factors`, `n_settings`,
         `n_estimators` and `cv` is None.
@@ -128,9 +129,20 @@ class MLSPLClassifierCV(CallbackSupportMixin, DecisionMixin, MultiLabelClassifie
         Seeds folds, k-means and trees.
     verbose : int, default=0
         1 shows a progress bar.
+    space : {"auto", "gram", "linear", "nystroem"} or Space, default="auto"
+        Where the kernel's machines are fitted: on a kernel matrix, on the features themselves, or on kernel
+        values with landmarks. "auto" is the first up to 8,000 rows, then the second for a sparse X, the third
+        for a dense.
+    loss : {"auto", "hinge", "squared_hinge", "logistic"}, default="auto"
+        What the machines minimise and what paces. "auto" is the hinge, the paper's, on a kernel matrix, which
+        has no other, and logistic elsewhere.
+    n_landmarks : "auto" or int, default="auto"
+        Landmarks of the space "nystroem"; "auto" is 2,000, or as many as memory allows.
 
     Attributes
     ----------
+    space_ : str or None
+        Which space the family "kernel" took, and why.
     members_ : list of dict
         The models that are averaged, best first: family, weight in the mean, settings (gamma, C and
         class_weight, or min_samples_leaf), pace_function, per, target, and the criterion on held-out rows
@@ -180,6 +192,7 @@ class MLSPLClassifierCV(CallbackSupportMixin, DecisionMixin, MultiLabelClassifie
 
     _contents = {
         "families_": [FamilyModel],
+        "space_": "text?",
         "label_weights_": "float (rows, labels)",
         "trace_": Trace,
         "history_": "any",
@@ -215,6 +228,9 @@ class MLSPLClassifierCV(CallbackSupportMixin, DecisionMixin, MultiLabelClassifie
         n_jobs=None,
         random_state=None,
         verbose=0,
+        space="auto",
+        loss="auto",
+        n_landmarks="auto",
     ):
         self.criterion = criterion
         self.families = families
@@ -238,7 +254,11 @@ class MLSPLClassifierCV(CallbackSupportMixin, DecisionMixin, MultiLabelClassifie
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
+        self.space = space
+        self.loss = loss
+        self.n_landmarks = n_landmarks
 
+    _float_types = [np.float64, np.float32]
     fit = with_callbacks(MultiLabelClassifier.fit)
 
     def plot_path(self, ax=None):
@@ -265,7 +285,8 @@ class MLSPLClassifierCV(CallbackSupportMixin, DecisionMixin, MultiLabelClassifie
         self.criterion_ = criterion.name
         given = self._given()
         folds = split_rows(Y, given["cv"], self.random_state)
-        found = self._search(self._make_families(given), X, Y, label_weight, folds)
+        families = self._make_families(given, FitSize.of(X, Y))
+        found = self._search(families, X, Y, label_weight, folds)
         truth = known_labels(Y, label_weight)
         sign = -1.0 if criterion.greater_is_better else 1.0
         self.families_, self.cv_results_ = [], []
@@ -313,39 +334,47 @@ class MLSPLClassifierCV(CallbackSupportMixin, DecisionMixin, MultiLabelClassifie
                 raise ValueError(f"{name} is empty; give at least one value to try.")
         if not len(self.class_weights):
             raise ValueError("class_weights is empty; give at least one value to try.")
+        if not len(self.families) or not set(self.families) <= set(_FAMILIES):
+            names = ", ".join(map(repr, _FAMILIES))
+            raise UserError(f"families is {self.families!r}; give some of {names}, in a tuple.")
         return given
 
-    def _make_families(self, given) -> list[Family]:
+    def _make_families(self, given, size) -> list[Family]:
         points = list_points(self.pace_functions, given["per"], given["quantiles"])
-        makers = {"kernel": self._make_kernel_family, "forest": self._make_forest_family}
-        unknown = [name for name in self.families if name not in makers]
-        if unknown or not len(self.families):
-            raise UserError(
-                f"families is {self.families!r}; give some of {', '.join(map(repr, makers))}, in a tuple."
+        self.space_ = None
+        made: list[Family] = []
+        for name in dict.fromkeys(self.families):
+            if name == "forest":
+                leaves = (self.min_samples_leaf,)
+                made.append(
+                    ForestFamily(
+                        leaves, points, given["n_estimators"], given["cv"], self.n_jobs, self.random_state
+                    )
+                )
+                continue
+            choice = self._choose_space(name, size)
+            if name == "kernel":
+                self.space_ = choice.reason
+            settings = [Setting(*setting) for setting in product(given["C"], self.class_weights)]
+            coding = Coding(self.n_codes, regressor=self.regressor, random_state=self.random_state)
+            made.append(
+                KernelFamily(
+                    name,
+                    choice.space,
+                    settings,
+                    given["gamma_factors"],
+                    points,
+                    self.n_points,
+                    coding,
+                    given["cv"],
+                )
             )
-        return [makers[name](given, points) for name in dict.fromkeys(self.families)]
+        return made
 
-    def _make_kernel_family(self, given, points) -> KernelFamily:
-        return KernelFamily(
-            [Setting(*setting) for setting in product(given["C"], self.class_weights)],
-            given["gamma_factors"],
-            points,
-            self.n_points,
-            Coding(self.n_codes, regressor=self.regressor, random_state=self.random_state),
-            given["cv"],
-            self.tol,
-            effective_n_jobs(self.n_jobs),
-        )
-
-    def _make_forest_family(self, given, points) -> ForestFamily:
-        return ForestFamily(
-            (self.min_samples_leaf,),
-            points,
-            given["n_estimators"],
-            given["cv"],
-            self.n_jobs,
-            self.random_state,
-        )
+    def _choose_space(self, family, size) -> SpaceChoice:
+        gram = Gram("rbf", tol=self.tol, n_threads=effective_n_jobs(self.n_jobs))
+        space = "linear" if family == "linear" else self.space
+        return choose_space(space, self.loss, size, gram, self.n_landmarks, self.random_state)
 
     def _search(self, families, X, Y, label_weight, folds) -> list[tuple[Family, list[Candidate]]]:
         """All candidates of all families, or those that were finished when somebody asked to stop."""
@@ -402,26 +431,25 @@ class MLSPLClassifierCV(CallbackSupportMixin, DecisionMixin, MultiLabelClassifie
         return blend([model.log_odds(X) for model in self.families_])
 
     def _cost(self, size):
-        """What each family takes, and the scores held out."""
+        """What each family takes, and the scores held out; every point costs anew."""
         given = self._given()
         points = 1 + len(self.pace_functions) * len(given["per"]) * len(given["quantiles"])
         settings = len(given["C"]) * len(self.class_weights) * len(given["gamma_factors"])
-        cost = Cost(super()._cost(size).bytes + 18 * FLOAT * size.rows * size.labels, 0.0)
-        if "kernel" in self.families:
-            matrices = max(3.8, 1.0 + 5.0 * (1.0 - 1.0 / max(given["cv"], 2)) ** 2)
+        n_bytes = super()._cost(size).bytes + 18 * FLOAT * size.rows * size.labels
+        seconds = 0.0
+        for family in self.families:
+            if family == "forest":
+                cost = SelfPacedForestClassifier(points * given["n_estimators"])._cost(size)
+                n_bytes, seconds = n_bytes + cost.bytes, seconds + given["cv"] / 2 * cost.seconds
+                continue
+            copies = max(2.8, 5.0 * (1.0 - 1.0 / max(given["cv"], 2)) ** 2)
+            cost = self._choose_space(family, size).space.cost(size, copies)
             fits = given["cv"] * (4 * len(given["gamma_factors"]) + settings * points)
-            cost = Cost(
-                cost.bytes
-                + FLOAT * matrices * size.rows**2
-                + FLOAT / 2 * settings * points * size.rows * size.labels,
-                cost.seconds + 2e-10 * fits * size.rows**2.5 * size.labels,
-            )
-        if "forest" in self.families:
-            forest = SelfPacedForestClassifier(points * given["n_estimators"])._cost(size)
-            cost = Cost(cost.bytes + forest.bytes, cost.seconds + given["cv"] / 2 * forest.seconds)
-        return cost
+            n_bytes += cost.bytes + FLOAT / 2 * settings * points * size.rows * size.labels
+            seconds += 2 * fits * cost.seconds
+        return Cost(n_bytes, seconds)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = "kernel" not in self.families
+        tags.input_tags.allow_nan = set(self.families) == {"forest"}
         return tags

@@ -11,6 +11,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from mlspl import MLSPLClassifier, MLSPLClassifierCV, SelfPacedForestClassifier, pacing
+from mlspl._limits import FitSize
 from mlspl.datasets import corrupt, load_dataset
 from mlspl.errors import UserError
 from mlspl.metrics import CRITERIA, average_precision
@@ -157,7 +158,7 @@ def test_unknown_labels_are_left_out_of_the_judgement():
     model = clone(SMALL).set_params(quantiles=(), C=(1.0,)).fit(X_TRAIN, Y)
     (row,) = model.cv_results_
     known = ~np.isnan(Y)
-    (kernel,) = model._make_families(model._given())
+    (kernel,) = model._make_families(model._given(), FitSize.of(X_TRAIN, Y_TRAIN))
     everything = dict.fromkeys(kernel.settings, kernel.points)
     rows = Gram(gamma=row["gamma"]).place(X_TRAIN)
     present = known & (Y == 1)
@@ -175,7 +176,7 @@ def test_unknown_labels_are_left_out_of_the_judgement():
 def test_held_out_scores_are_those_of_models_that_saw_other_rows_only():
     """Turning the labels of a fold upside down must not change its held-out scores."""
     model = clone(SMALL).set_params(quantiles=(0.7,))
-    (kernel,) = model._make_families(model._given())
+    (kernel,) = model._make_families(model._given(), FitSize.of(X_TRAIN, Y_TRAIN))
     everything = dict.fromkeys(kernel.settings, kernel.points)
     rows = Gram("precomputed").place(X_TRAIN @ X_TRAIN.T / 64)
     Y = Y_TRAIN.astype(bool)
@@ -294,7 +295,7 @@ def test_the_whole_path_of_a_taken_setting_is_averaged(both):
 
 
 def test_the_held_out_rows_of_a_forest_are_not_seen():
-    family = BOTH._make_families(BOTH._given())[1]
+    family = BOTH._make_families(BOTH._given(), FitSize.of(X_TRAIN, Y_TRAIN))[1]
     Y = Y_TRAIN.astype(bool)
     folds = split_rows(Y, 3, 0)
     (first,) = family.search(X_TRAIN, Y, None, folds[:1], lambda note: None)
@@ -364,7 +365,7 @@ def test_ctrl_c_keeps_what_is_finished(after, monkeypatch):
 @pytest.mark.parametrize(
     ("parameters", "sentence"),
     [
-        ({"families": ("kernel", "hedge")}, "give some of 'kernel', 'forest'"),
+        ({"families": ("kernel", "hedge")}, "give some of 'kernel', 'forest', 'linear'"),
         ({"families": ()}, "give some of"),
         ({"budget": "vast"}, "budget is 'vast'; there are 'fast', 'default', 'thorough'"),
     ],
@@ -378,3 +379,10 @@ def test_a_fast_budget_tries_less():
     few = MLSPLClassifierCV(budget="fast", random_state=0).fit(X_TRAIN, Y_TRAIN)
     assert len(few.cv_results_) == 2 * 2 + 2
     assert len(few.cv_results_[0]["folds"]) == 3
+
+
+def test_a_linear_family_stands_beside_the_others():
+    model = clone(BOTH).set_params(families=("linear", "forest"), quantiles=(0.7,)).fit(X_TRAIN, Y_TRAIN)
+    assert [family.family for family in model.families_] == ["linear", "forest"]
+    assert model.space_ is None
+    assert average_precision(Y_TEST, model.decision_function(X_TEST)) > 0.8
