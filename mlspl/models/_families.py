@@ -10,7 +10,17 @@ from mlspl.models._pace_path import PathPoint
 from mlspl.models.tuned_decision import judge
 from mlspl.spaces import Model
 
-__all__ = ["Candidate", "Family", "FamilyModel", "Learned", "Visit", "blend", "choose", "judge_candidates"]
+__all__ = [
+    "Candidate",
+    "Family",
+    "FamilyModel",
+    "Learned",
+    "Visit",
+    "blend",
+    "choose",
+    "drop_families",
+    "judge_candidates",
+]
 
 
 class Candidate(NamedTuple):
@@ -56,6 +66,9 @@ class Family(Protocol):
     def search(self, X, Y, label_weight, folds, report: Callable[[str], Any]) -> Iterator[list[Candidate]]:
         """Yield candidates, settings that are finished together at a time."""
 
+    def weigh(self, members: list[Candidate]) -> np.ndarray:
+        """The weights of the members in their mean."""
+
     def scores(self, held_out) -> np.ndarray:
         """What the learned models would say, from the mean of what was held out."""
 
@@ -78,12 +91,17 @@ class FamilyModel:
         return self.calibration.log_odds(sum(model.scores(X) for model in self.models))
 
 
+def judge_folds(criterion, truth, scores, labels, folds) -> list[float]:
+    """The criterion fold by fold, NaN where there is nothing to rank."""
+    return [float(judge(criterion, truth[test], scores[test], labels[test])) for _, test in folds]
+
+
 def judge_candidates(candidates, cut, truth, folds, criterion) -> list[dict[str, Any]]:
     """The criterion of each candidate, fold by fold (NaN where there is nothing to rank) and in the mean."""
     rows = []
     for candidate in candidates:
         scores = candidate.held_out
-        values = [float(judge(criterion, truth[test], scores[test], scores[test] > cut)) for _, test in folds]
+        values = judge_folds(criterion, truth, scores, scores > cut, folds)
         rows.append({**candidate.describe(), "mean": float(np.nanmean(values)), "folds": values})
     return rows
 
@@ -105,6 +123,23 @@ def choose(candidates, rows, n_settings, n_points, sign) -> list[int]:
             points.append(i)
     best = sorted(settings.values(), key=badness)
     return sorted((i for taken in best[:n_settings] for i in taken), key=lambda i: badness([i]))
+
+
+def drop_families(odds: list[np.ndarray], criterion, truth, folds, sign) -> list[int]:
+    """Which families to average: all, or one that alone is better than the mean by over two standard errors.
+
+    The error is that of the mean difference over the folds; the sign makes less better.
+    """
+    if len(odds) == 1:
+        return [0]
+    judged = [judge_folds(criterion, truth, each, each > 0, folds) for each in (blend(odds), *odds)]
+    gains = sign * (np.array(judged[0]) - np.array(judged[1:]))
+    gains = gains[:, np.isfinite(gains).all(axis=0)]
+    if gains.shape[1] < 2:
+        return list(range(len(odds)))
+    errors = gains.std(axis=1, ddof=1) / np.sqrt(gains.shape[1])
+    best = int(np.argmax(gains.mean(axis=1)))
+    return [best] if gains[best].mean() > 2.0 * errors[best] + 1e-9 else list(range(len(odds)))
 
 
 def blend(log_odds: list[np.ndarray]) -> np.ndarray:

@@ -7,10 +7,10 @@ from scipy.special import logit
 from sklearn.utils import check_random_state
 
 from mlspl.models._families import Candidate, Learned, Visit
-from mlspl.models._forest import Bags, as_floats, make_tree, measure_units
+from mlspl.models._forest import Bags, TreeRows, as_floats, make_tree, measure_units
 from mlspl.models._forest_learner import ForestLearner
 from mlspl.models._label_forests import LabelForests, forest_probabilities
-from mlspl.models._pace_path import PathPoint, walk_points
+from mlspl.models._pace_path import UNPACED, PathPoint, walk_points
 from mlspl.solvers import FlatTrees
 
 __all__ = ["ForestFamily"]
@@ -19,8 +19,10 @@ __all__ = ["ForestFamily"]
 class ForestFamily:
     """Extremely randomised trees, a forest per label; what is held out are probabilities.
 
-    Out of bag, paced forests look better than they are: the weights of a row's neighbours come from trees
-    that saw its label. So they are judged on folds like the others, with half as many trees.
+    Half of the trees are unpaced, the paced points share the others: the mean of all trees is level with the
+    unpaced forest where labels are right, and ahead where they are wrong. Out of bag, paced forests look
+    better than they are, for the weights of a row's neighbours come from trees that saw its label. So they
+    are judged on folds like the others, with half as many trees.
     """
 
     name = "forest"
@@ -28,8 +30,8 @@ class ForestFamily:
     calibration = "none"
     n_points = None
 
-    def __init__(self, leaves, points, n_estimators: int, cv: int, n_jobs, random_state) -> None:
-        self.leaves = leaves
+    def __init__(self, min_samples_leaf, points, n_estimators: int, cv: int, n_jobs, random_state) -> None:
+        self.min_samples_leaf = min_samples_leaf
         self.points: list[PathPoint] = points
         self.n_estimators = n_estimators
         self.n_jobs = n_jobs
@@ -37,51 +39,58 @@ class ForestFamily:
         self.n_reports = cv
 
     def search(self, X, Y, label_weight, folds, report) -> Iterator[list[Candidate]]:
-        """Yield the candidates of all leaf sizes."""
+        """Yield the candidates of the whole path."""
         X = as_floats(X, measure_units(X))
-        n_trees = (self.n_estimators + 1) // 2
-        found: dict[tuple[int, PathPoint], np.ndarray] = {}
+        n_trees = max(2, self.n_estimators // 2)
+        found: dict[PathPoint, np.ndarray] = {}
         for number, (train, test) in enumerate(folds, start=1):
             weight = None if label_weight is None else label_weight[train]
-            for leaf in self.leaves:
-                for point, learner, _, _ in self._walk(
-                    X[train], Y[train], weight, leaf, self.points, n_trees
-                ):
-                    table = found.setdefault((leaf, point), np.empty(Y.shape, dtype=np.float32))
-                    table[test] = forest_probabilities(
-                        learner.forests, learner.frequencies, X[test], None, self.n_jobs
-                    )
+            for point, learner, _, _ in self._walk(X[train], Y[train], weight, self.points, n_trees):
+                found.setdefault(point, np.empty(Y.shape, np.float32))[test] = forest_probabilities(
+                    learner.forests, learner.frequencies, X[test], None, self.n_jobs
+                )
             report(f"forest: fold {number}")
-        yield [Candidate({"min_samples_leaf": leaf}, point, table) for (leaf, point), table in found.items()]
+        setting = {"min_samples_leaf": self.min_samples_leaf}
+        yield [Candidate(setting, point, table) for point, table in found.items()]
 
     def scores(self, held_out) -> np.ndarray:
         """Log-odds of the probabilities."""
         return logit(held_out)
 
+    def weigh(self, members: list[Candidate]) -> np.ndarray:
+        """As the trees are shared out."""
+        n_trees = [self._share(self.n_estimators, member.point, len(members)) for member in members]
+        return np.array(n_trees) / sum(n_trees)
+
     def learn(self, X, Y, label_weight, members: list[Candidate]) -> Learned:
         """Grow the members; their trees make up one forest per label."""
         units = measure_units(X)
         X = as_floats(X, units)
-        wanted = {(member.setting["min_samples_leaf"], member.point): member for member in members}
+        at = {member.point: member for member in members}
         grown: list[dict[int, FlatTrees]] = []
         visits = []
-        for leaf in dict.fromkeys(leaf for leaf, _ in wanted):
-            points = [point for size, point in wanted if size == leaf]
-            for point, learner, losses, weights in self._walk(
-                X, Y, label_weight, leaf, points, self.n_estimators
-            ):
-                grown.append(dict(learner.forests))
-                visits.append(Visit(wanted[leaf, point], losses, weights))
+        for point, learner, losses, weights in self._walk(X, Y, label_weight, list(at), self.n_estimators):
+            grown.append(dict(learner.forests))
+            visits.append(Visit(at[point], losses, weights))
         forests = {label: FlatTrees.join([member[label] for member in grown]) for label in grown[0]}
         return Learned([LabelForests(forests, learner.frequencies, units)], visits)
 
-    def _walk(self, X, Y, label_weight, leaf, points, n_trees):
+    def _share(self, n_trees, point, n_points) -> int:
+        if n_points == 1:
+            return n_trees
+        return n_trees // 2 if point == UNPACED else max(1, n_trees // 2 // (n_points - 1))
+
+    def _walk(self, X, Y, label_weight, points, n_trees):
         """Yield each point, the learner fitted there, and the losses and weights that led there."""
-        tree = make_tree("extra-trees", leaf, "sqrt", X.shape[1])
         prior = np.ones(Y.shape) if label_weight is None else label_weight
+        rows = TreeRows(X, make_tree("extra-trees", self.min_samples_leaf, "sqrt", X.shape[1]))
         bags = Bags.draw(n_trees, *Y.shape, check_random_state(self.random_state))
-        learner = ForestLearner(tree, X, Y, prior, bags, self.n_jobs)
-        learner.fit(np.ones(Y.shape))
-        losses = learner.losses()
-        for point, weights in walk_points(learner.fit, losses, points, Y, prior > 0):
+        shares = {point: self._share(n_trees, point, len(points)) for point in points}
+        unpaced = ForestLearner(rows, Y, prior, bags.first(shares[UNPACED]), self.n_jobs)
+        unpaced.fit(np.ones(Y.shape))
+        losses = unpaced.losses()
+        yield UNPACED, unpaced, losses, np.ones(Y.shape)
+        paced = [point for point in points if point != UNPACED]
+        learner = ForestLearner(rows, Y, prior, bags.first(min(shares.values())), self.n_jobs)
+        for point, weights in walk_points(learner.fit, losses, paced, Y, prior > 0):
             yield point, learner, losses, weights

@@ -25,9 +25,7 @@ class ForestLearner:
 
     Parameters
     ----------
-    tree : DecisionTreeRegressor or ExtraTreeRegressor
-        What every tree is like; it has been fitted to something with as many features.
-    X : float32 array or CSR of shape (n, d)
+    rows : TreeRows
         The rows.
     Y : bool array (n, L)
         The labels.
@@ -50,14 +48,14 @@ class ForestLearner:
         Of the features, for each label.
     """
 
-    def __init__(self, tree, X, Y, prior, bags: Bags, n_jobs) -> None:
-        self.rows, self.X, self.Y, self.prior = TreeRows(X, tree), X, Y, prior
+    def __init__(self, rows: TreeRows, Y, prior, bags: Bags, n_jobs) -> None:
+        self.rows, self.Y, self.prior = rows, Y, prior
         self.bags, self.n_jobs = bags, n_jobs
         known = prior > 0
         self.frequencies = (0.5 + (prior * Y).sum(axis=0)) / (1.0 + prior.sum(axis=0))
         varied = (known & Y).any(axis=0) & (known & ~Y).any(axis=0)
         self.forests: dict[int, FlatTrees] = dict.fromkeys(np.flatnonzero(varied).tolist())
-        self.importances = np.zeros((Y.shape[1], X.shape[1]))
+        self.importances = np.zeros((Y.shape[1], rows.X.shape[1]))
         self.probabilities = np.tile(self.frequencies, (len(Y), 1))
         self._fitted = np.full(Y.shape, np.nan)
 
@@ -74,7 +72,7 @@ class ForestLearner:
             self.forests[label], self.importances[label] = trees, importances
         self._fitted = weights
         self.probabilities = forest_probabilities(
-            self.forests, self.frequencies, self.X, self.bags, self.n_jobs
+            self.forests, self.frequencies, self.rows.X, self.bags, self.n_jobs
         )
 
     def losses(self) -> np.ndarray:

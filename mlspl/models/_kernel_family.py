@@ -65,6 +65,10 @@ class KernelFamily:
         """The margins as they are."""
         return held_out
 
+    def weigh(self, members: list[Candidate]) -> np.ndarray:
+        """All alike."""
+        return np.full(len(members), 1.0 / len(members))
+
     def hold_out(
         self, rows, Y, label_weight, train, test, itinerary: Itinerary
     ) -> Iterator[tuple[PathStep, np.ndarray]]:

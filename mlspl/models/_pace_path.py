@@ -12,7 +12,6 @@ from mlspl.models._alternation import Alternation
 from mlspl.models._class_weight import class_costs
 
 __all__ = [
-    "LEAST_PACED",
     "UNPACED",
     "PathPoint",
     "PathStep",

@@ -12,7 +12,17 @@ from mlspl.errors import UserError
 from mlspl.model_selection import get_calibration
 from mlspl.models._alternation import Coding
 from mlspl.models._base import MultiLabelClassifier
-from mlspl.models._families import Candidate, Family, FamilyModel, Visit, blend, choose, judge_candidates
+from mlspl.models._budgets import fill_budget
+from mlspl.models._families import (
+    Candidate,
+    Family,
+    FamilyModel,
+    Visit,
+    blend,
+    choose,
+    drop_families,
+    judge_candidates,
+)
 from mlspl.models._forest_family import ForestFamily
 from mlspl.models._kernel_family import KernelFamily, split_rows
 from mlspl.models._pace_path import Setting, list_points
@@ -24,37 +34,6 @@ from mlspl.pacing import Trace
 from mlspl.spaces import Gram, SpaceChoice, choose_space
 
 __all__ = ["MLSPLClassifierCV"]
-
-_BUDGETS: dict[str, dict[str, Any]] = {
-    "fast": {
-        "quantiles": (0.7,),
-        "per": ("class",),
-        "C": (0.5, 4.0),
-        "gamma_factors": (0.5,),
-        "n_settings": 2,
-        "n_estimators": 50,
-        "cv": 3,
-    },
-    "default": {
-        "quantiles": (0.5, 0.7),
-        "per": ("class", "negatives"),
-        "C": (0.125, 0.5, 2.0, 8.0),
-        "gamma_factors": (0.25, 0.5, 1.0),
-        "n_settings": 6,
-        "n_estimators": 100,
-        "cv": 5,
-    },
-    "thorough": {
-        "quantiles": (0.5, 0.7, 0.9),
-        "per": ("class", "negatives"),
-        "C": (0.03125, 0.125, 0.5, 2.0, 8.0, 32.0),
-        "gamma_factors": (0.125, 0.25, 0.5, 1.0, 2.0),
-        "n_settings": 8,
-        "n_estimators": 300,
-        "cv": 10,
-    },
-}
-
 
 _FAMILIES = ("kernel", "forest", "linear")
 _JUDGED = ("weight", "mean", "folds")
@@ -76,7 +55,8 @@ class MLSPLClassifierCV(CallbackSupportMixin, DecisionMixin, MultiLabelClassifie
     point of the forests' path or a greedy selection chosen by them were chosen by their noise in part, and
     lost to plain means. So the best points of the best settings of the kernel are averaged, and all points of
     the forests' path, and then the log-odds of both families: unpaced models keep it level where labels are
-    right, paced ones hold it up where they are wrong. Then calibration and threshold rule are chosen on the held-out scores of the mean.
+    right, paced ones hold it up where they are wrong. Only a family that alone beats the mean by more than
+    two standard errors stands alone. Calibration and threshold rule are chosen on the mean's held-out scores.
 
     Parameters
     ----------
@@ -108,7 +88,8 @@ class MLSPLClassifierCV(CallbackSupportMixin, DecisionMixin, MultiLabelClassifie
         How many points of the path of each of these settings are averaged, the best first; None for all. Of
         the forests' path, which has one setting, all are.
     n_estimators : int, optional
-        Trees a label for each point of the forests' path, by default 100; half of them in a fold.
+        Trees a label, by default 400: half of them unpaced, the others shared by the paced points of the
+        path. In a fold half as many.
     min_samples_leaf : int, default=2
         Smallest number of rows in a leaf of a tree.
     calibrations : sequence of str, default=("none", "platt")
@@ -289,25 +270,32 @@ class MLSPLClassifierCV(CallbackSupportMixin, DecisionMixin, MultiLabelClassifie
         found = self._search(families, X, Y, label_weight, folds)
         truth = known_labels(Y, label_weight)
         sign = -1.0 if criterion.greater_is_better else 1.0
-        self.families_, self.cv_results_ = [], []
-        odds, visits = [], []
+        judged, odds, scales = [], [], []
         for family, candidates in found:
             rows = judge_candidates(candidates, family.cut, truth, folds, criterion)
             taken = choose(candidates, rows, given["n_settings"], family.n_points, sign)
             members = [candidates[i] for i in taken]
-            weights = dict.fromkeys(taken, 1.0 / (len(taken) * len(found)))
-            self.cv_results_ += [
-                {"family": family.name, "weight": weights.get(i, 0.0), **row} for i, row in enumerate(rows)
-            ]
-            held_out = family.scores(np.mean([member.held_out for member in members], 0, dtype=np.float64))
+            weights = family.weigh(members)
+            held_out = family.scores(sum(w * m.held_out for w, m in zip(weights, members, strict=True)))
             scale = get_calibration(family.calibration if len(found) > 1 else "none")
-            scale.fit(held_out, Y, label_weight)
+            scales.append(scale.fit(held_out, Y, label_weight))
             odds.append(scale.log_odds(held_out))
-            learned = family.learn(X, Y, label_weight, members)
-            self.families_.append(FamilyModel(family.name, learned.models, scale))
-            visits.append((family, learned.visits))
+            judged.append((rows, members, dict(zip(taken, weights.tolist(), strict=True))))
+        kept = drop_families(odds, criterion, truth, folds, sign)
+        self.families_, self.cv_results_ = [], []
+        visits = []
+        for number, ((family, _), (rows, members, weights)) in enumerate(zip(found, judged, strict=True)):
+            share = 1.0 / len(kept) if number in kept else 0.0
+            self.cv_results_ += [
+                {"family": family.name, "weight": share * weights.get(i, 0.0), **row}
+                for i, row in enumerate(rows)
+            ]
+            if number in kept:
+                learned = family.learn(X, Y, label_weight, members)
+                self.families_.append(FamilyModel(family.name, learned.models, scales[number]))
+                visits.append((family, learned.visits))
         self._remember(visits, Y.shape, label_weight)
-        self._decide(blend(odds), Y, label_weight, folds, criterion)
+        self._decide(blend([odds[number] for number in kept]), Y, label_weight, folds, criterion)
         self.members_ = sorted(
             (row for row in self.cv_results_ if row["weight"] > 0),
             key=lambda row: round(sign * row["mean"], 9),
@@ -320,12 +308,7 @@ class MLSPLClassifierCV(CallbackSupportMixin, DecisionMixin, MultiLabelClassifie
 
     def _given(self) -> dict[str, Any]:
         """The parameters that the budget may set."""
-        if self.budget not in _BUDGETS:
-            raise UserError(f"budget is {self.budget!r}; there are {', '.join(map(repr, _BUDGETS))}.")
-        given = {
-            name: default if getattr(self, name) is None else getattr(self, name)
-            for name, default in _BUDGETS[self.budget].items()
-        }
+        given = fill_budget(self.budget, self.get_params(deep=False))
         for name, value in (("n_settings", given["n_settings"]), ("n_points", self.n_points)):
             if value is not None and value < 1:
                 raise ValueError(f"{name} is {value!r}; at least 1 must be taken.")
@@ -345,12 +328,8 @@ class MLSPLClassifierCV(CallbackSupportMixin, DecisionMixin, MultiLabelClassifie
         made: list[Family] = []
         for name in dict.fromkeys(self.families):
             if name == "forest":
-                leaves = (self.min_samples_leaf,)
-                made.append(
-                    ForestFamily(
-                        leaves, points, given["n_estimators"], given["cv"], self.n_jobs, self.random_state
-                    )
-                )
+                leaf, n_trees = self.min_samples_leaf, given["n_estimators"]
+                made.append(ForestFamily(leaf, points, n_trees, given["cv"], self.n_jobs, self.random_state))
                 continue
             choice = self._choose_space(name, size)
             if name == "kernel":
@@ -439,7 +418,7 @@ class MLSPLClassifierCV(CallbackSupportMixin, DecisionMixin, MultiLabelClassifie
         seconds = 0.0
         for family in self.families:
             if family == "forest":
-                cost = SelfPacedForestClassifier(points * given["n_estimators"])._cost(size)
+                cost = SelfPacedForestClassifier(given["n_estimators"])._cost(size)
                 n_bytes, seconds = n_bytes + cost.bytes, seconds + given["cv"] / 2 * cost.seconds
                 continue
             copies = max(2.8, 5.0 * (1.0 - 1.0 / max(given["cv"], 2)) ** 2)

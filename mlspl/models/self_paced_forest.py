@@ -10,7 +10,7 @@ from mlspl import pacing
 from mlspl._limits import Cost
 from mlspl.errors import UserError
 from mlspl.models._base import MultiLabelClassifier
-from mlspl.models._forest import Bags, as_floats, make_tree, measure_units
+from mlspl.models._forest import Bags, TreeRows, as_floats, make_tree, measure_units
 from mlspl.models._forest_learner import ForestLearner
 from mlspl.models._label_forests import LabelForests
 from mlspl.models._progress import CallbackSupportMixin, fit_progress, with_callbacks
@@ -135,7 +135,7 @@ class SelfPacedForestClassifier(CallbackSupportMixin, MultiLabelClassifier):
         X = as_floats(X, units)
         bags = Bags.draw(self._tree_count(), *Y.shape, check_random_state(self.random_state))
         tree = make_tree(self.forest, self.min_samples_leaf, self.max_features, X.shape[1])
-        learner = ForestLearner(tree, X, Y, prior, bags, self.n_jobs)
+        learner = ForestLearner(TreeRows(X, tree), Y, prior, bags, self.n_jobs)
         with fit_progress(self, 1 + len(targets), X, Y) as report:
             learner.fit(np.ones(Y.shape))
             walk = pacing.paced(learner, function, targets, Y, prior > 0)

@@ -4,18 +4,20 @@ import matplotlib
 import numpy as np
 import pytest
 from scipy import sparse
-from scipy.special import logit
 from sklearn.base import clone
 from sklearn.metrics import jaccard_score, make_scorer
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from mlspl import MLSPLClassifier, MLSPLClassifierCV, SelfPacedForestClassifier, pacing
+from mlspl import MLSPLClassifier, MLSPLClassifierCV, pacing
 from mlspl._limits import FitSize
 from mlspl.datasets import corrupt, load_dataset
 from mlspl.errors import UserError
 from mlspl.metrics import CRITERIA, average_precision
 from mlspl.model_selection import get_calibration, protocol_split
+from mlspl.models._families import drop_families
+from mlspl.models._forest import Bags, TreeRows, as_floats, make_tree, measure_units
+from mlspl.models._forest_learner import ForestLearner
 from mlspl.models._kernel_family import split_rows
 from mlspl.models.tuned_decision import choose_decision, judge
 from mlspl.spaces import Gram
@@ -37,7 +39,7 @@ SMALL = MLSPLClassifierCV(
     random_state=0,
 )
 BOTH = MLSPLClassifierCV(
-    C=(1.0, 4.0), gamma_factors=(0.5,), n_points=None, n_estimators=20, cv=3, random_state=0
+    C=(1.0, 4.0), gamma_factors=(0.5,), n_points=None, n_estimators=40, cv=3, random_state=0
 )
 
 
@@ -269,21 +271,40 @@ def test_the_model_is_the_mean_of_its_families(both):
     assert sum(row["weight"] for row in taken if row["family"] == "forest") == pytest.approx(0.5)
     margins = clone(BOTH).set_params(families=("kernel",)).fit(X_TRAIN, Y_TRAIN).families_[0].log_odds(X_TEST)
     of_kernel = kernel.calibration.slope_ * margins + kernel.calibration.offset_
-    trees = [
-        SelfPacedForestClassifier(
-            20,
-            member["pace_function"],
-            pacing.QuantilePace(member["target"], member["target"], 1, per=member["per"] or "class"),
-            random_state=0,
-        ).fit(X_TRAIN, Y_TRAIN)
-        for member in both.members_
-        if member["family"] == "forest"
-    ]
-    frequency = trees[0].forests_.frequencies
-    total = sum(21 * tree.predict_proba(X_TEST) - frequency for tree in trees)
-    of_forest = logit((total + frequency) / (20 * len(trees) + 1))
+    (model,) = forest.models
+    assert len(model.trees) == Y_TRAIN.shape[1] * (20 + 4 * 5)
+    of_forest = model.scores(X_TEST)
     expected = both.calibration_.log_odds((of_kernel + of_forest) / 2)
     np.testing.assert_allclose(both.decision_function(X_TEST), expected, atol=5e-3)
+
+
+def test_half_of_the_trees_are_those_of_the_plain_forest(both):
+    """The unpaced ones come first, on the draws of the seed; the others see the same rows, and weights."""
+    Y = Y_TRAIN.astype(bool)
+    trees = both.families_[1].models[0].trees
+    bags = Bags.draw(40, *Y.shape, 0)
+    rows = TreeRows(as_floats(X_TRAIN, measure_units(X_TRAIN)), make_tree("extra-trees", 2, "sqrt", 64))
+    learner = ForestLearner(rows, Y, np.ones(Y.shape), bags.first(20), None)
+    learner.fit(np.ones(Y.shape))
+    for label in range(Y.shape[1]):
+        ours, plain = trees.part(40 * label, 40 * label + 20), learner.forests[label]
+        np.testing.assert_array_equal(ours.sum_leaves(rows.X)[0], plain.sum_leaves(rows.X)[0])
+    weights = [member["weight"] for member in both.members_ if member["family"] == "forest"]
+    assert sorted(weights) == pytest.approx([0.0625] * 4 + [0.25])
+
+
+def test_a_family_that_spoils_the_mean_is_left_out():
+    """Beyond two standard errors of its folds; anything less is a matter of chance."""
+    random = np.random.default_rng(0)
+    truth = random.random((200, 5)) < 0.4
+    folds = split_rows(truth, 5, 0)
+    right, other = (np.where(truth, 1.0, -1.0) + random.standard_normal(truth.shape) for _ in range(2))
+    wrong = 5 * random.standard_normal(truth.shape)
+    judge_by = {"criterion": CRITERIA["average_precision"], "truth": truth, "folds": folds, "sign": -1.0}
+    assert drop_families([right, wrong], **judge_by) == [0]
+    assert drop_families([wrong, right], **judge_by) == [1]
+    assert drop_families([right, other], **judge_by) == [0, 1]
+    assert drop_families([wrong], **judge_by) == [0]
 
 
 def test_the_whole_path_of_a_taken_setting_is_averaged(both):
