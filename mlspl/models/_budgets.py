@@ -2,9 +2,7 @@
 
 from typing import Any
 
-from mlspl.errors import UserError
-
-__all__ = ["BUDGETS", "fill_budget"]
+__all__ = ["BUDGETS"]
 
 BUDGETS: dict[str, dict[str, Any]] = {
     "fast": {
@@ -35,10 +33,3 @@ BUDGETS: dict[str, dict[str, Any]] = {
         "cv": 10,
     },
 }
-
-
-def fill_budget(budget, told: dict[str, Any]) -> dict[str, Any]:
-    """What was told, and the budget's values in place of None."""
-    if budget not in BUDGETS:
-        raise UserError(f"budget is {budget!r}; there are {', '.join(map(repr, BUDGETS))}.")
-    return {name: default if told[name] is None else told[name] for name, default in BUDGETS[budget].items()}

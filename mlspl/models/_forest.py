@@ -11,7 +11,6 @@ from scipy import sparse
 from sklearn.tree import DecisionTreeRegressor, ExtraTreeRegressor
 from sklearn.utils import check_random_state
 
-from mlspl.errors import UserError
 from mlspl.solvers import FlatTrees, grow_extra_trees
 
 __all__ = [
@@ -102,8 +101,6 @@ def as_floats(X, units=None):
 
 def make_tree(forest, min_samples_leaf, max_features, n_features):
     """What every tree is like; scikit-learn refuses what it cannot be."""
-    if forest not in _TREES:
-        raise UserError(f"forest is {forest!r}; there are {' and '.join(map(repr, _TREES))}.")
     tree = _TREES[forest](min_samples_leaf=min_samples_leaf, max_features=max_features)
     return tree.fit(np.zeros((2, n_features)), [0, 1])
 

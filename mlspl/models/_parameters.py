@@ -1,6 +1,7 @@
 """What a parameter may be, by its name: a name means one thing in all estimators."""
 
 from collections.abc import Callable
+from inspect import signature
 from numbers import Integral, Real
 from typing import Any, NamedTuple
 
@@ -45,12 +46,14 @@ _NOT_ZERO = _Rule("a whole number but 0", lambda value: isinstance(value, Integr
 _FUNCTION = _Rule("a function of two arrays", callable)
 
 _RULES = {
+    "budget": _one_of("fast", "default", "thorough"),
     "C": _POSITIVE,
     "beta": _NOT_NEGATIVE,
     "codes": _one_of("cross-fit", "in-sample"),
     "coef0": _Rule("a finite number", _number),
     "cv": _whole(2),
     "degree": _NOT_NEGATIVE,
+    "forest": _one_of("extra-trees", "random-forest"),
     "gamma": _one_of("scale", "auto", otherwise=_POSITIVE),
     "k": _whole(1),
     "kernel": _one_of("rbf", "linear", "poly", "precomputed", otherwise=_FUNCTION),
@@ -62,7 +65,7 @@ _RULES = {
     "n_jobs": _one_of(
         None, otherwise=_Rule("a whole number but 0", lambda v: isinstance(v, Integral) and v != 0)
     ),
-    "n_points": _whole(1),
+    "n_points": _one_of(None, otherwise=_whole(1)),
     "n_settings": _whole(1),
     "s": _POSITIVE,
     "solver": _one_of("auto", "libsvm"),
@@ -76,7 +79,10 @@ _SEVERAL = {"C": _POSITIVE, "gamma_factors": _POSITIVE, "class_weights": _NOT_NE
 
 def check_parameters(estimator) -> None:
     """Refuse the first parameter that is none, by name, with what to give instead."""
+    defaults = signature(type(estimator)).parameters
     for name, value in estimator.get_params(deep=False).items():
+        if value is None and defaults[name].default is None:
+            continue
         if name in _SEVERAL and isinstance(value, list | tuple | np.ndarray):
             rule = _SEVERAL[name]
             if not len(value):

@@ -12,7 +12,7 @@ from mlspl.errors import UserError
 from mlspl.model_selection import get_calibration
 from mlspl.models._alternation import Coding
 from mlspl.models._base import MultiLabelClassifier
-from mlspl.models._budgets import fill_budget
+from mlspl.models._budgets import BUDGETS
 from mlspl.models._families import (
     Candidate,
     Family,
@@ -308,15 +308,10 @@ class MLSPLClassifierCV(CallbackSupportMixin, DecisionMixin, MultiLabelClassifie
 
     def _given(self) -> dict[str, Any]:
         """The parameters that the budget may set."""
-        given = fill_budget(self.budget, self.get_params(deep=False))
-        for name, value in (("n_settings", given["n_settings"]), ("n_points", self.n_points)):
-            if value is not None and value < 1:
-                raise ValueError(f"{name} is {value!r}; at least 1 must be taken.")
-        for name in ("C", "gamma_factors"):
-            if not len(given[name]):
-                raise ValueError(f"{name} is empty; give at least one value to try.")
-        if not len(self.class_weights):
-            raise ValueError("class_weights is empty; give at least one value to try.")
+        given = {
+            name: default if getattr(self, name) is None else getattr(self, name)
+            for name, default in BUDGETS[self.budget].items()
+        }
         if not len(self.families) or not set(self.families) <= set(_FAMILIES):
             names = ", ".join(map(repr, _FAMILIES))
             raise UserError(f"families is {self.families!r}; give some of {names}, in a tuple.")

@@ -1,14 +1,11 @@
 """Forests whose own out-of-bag losses set the pace."""
 
-from numbers import Integral
-
 import numpy as np
 from scipy.special import expit
 from sklearn.utils import check_random_state
 
 from mlspl import pacing
 from mlspl._limits import Cost
-from mlspl.errors import UserError
 from mlspl.models._base import MultiLabelClassifier
 from mlspl.models._forest import Bags, TreeRows, as_floats, make_tree, measure_units
 from mlspl.models._forest_learner import ForestLearner
@@ -133,7 +130,7 @@ class SelfPacedForestClassifier(CallbackSupportMixin, MultiLabelClassifier):
         prior = np.ones(Y.shape) if label_weight is None else label_weight
         units = measure_units(X)
         X = as_floats(X, units)
-        bags = Bags.draw(self._tree_count(), *Y.shape, check_random_state(self.random_state))
+        bags = Bags.draw(self.n_estimators, *Y.shape, check_random_state(self.random_state))
         tree = make_tree(self.forest, self.min_samples_leaf, self.max_features, X.shape[1])
         learner = ForestLearner(TreeRows(X, tree), Y, prior, bags, self.n_jobs)
         with fit_progress(self, 1 + len(targets), X, Y) as report:
@@ -151,13 +148,6 @@ class SelfPacedForestClassifier(CallbackSupportMixin, MultiLabelClassifier):
         total = learner.importances.sum(axis=0)
         self.feature_importances_ = total / max(total.sum(), np.finfo(float).tiny)
         self.forests_ = LabelForests(learner.forests, learner.frequencies, units)
-
-    def _tree_count(self) -> int:
-        if not isinstance(self.n_estimators, Integral) or self.n_estimators < 1:
-            raise UserError(
-                f"n_estimators is {self.n_estimators!r}; give a whole number of trees, 1 or more."
-            )
-        return int(self.n_estimators)
 
     def _scores(self, X):
         return self.forests_.scores(X, self.n_jobs)

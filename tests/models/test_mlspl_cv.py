@@ -388,7 +388,7 @@ def test_ctrl_c_keeps_what_is_finished(after, monkeypatch):
     [
         ({"families": ("kernel", "hedge")}, "give some of 'kernel', 'forest', 'linear'"),
         ({"families": ()}, "give some of"),
-        ({"budget": "vast"}, "budget is 'vast'; there are 'fast', 'default', 'thorough'"),
+        ({"budget": "vast"}, "budget is 'vast'; give 'fast', 'default' or 'thorough'"),
     ],
 )
 def test_families_and_budgets_that_there_are_not(parameters, sentence):
