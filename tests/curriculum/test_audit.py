@@ -11,6 +11,7 @@ from sklearn.metrics import average_precision_score
 from mlspl import BSVMClassifier, SelfPacedClassifier, SelfPacedForestClassifier, curriculum, datasets
 from mlspl.errors import UserError
 from mlspl.metrics import hamming_loss
+from mlspl.pacing import QuantilePace
 
 N = 500
 
@@ -136,3 +137,20 @@ def test_what_cannot_be_audited_is_refused(planted):
         curriculum.audit(X[:10], Y)
     with pytest.raises(UserError, match="folds"):
         curriculum.audit(X, Y, cv=1)
+
+
+def test_a_paced_forest_is_asked_before_it_is_paced(planted):
+    X, Y, _, _ = planted
+    Y = Y[:150].astype(float)
+    Y[:10, 1] = np.nan
+    forests = [
+        SelfPacedForestClassifier(20, random_state=0, pace_function=None),
+        SelfPacedForestClassifier(20, random_state=0),
+        SelfPacedForestClassifier(20, random_state=0, schedule=QuantilePace(0.5, 0.9, 2)),
+    ]
+    unpaced, once, twice = (curriculum.audit(X[:150], Y, forest, random_state=0) for forest in forests)
+    assert unpaced.trace is None
+    # The trace keeps losses in single precision.
+    assert once.probabilities == pytest.approx(unpaced.probabilities, abs=1e-4)
+    assert np.array_equal(twice.probabilities, unpaced.probabilities)
+    assert twice.trace.n_steps == 2
