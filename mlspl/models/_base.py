@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import get_tags
+from sklearn.utils import gen_batches, get_tags
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d, validate_data
 
@@ -19,10 +19,13 @@ from mlspl._validation import (
     label_table,
     unmask,
 )
+from mlspl.errors import UserError
 from mlspl.models._inputs import check_values, short_indices
 from mlspl.models._parameters import check_parameters
 
 __all__ = ["MultiLabelClassifier"]
+
+_BLOCK_PAIRS = 2**24  # scores of 128 MiB
 
 
 class MultiLabelClassifier(ClassifierMixin, BaseEstimator):
@@ -44,6 +47,12 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):
 
     _float_types: list = [np.float64]
     """What X may hold; anything else becomes the first of these."""
+
+    _sparse_labels = False
+    """Whether ``_fit`` takes a Y that is CSR, where every pair counts fully."""
+
+    _scores_rows_alone = True
+    """Whether the score of a row does not depend on the rows beside it."""
 
     _contents: ClassVar[dict[str, Any]] = {
         "n_features_in_": "int",
@@ -92,16 +101,49 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):
         """
         return self._shaped(self._scores(self._check_new(X)))
 
-    def predict(self, X):
+    def predict(self, X, sparse_output=False):
         """Labels of shape (n_samples, n_labels), in the coding of the training labels.
 
         Parameters
         ----------
         X : array, sparse matrix or DataFrame of shape (n_samples, n_features)
             The instances.
+        sparse_output : bool, default=False
+            Whether the labels come as a boolean CSR array, in which no table of rows by labels is made.
         """
         X = self._check_new(X)
-        return self._coded(self._labels(X, self._scores(X)))
+        if not sparse_output:
+            return self._coded(self._labels(X, self._scores(X)))
+        parts = [sparse.csr_array(self._labels(rows, self._scores(rows))) for rows in self._row_blocks(X)]
+        return sparse.vstack(parts, format="csr")
+
+    def predict_top(self, X, k=5):
+        """The k labels of highest score of every row, best first, without a table of rows by labels.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame of shape (n_samples, n_features)
+            The instances.
+        k : int, default=5
+            How many labels a row.
+
+        Returns
+        -------
+        labels : int array (n_samples, k)
+            Columns of Y; of equal scores the first comes first.
+        scores : array (n_samples, k)
+            Their scores.
+        """
+        X = self._check_new(X)
+        if not 1 <= k <= len(self.label_names_):
+            raise UserError(f"k is {k!r}; there are {len(self.label_names_)} labels to choose from.")
+        labels, best = [], []
+        for rows in self._row_blocks(X):
+            scores = self._scores(rows)
+            order = np.argsort(-scores, axis=1, kind="stable")[:, :k]
+            labels.append(order)
+            best.append(np.take_along_axis(scores, order, axis=1))
+        return np.concatenate(labels), np.concatenate(best)
 
     def predict_proba(self, X):
         """Probabilities of shape (n_samples, n_labels) that each label is present.
@@ -144,6 +186,11 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):
             right |= ~known
         return float(np.average(right.all(axis=1), weights=sample_weight))
 
+    def _row_blocks(self, X):
+        """Parts of X whose scores may be held; all of it where rows are scored together."""
+        size = max(1, _BLOCK_PAIRS // len(self.label_names_)) if self._scores_rows_alone else X.shape[0]
+        return (X[rows] for rows in gen_batches(X.shape[0], size))
+
     def _fit(self, X, Y, label_weight) -> None:
         raise NotImplementedError
 
@@ -183,7 +230,9 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):
         self._multilabel = Y.ndim == 2 and not (Y.shape[1] == 1 and _is_column_of_classes(Y))
         if self._multilabel:
             self._target_dtype = Y.dtype
-            labels = check_labels(Y).dense()
+            labels = check_labels(Y)
+            if not self._sparse_labels or label_weight is not None or labels.unknown is not None:
+                labels = labels.dense()
             self._negative = labels.negative
             self.classes_ = np.arange(Y.shape[1])
         else:

@@ -6,6 +6,7 @@ from contextvars import ContextVar
 from typing import Any, ClassVar
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import clone
 
 from mlspl.errors import UserError
@@ -96,6 +97,7 @@ class LazyCalibration:
                     "save_model(…, proba=True), or use its scores."
                 )
             calibration, estimator, X, Y, label_weight = self.training
+            Y = Y.toarray() if sparse.issparse(Y) else Y
             scores = held_out_scores(estimator, X, Y, label_weight)
             self.calibration = calibration.fit(scores, Y, label_weight)
             self.training = None

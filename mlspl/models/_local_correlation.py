@@ -43,7 +43,7 @@ class LocalCorrelationClassifier(CallbackSupportMixin, SpaceMachine):
 
     def _fit(self, X, Y, label_weight):
         function, schedule = self._pacing()
-        rows = self._place(X, Y)
+        rows = self._take_space(X, Y).place(X)
         coding = Coding(self.n_codes, self.beta, self.regressor, self.random_state)
         learner = Alternation(rows, Y, coding, self._folds(Y))
         learner.set_costs(self.C, self._class_costs(Y, label_weight))

@@ -9,7 +9,7 @@ from mlspl._limits import Cost, FitSize
 from mlspl.models._base import MultiLabelClassifier
 from mlspl.models._calibrated import OutOfFoldProbabilitiesMixin
 from mlspl.models._class_weight import class_costs
-from mlspl.spaces import Gram, LinearModel, Model, Rows, SpaceChoice, choose_space
+from mlspl.spaces import Gram, LinearModel, Model, Space, SpaceChoice, choose_space
 
 __all__ = ["Machine", "SpaceMachine"]
 
@@ -73,7 +73,7 @@ class Machine(OutOfFoldProbabilitiesMixin, MultiLabelClassifier):
 class SpaceMachine(Machine):
     """Base of the machines with ``space``, ``loss``, ``n_landmarks`` and ``random_state`` besides.
 
-    A subclass's ``_fit`` has X placed by ``_place``, which says in ``space_`` which space was taken and why.
+    A subclass's ``_fit`` takes its space from ``_take_space``, which says in ``space_`` which it is and why.
     """
 
     _contents = {"space_": "text"}
@@ -91,12 +91,12 @@ class SpaceMachine(Machine):
             settings[f"space={space!r}"] = other._cost
         return settings
 
-    def _place(self, X, Y) -> Rows:
+    def _take_space(self, X, Y) -> Space:
         choice = self._choose_space(FitSize.of(X, Y))
         self.space_ = choice.reason
         if getattr(self, "verbose", 0):
             print(f"{type(self).__name__}: {choice.reason}.")
-        return choice.space.place(X)
+        return choice.space
 
     @property
     def coef_(self):

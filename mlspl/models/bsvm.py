@@ -1,8 +1,12 @@
 """BSVM: one support vector machine per label, all in one space (Boutell et al. 2004)."""
 
 import numpy as np
+from scipy import sparse
 
+from mlspl._limits import FLOAT, Cost
+from mlspl.models._label_blocks import label_blocks, solve_label_blocks
 from mlspl.models._machine import SpaceMachine
+from mlspl.spaces import Linear
 
 __all__ = ["BSVMClassifier"]
 
@@ -72,6 +76,8 @@ class BSVMClassifier(SpaceMachine):
     True
     """
 
+    _sparse_labels = True
+
     def __init__(
         self,
         C=1.0,
@@ -107,10 +113,27 @@ class BSVMClassifier(SpaceMachine):
     def _fit(self, X, Y, label_weight):
         if self.criterion not in ("P", "T"):
             raise ValueError(f"criterion is {self.criterion!r}; give 'P' or 'T'.")
-        rows = self._place(X, Y)
-        machines = rows.solve(np.where(Y.T, 1.0, -1.0), (self.C * self._class_costs(Y, label_weight)).T)
-        self.model_ = rows.keep(machines.coef, machines.intercept)
+        space = self._take_space(X, Y)
+        rows = space.place(X)
+        if isinstance(space, Linear):
+            solved = solve_label_blocks(space, X, Y, label_weight, self._weigh)
+        else:
+            Y = Y.toarray() if sparse.issparse(Y) else Y
+            solved = rows.solve(np.where(Y.T, 1.0, -1.0), self._weigh(Y, label_weight).T)[:2]
+        self.model_ = rows.keep(*solved)
         self._prepare_calibration(X, Y, label_weight)
+
+    def _weigh(self, Y, label_weight):
+        return self.C * self._class_costs(Y, label_weight)
+
+    def _cost(self, size):
+        """In a linear space, tables for a block of labels at a time."""
+        if not isinstance(self._choose_space(size).space, Linear):
+            return super()._cost(size)
+        block = label_blocks(size.rows, size.labels)[0].stop
+        cost = super()._cost(size._replace(labels=min(block, size.labels)))
+        weights = FLOAT * min(size.features * size.labels, 2**28)
+        return Cost(cost.bytes + weights + size.rows * size.labels / 8, cost.seconds * size.labels / block)
 
     def _labels(self, X, scores):
         labels = scores > 0

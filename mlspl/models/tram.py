@@ -84,6 +84,8 @@ class TRAMClassifier(MultiLabelClassifier):
         "_unlabelled": ["rows (_, features)"],
     }
 
+    _scores_rows_alone = False  # transductive
+
     def __init__(self, k=10, mddm=False, *, n_jobs=None):
         self.k = k
         self.mddm = mddm

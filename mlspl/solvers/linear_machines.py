@@ -131,27 +131,16 @@ def solve_linear(
         smaller_class = np.minimum(n_positive, in_play.sum(axis=1) - n_positive)
     # Hard machines first, so that no thread is left with one, and those alike side by side.
     order = np.argsort(-smaller_class, kind="stable")
+    constant = Rows(np.empty((rows.n, 0)))
     if dual:
-        constant = Rows(np.empty((rows.n, 0)))
         work = _descend
-        calls = [
-            (
-                label,
-                rows if smaller_class[label] else constant,
-                targets,
-                costs,
-                loss,
-                epsilon,
-                start,
-                tol,
-                solution,
-            )
-            for label in order
-        ]
+        problem = (targets, costs, loss, epsilon, start, tol, solution)
+        calls = [(label, rows if smaller_class[label] else constant, *problem) for label in order]
     else:
         work = _minimise
+        problem = (smaller_class, targets, costs, loss, start, tol, solution)
         groups = [order[first : first + LANES] for first in range(0, L, LANES)]
-        calls = [(group, smaller_class, rows, targets, costs, loss, start, tol, solution) for group in groups]
+        calls = [(group, rows if smaller_class[group].any() else constant, *problem) for group in groups]
     # BLAS has its own threads; they would fight with these, and round differently.
     with nullcontext() if rows.is_sparse else one_library_thread():
         run_threads(work, calls, n_threads)
@@ -162,7 +151,7 @@ def solve_linear(
     return solution
 
 
-def _minimise(group, smaller_class, rows, targets, costs, loss, start, tol, solution) -> None:
+def _minimise(group, rows, smaller_class, targets, costs, loss, start, tol, solution) -> None:
     """Solve up to eight machines of a smooth loss and write their rows of the solution."""
     lanes = len(group)
     target, cost = np.zeros((rows.n, LANES)), np.zeros((rows.n, LANES))
@@ -173,14 +162,14 @@ def _minimise(group, smaller_class, rows, targets, costs, loss, start, tol, solu
     free[:-1, np.flatnonzero(smaller_class[group] == 0)] = 0.0
     weights = np.zeros((rows.width, LANES))
     if start is not None:
-        weights[: rows.n_features, :lanes] = start.coef[group].T
+        weights[: rows.n_features, :lanes] = start.coef[group, : rows.n_features].T
         weights[-1, :lanes] = start.bias[group]
-        if start.code_coef.shape == solution.code_coef.shape:
+        if start.code_coef.shape == solution.code_coef.shape and rows.width > 1:
             weights[rows.n_features : -1, :lanes] = start.code_coef[group].T
     block = Block(rows, _SMOOTH[loss], target, cost, penalty, free)
     weights, scores, objective, excess = minimise_block(block, weights, tol, _NEWTON_STEPS)
-    solution.coef[group] = weights[: rows.n_features, :lanes].T
-    solution.code_coef[group] = weights[rows.n_features : -1, :lanes].T
+    solution.coef[group, : rows.n_features] = weights[: rows.n_features, :lanes].T
+    solution.code_coef[group, : rows.width - 1 - rows.n_features] = weights[rows.n_features : -1, :lanes].T
     solution.bias[group] = weights[-1, :lanes]
     solution.scores[group] = scores[:, :lanes].T
     solution.objective[group], solution.gap[group] = objective[:lanes], excess[:lanes]

@@ -1,0 +1,192 @@
+"""Time, peak memory and growth on large data, side by side with scikit-learn's LIBLINEAR and Nystroem.
+
+Every fit runs in a process of its own, so that its peak memory is its own, and on one thread, so that seconds
+of processor time can be compared where the machine is shared. Data: ``MLSPL_DATA``.
+"""
+
+import argparse
+import multiprocessing
+import os
+import resource
+import time
+import warnings
+from pathlib import Path
+
+import numpy as np
+from scipy import sparse
+from sklearn.kernel_approximation import Nystroem
+from sklearn.linear_model import LogisticRegression
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.svm import LinearSVC
+
+from mlspl import BSVMClassifier, MLSPLClassifier, pacing
+from mlspl.datasets import load_dataset, read_dataset
+from mlspl.metrics import average_precision, precision_at_k
+from mlspl.model_selection import IterativeStratification
+from mlspl.models._alternation import Alternation, Coding
+from mlspl.spaces import Linear
+
+SPLIT = 100  # a development split; 0 to 9 are for reports
+
+
+def imdb(n=90_000):
+    """The training rows and the others of a development split."""
+    data = read_dataset(Path(os.environ["MLSPL_DATA"]) / "imdb" / "Imdb.arff")
+    order = np.random.RandomState(SPLIT).permutation(data.X.shape[0])
+    return split(data, order[:n], order[90_000:])
+
+
+def named(name, share=0.67):
+    data = load_dataset(name, data_home=os.environ["MLSPL_DATA"])
+    order = np.random.RandomState(SPLIT).permutation(data.X.shape[0])
+    cut = int(share * len(order))
+    return split(data, order[:cut], order[cut:])
+
+
+def split(data, train, test):
+    Y = data.Y.toarray() if sparse.issparse(data.Y) else np.asarray(data.Y)
+    return data.X[train], Y[train], data.X[test], Y[test]
+
+
+def embeddings(n=50_000, d=384, n_labels=50):
+    """Dense float32 rows, made, with labels that are not linear in them."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, d)).astype(np.float32) / np.sqrt(d, dtype=np.float32)
+    hidden = np.tanh(4.0 * X @ rng.normal(size=(d, 64)).astype(np.float32))
+    scores = hidden @ rng.normal(size=(64, n_labels)) + rng.normal(size=(n, n_labels))
+    Y = (scores > np.quantile(scores, 0.9, axis=0)).astype(np.int8)
+    cut = 9 * n // 10
+    return X[:cut], Y[:cut], X[cut:], Y[cut:]
+
+
+def one_vs_rest(machine):
+    return OneVsRestClassifier(machine)
+
+
+def pace_path(X, Y, C=0.1, points=10):
+    """Processor time of one unpaced fit with codes and of a path of ten paces after it."""
+    rows = Linear("logistic", n_threads=1).place(X)
+    folds = list(IterativeStratification(3, random_state=0).split(Y, Y))
+    learner = Alternation(rows, Y == 1, Coding(15, 100.0, "ridge", 0), folds)
+    learner.set_costs(C, np.ones(Y.shape))
+    weights = np.ones(Y.shape)
+    start = time.process_time()
+    learner.fit(weights)
+    once = time.process_time() - start
+    losses = learner.losses()
+    function, schedule = pacing.get("huber"), pacing.QuantilePace(0.95, 0.5, points, per="class")
+    start = time.process_time()
+    for target in schedule:
+        pace = schedule.pace(target, losses, Y, np.ones(Y.shape, dtype=bool))
+        learner.fit_machines(function.weight(losses, pace))
+    print(f"  {points} paces after an unpaced fit: {(time.process_time() - start) / once:.1f} of its time")
+
+
+def run(title, estimator, data, measure=average_precision):
+    """Fit and judge in a child process; print time, peak memory and the criterion."""
+    context = multiprocessing.get_context("fork")
+    receive, send = context.Pipe(duplex=False)
+    child = context.Process(target=_fit, args=(estimator, data, measure, send))
+    child.start()
+    clock, processor, peak, value = receive.recv()
+    child.join()
+    print(f"  {title:<46} {clock:8.1f} s {processor:8.1f} s cpu {peak:6.2f} GB   {value}", flush=True)
+    return processor
+
+
+def _fit(estimator, data, measure, send):
+    warnings.simplefilter("ignore")
+    X, Y, X_test, Y_test = data
+    start = time.perf_counter()
+    estimator.fit(X, Y)
+    clock = time.perf_counter() - start
+    usage = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    processor = sum(use.ru_utime + use.ru_stime for use in usage)
+    peak = sum(use.ru_maxrss for use in usage) / 2**20
+    method = getattr(estimator, "decision_function", None) or estimator.predict_proba
+    scores = method(X_test)
+    send.send((clock, processor, peak, measure(Y_test, scores)))
+
+
+def bench_imdb():
+    print("imdb, 90,000 rows, 1,001 sparse features, 28 labels (AP)")
+    data = imdb()
+    run(
+        "OneVsRest(LogisticRegression(C=.1, liblinear))",
+        one_vs_rest(LogisticRegression(C=0.1, solver="liblinear")),
+        data,
+    )
+    run("BSVM, logistic, C=.1", BSVMClassifier(C=0.1, space="linear", n_jobs=1), data)
+    run("OneVsRest(LinearSVC(hinge, C=.1))", one_vs_rest(LinearSVC(C=0.1, loss="hinge")), data)
+    run("BSVM, hinge, C=.1", BSVMClassifier(C=0.1, space="linear", loss="hinge", n_jobs=1), data)
+    run(
+        "BSVM, squared hinge, C=.01",
+        BSVMClassifier(C=0.01, space="linear", loss="squared_hinge", n_jobs=1),
+        data,
+    )
+    gentle = {"C": 0.03, "class_weight": None, "pace_function": "huber"}
+    run("MLSPL, defaults", MLSPLClassifier(random_state=0, n_jobs=1), data)
+    run("MLSPL, C=.03, huber, no class weight", MLSPLClassifier(random_state=0, n_jobs=1, **gentle), data)
+    pace_path(*data[:2])
+
+
+def bench_growth():
+    print("growth of the time with the rows of imdb: MLSPL, C=.03, huber")
+    sizes, times = (7_500, 22_500, 90_000), []
+    for n in sizes:
+        model = MLSPLClassifier(C=0.03, pace_function="huber", random_state=0, n_jobs=1, space="linear")
+        times.append(run(f"{n:,} rows", model, imdb(n)))
+    print(f"  exponent {np.log(times[-1] / times[0]) / np.log(sizes[-1] / sizes[0]):.2f}")
+
+
+def bench_tmc():
+    print("tmc2007-500, 19,159 rows, 500 sparse features, 22 labels (AP)")
+    data = named("tmc2007-500")
+    run("OneVsRest(LinearSVC)", one_vs_rest(LinearSVC(C=0.1)), data)
+    peer = make_pipeline(
+        Nystroem(gamma=0.02, n_components=1000, random_state=0), one_vs_rest(LinearSVC(C=1.0))
+    )
+    run("scikit-learn's Nystroem (1,000) + LinearSVC", peer, data)
+    for space in ("linear", "nystroem"):
+        model = MLSPLClassifier(
+            space=space, n_landmarks=1000, pace_function="huber", random_state=0, n_jobs=1
+        )
+        run(f"MLSPL, {space}", model, data)
+
+
+def bench_embeddings():
+    print("made embeddings, 45,000 × 384 float32, 50 labels (AP)")
+    data = embeddings()
+    run("OneVsRest(LogisticRegression(liblinear))", one_vs_rest(LogisticRegression(solver="liblinear")), data)
+    for space in ("linear", "nystroem"):
+        run(f"MLSPL, {space}", MLSPLClassifier(space=space, n_landmarks=1000, random_state=0, n_jobs=1), data)
+
+
+def bench_delicious():
+    print("delicious, 10,790 rows, 500 sparse features, 983 labels (P@1, P@3, P@5)")
+    data = named("delicious")
+
+    def precisions(Y, scores):
+        return " ".join(f"{precision_at_k(Y, scores, k=k):.4f}" for k in (1, 3, 5))
+
+    run(
+        "OneVsRest(LogisticRegression(C=1))",
+        one_vs_rest(LogisticRegression(solver="liblinear")),
+        data,
+        precisions,
+    )
+    run("BSVM, logistic, C=1", BSVMClassifier(space="linear", n_jobs=1), data, precisions)
+    run("MLSPL, huber", MLSPLClassifier(pace_function="huber", random_state=0, n_jobs=1), data, precisions)
+
+
+if __name__ == "__main__":
+    cases = {
+        name.removeprefix("bench_"): case
+        for name, case in dict(globals()).items()
+        if name.startswith("bench_")
+    }
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("cases", nargs="*", choices=[*cases, []], help="by default all")
+    for name in parser.parse_args().cases or cases:
+        cases[name]()
