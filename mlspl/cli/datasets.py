@@ -9,7 +9,7 @@ from rich.table import Table
 
 from mlspl._text import shown
 from mlspl.cli.reading import DropOption, LabelSepOption, LabelsOption, NaOption, Reading, open_dataset
-from mlspl.cli.sources import check_target
+from mlspl.cli.sources import check_target, notes
 from mlspl.datasets import (
     EMBEDDED,
     fetch_dataset,
@@ -110,7 +110,7 @@ def fetch_command(
             continue
         path = locate_dataset(name)
         if path is None:
-            with console.status(f"downloading {name}"):
+            with console.status(f"downloading {name}"), notes():
                 path = fetch_dataset(name)
         console.print(f"{name}: {shown(str(path))}")
 

@@ -2,6 +2,7 @@
 
 import os
 import tempfile
+import warnings
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
@@ -30,7 +31,8 @@ def load_dataset(name: str, data_home: str | PathLike | None = None, encode: boo
     data_home : path, optional
         A folder that holds ``<name>/<name>.arff`` and ``<name>/<name>.xml``. Next, the folder
         ``$MLSPL_DATA`` and the user's cache are searched in the same way; what is in none of them is
-        downloaded into the cache, and kept only if its SHA-256 is the pinned one.
+        downloaded into the cache, and kept only if its SHA-256 is the pinned one; where none is pinned, a
+        warning tells what it is.
     encode : bool
         Whether nominal features become one-hot columns (binary ones stay single).
 
@@ -50,17 +52,17 @@ def load_dataset(name: str, data_home: str | PathLike | None = None, encode: boo
     entry = find_entry(name)
     path = locate_dataset(name, data_home) or fetch_dataset(name)
     table = read_arff(path)
-    dataset = replace(table.to_dataset(path.with_suffix(".xml"), encode, PLAIN), name=name)
+    labels = None if entry.xml is None else path.with_name(entry.xml)
+    dataset = replace(table.to_dataset(labels, encode, PLAIN), name=name)
     n_rows, n_labels = dataset.Y.shape
     size = (n_rows, len(table.columns) - n_labels, n_labels)
     if size != (entry.n_rows, entry.n_features, entry.n_labels):
-        message = (
-            "this is {} rows × {} features, {} labels; {} is published with {} × {}, {}. "
-            "Replace the file, or read it with read_dataset.".format(
-                *size, name, entry.n_rows, entry.n_features, entry.n_labels
-            )
+        message = "this is {} rows × {} features, {} labels; {} is published with {} × {}, {}.".format(
+            *size, name, entry.n_rows, entry.n_features, entry.n_labels
         )
-        raise DataFormatError(message, path)
+        if entry.arff_sha256:
+            raise DataFormatError(message + " Replace the file, or read it with read_dataset.", path)
+        warnings.warn(f"{path}: {message}", stacklevel=2)
     return dataset
 
 
@@ -89,7 +91,7 @@ def locate_dataset(name: str, data_home: str | PathLike | None = None) -> Path |
     entry = find_entry(name)
     for home in (data_home, os.environ.get("MLSPL_DATA"), _cache()):
         if home and all((Path(home) / name / file_name).is_file() for file_name in entry.files):
-            return Path(home) / name / f"{name}.arff"
+            return Path(home) / name / entry.arff
     return None
 
 
@@ -129,7 +131,7 @@ def fetch_dataset(name: str) -> Path:
             f"network, and put both files into {folder}, or into the folder {name} below the one that "
             "MLSPL_DATA names."
         ) from error
-    return folder / f"{name}.arff"
+    return folder / entry.arff
 
 
 def _first_cause(error: BaseException) -> BaseException:
@@ -142,7 +144,13 @@ def _first_cause(error: BaseException) -> BaseException:
 def _download(address: str, target: Path, sha256: str) -> None:
     pooch.HTTPDownloader(timeout=_TIMEOUT)(address, target, None)
     found = pooch.file_hash(target)
-    if found != sha256:
+    if not sha256:
+        warnings.warn(
+            f"no checksum of {address} is known; what arrived has the SHA-256 {found}. Note it, to tell "
+            "later whether somebody else has the same file.",
+            stacklevel=3,
+        )
+    elif found != sha256:
         raise UserError(
             f"{address} arrived with the SHA-256 {found} instead of {sha256}: damaged or changed. "
             "Nothing was kept. Try again, or get the file elsewhere."

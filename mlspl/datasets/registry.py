@@ -9,12 +9,18 @@ __all__ = ["EMBEDDED", "REGISTRY", "Entry", "find_entry", "list_datasets"]
 
 ADDRESS = "https://raw.githubusercontent.com/tsoumakas/mulan/43f6389095ad71984264db4387a8074b22bc7d4a/data/multi-label"
 
+MEKA = "https://sourceforge.net/projects/meka/files/Datasets"
+_MUSIC = "https://raw.githubusercontent.com/Waikato/meka/9c85c2ebbb2a2f817eaea10e278e3e2800fed8e6/trunk/data"
+
 EMBEDDED = "digits-traits"
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A data set as published: size before encoding, label cardinality, SHA-256 of its two files."""
+    """A data set as published: size before encoding, label cardinality, and its files.
+
+    A checksum is empty where none is known: it is computed and shown when the file is fetched.
+    """
 
     name: str
     domain: str
@@ -22,17 +28,32 @@ class Entry:
     n_features: int
     n_labels: int
     cardinality: float
-    arff_sha256: str
-    xml_sha256: str
+    arff_sha256: str = ""
+    xml_sha256: str = ""
+    arff_name: str = ""
+    xml_name: str | None = ""
+    """None for a file of MEKA, which says itself how many labels it has."""
+    folder: str = ""
+
+    @property
+    def arff(self) -> str:
+        """Name of the data file."""
+        return self.arff_name or f"{self.name}.arff"
+
+    @property
+    def xml(self) -> str | None:
+        """Name of the file that names the labels, if there is one."""
+        return f"{self.name}.xml" if self.xml_name == "" else self.xml_name
 
     @property
     def files(self) -> dict[str, str]:
         """File names with their checksums."""
-        return {f"{self.name}.arff": self.arff_sha256, f"{self.name}.xml": self.xml_sha256}
+        return {self.arff: self.arff_sha256} | ({} if self.xml is None else {self.xml: self.xml_sha256})
 
     def address(self, file_name: str) -> str:
         """Where a file of this data set can be downloaded."""
-        return f"{ADDRESS}/{self.name}/{file_name}"
+        end = "/download" if self.folder == MEKA else ""
+        return f"{self.folder or f'{ADDRESS}/{self.name}'}/{file_name}{end}"
 
 
 REGISTRY: dict[str, Entry] = {
@@ -128,8 +149,46 @@ REGISTRY: dict[str, Entry] = {
             arff_sha256="3ea7e95dd80a78a3e7d521d77c3371bfef888da1d364b5a3bb71c7222ad7f013",
             xml_sha256="cb6a67c8ae72fd9b47d89f77aa5b7f6cafb4ba9c20b1124c65a95a3f2caec38d",
         ),
+        Entry("birds", "audio", 645, 260, 19, 1.01),
+        Entry(
+            "cal500",
+            "music",
+            502,
+            68,
+            174,
+            26.04,
+            arff_name="CAL500.arff",
+            xml_name="CAL500.xml",
+        ),
+        Entry(
+            "corel5k",
+            "images",
+            5000,
+            499,
+            374,
+            3.52,
+            arff_name="Corel5k-sparse.arff",
+            xml_name="Corel5k.xml",
+        ),
+        Entry("foodtruck", "surveys", 407, 21, 12, 2.29),
+        Entry("genbase", "biology", 662, 1186, 27, 1.25),
+        Entry("mediamill", "video", 43907, 120, 101, 4.38),
+        Entry("bookmarks", "text", 87856, 2150, 208, 2.03),
+        Entry("music-meka", "music", 592, 71, 6, 1.87, arff_name="Music.arff", xml_name=None, folder=_MUSIC),
+        Entry("imdb", "text", 120919, 1001, 28, 2.0, arff_name="Imdb.arff", xml_name=None, folder=MEKA),
+        *(
+            Entry(name, "text", *size, arff_name=f"{file}.arff", xml_name=None, folder=MEKA)
+            for name, file, size in (
+                ("slashdot", "SLASHDOT-F", (3782, 1079, 22, 1.18)),
+                ("llog", "LLOG-F", (1460, 1004, 75, 1.18)),
+                ("ohsumed", "OHSUMED-F", (13929, 1002, 23, 1.66)),
+                ("20ng", "20NG-F", (19300, 1006, 20, 1.03)),
+                ("reuters", "REUTERS-K500-EX2", (6000, 500, 103, 1.46)),
+            )
+        ),
     )
 }
+"""By name. Sizes are those that Mulan and MEKA publish; where the checksum is pinned, they are checked."""
 
 
 def list_datasets() -> list[str]:

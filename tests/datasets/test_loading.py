@@ -177,7 +177,37 @@ def test_the_registry_is_complete():
         ["flags", "emotions", "scene"],
         ["yeast", "medical", "enron", "bibtex", "delicious", "tmc2007-500"],
     )
-    assert list_datasets() == ["digits-traits", *paper, *others]
+    names = list_datasets()
+    assert names[: 1 + len(paper) + len(others)] == ["digits-traits", *paper, *others]
+    assert {"birds", "cal500", "corel5k", "genbase", "mediamill", "slashdot"} < set(names)
     for entry in registry.REGISTRY.values():
-        assert len(entry.arff_sha256) == len(entry.xml_sha256) == 64
-        assert entry.address(f"{entry.name}.arff").startswith("https://")
+        pinned = entry.name in paper + others
+        assert all(len(checksum) == 64 * pinned for checksum in entry.files.values())
+        assert entry.address(entry.arff).startswith("https://")
+        assert entry.arff in entry.address(entry.arff)
+
+
+def test_without_a_known_checksum_what_arrived_is_shown(server, cache, monkeypatch):
+    plain = registry.Entry("tiny", "tests", 4001, 1, 1, 0.5)
+    monkeypatch.setitem(registry.REGISTRY, "tiny", plain)
+    with pytest.warns(UserWarning, match="no checksum of .* is known") as caught:
+        dataset = load_dataset("tiny")
+    said = [str(warning.message) for warning in caught]
+    assert any(hashlib.sha256(ARFF).hexdigest() in text for text in said)
+    assert any("published with 4001 × 1, 1" in text for text in said)
+    assert dataset.X.shape == (4000, 1)
+
+
+def test_files_of_other_names_and_of_meka(cache, tmp_path, monkeypatch):
+    """Labels counted by the file itself, or named by an XML of another name."""
+    monkeypatch.setenv("MLSPL_DATA", str(tmp_path))
+    (tmp_path / "slashdot").mkdir()
+    rows = "@relation 'S: -C 1'\n@attribute y {0,1}\n@attribute x numeric\n@data\n1,2\n0,3\n"
+    (tmp_path / "slashdot" / "SLASHDOT-F.arff").write_text(rows)
+    with pytest.warns(UserWarning, match="this is 2 rows × 1 features, 1 labels; slashdot is published"):
+        assert load_dataset("slashdot").label_names == ["y"]
+    (tmp_path / "corel5k").mkdir()
+    (tmp_path / "corel5k" / "Corel5k-sparse.arff").write_text(rows)
+    (tmp_path / "corel5k" / "Corel5k.xml").write_text('<labels><label name="y"/></labels>')
+    with pytest.warns(UserWarning, match="corel5k is published"):
+        assert load_dataset("corel5k").feature_names == ["x"]
