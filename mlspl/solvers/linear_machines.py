@@ -81,7 +81,7 @@ def solve_linear(
     C : float or array broadcastable to (L, n)
         Cost of a unit of loss. A pair of cost 0 is out of the problem.
     loss : {"hinge", "squared_hinge", "logistic", "squared", "epsilon_insensitive"}
-        Of s = max(0, 1 − t·z): s, s²; ln(1 + exp(−t·z)); (t − z)²; max(0, |t − z| − ε).
+        Of s = max(0, 1 − t·z): s, s²; ln(1 + exp(−t·z)); (t − z)²; ``max(0, |t − z| − ε)``.
     codes : array (n, m), optional
         Further features, dense, beside X.
     epsilon : float

@@ -100,8 +100,8 @@ function drawEvidence(detail, label) {
     );
   return make("div", { class: "sides", "aria-label": `Features beside the mean of the rows with and without ${name}` },
     side("Features that speak for the label", detail.for), side("Features that speak against it", detail.against),
-    make("p", { class: "note legend", "aria-hidden": "true" }, make("i", { class: "here" }), "this row", make("i", { class: "having" }),
-      "mean of the rows with the label", make("i", { class: "lacking" }), "of those without"));
+    make("p", { class: "note legend", "aria-hidden": "true" }, make("i", { class: "here" }), "here", make("i", { class: "having" }),
+      "mean with the label", make("i", { class: "lacking" }), "mean without"));
 }
 
 // Where this row stands (bar) between the means of rows with (full) and without the label (hollow).

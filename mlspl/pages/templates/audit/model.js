@@ -34,7 +34,7 @@ const percent = (share) => {
 const amount = (value) => {
   if (value === null) return "–";
   if (value !== 0 && (Math.abs(value) < 1e-3 || Math.abs(value) >= 1e6)) return value.toExponential(1);
-  return String(Number(value.toPrecision(3))).replace("-", "−");
+  return String(Number(value.toPrecision(Math.abs(value) < 0.1 ? 2 : 3))).replace("-", "−");
 };
 const plural = (number, what) => `${whole(number)} ${what}${number === 1 ? "" : "s"}`;
 
