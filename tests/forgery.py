@@ -19,6 +19,7 @@ from collections import Counter
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 from scipy import sparse
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
@@ -52,6 +53,7 @@ SPECIAL = {
     "TfidfVectorizer": lambda cls: cls().fit(TEXTS),
     "Pipeline": lambda cls: make_pipeline(StandardScaler(), mlspl.MLkNNClassifier(k=3)).fit(X, Y),
     "ColumnTransformer": lambda cls: cls([("c", OneHotEncoder(), [0])]).fit(WORDS),
+    "DateParts": lambda cls: cls().fit(pd.DataFrame({"day": ["2020-01-02", "2021-03-04"] * 12})),
     "DerivedScale": lambda cls: pacing.derive("exp(-t)"),
     "DerivedShift": lambda cls: pacing.derive("1/(1+exp(t))", "shift"),
     "LazyCalibration": lambda cls: mlspl.BSVMClassifier().fit(X, Y)._calibration,

@@ -6,11 +6,12 @@ from dataclasses import fields, is_dataclass
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from mlspl.errors import UserError
 from mlspl.pacing import DerivedFunction
 from mlspl.persistence.foreign import FOREIGN_CHECKS
-from mlspl.persistence.shapes import check_contents, parameters_of
+from mlspl.persistence.shapes import check_contents, parameters_of, rows_of
 from mlspl.persistence.trusted import OBJECTS, PLAIN, TRUSTED_TYPES, full_name
 
 __all__ = ["check_values", "refuse_functions", "settle_probabilities"]
@@ -82,12 +83,17 @@ def check_values(model: Any, trusted: frozenset[str]) -> None:
     Traceback (most recent call last):
     ValueError: MLkNNClassifier has a part 'predict', which no MLkNNClassifier has
     """
+    tables: set[int] = set()
     for where, value in _parts(model):
         cls = type(value)
         if full_name(cls) in trusted:
             continue
         if cls in OBJECTS:
             _check_object(where, value)
+            tables.update(map(id, rows_of(value, OBJECTS[cls])))
+        elif sparse.issparse(value) and id(value) not in tables:
+            # Whoever compared or printed one of a million million empty cells would unfold it.
+            raise TypeError(f"{where} is a sparse matrix, where none belongs")
         elif isinstance(value, np.random.RandomState):
             if not 0 <= value.get_state(legacy=False)["state"]["pos"] <= _MT19937_WORDS:
                 raise ValueError(f"{where} is outside its range")

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-__all__ = ["check_contents", "declared_contents", "declared_types", "parameters_of"]
+__all__ = ["check_contents", "declared_contents", "declared_types", "parameters_of", "rows_of"]
 
 _KINDS = {"float": "f", "int": "iu", "bool": "b", "number": "biuf", "text": "U", "values": "biufU"}
 _SPECIFICATION = re.compile(r"(\w+)(?: \(([\w, ]+)\))?(\??)")
@@ -75,6 +75,15 @@ def check_contents(where: str, value: Any, declared: Mapping[str, Any]) -> None:
         lengths["features"] = features
     for name, specification in declared.items():
         _check(f"{where}.{name}", state.get(name), specification, lengths)
+
+
+def rows_of(value: Any, declared: Mapping[str, Any]) -> Iterator[Any]:
+    """Yield the parts of an object that are declared to be rows, dense or sparse."""
+    for name, specification in declared.items():
+        several = isinstance(specification, list)
+        kind = specification[0] if several else specification
+        if isinstance(kind, str) and kind.startswith("rows "):
+            yield from vars(value).get(name) or () if several else [vars(value).get(name)]
 
 
 def _check(where: str, value: Any, specification: Any, lengths: dict[str, int]) -> None:

@@ -96,6 +96,7 @@ WRONG_PARTS = [
     ("n_features_in_", "64", "no int"),
     ("_neighbours", [1], "of type list"),
     ("extra", 3, "part 'extra'"),
+    ("metric_params", {"w": sparse.csr_matrix((2, 10**9))}, "sparse matrix, where none belongs"),
     ("_target_dtype", np.dtype("U9"), "no dtype"),
 ]
 
