@@ -74,7 +74,9 @@ class LocalCorrelationClassifier(CallbackSupportMixin, SpaceMachine):
         scores = learner.held_out_scores()
         criterion = judge_of("average_precision", known_labels(Y, label_weight))
         given = (scores, Y, label_weight)
-        best, *_ = choose_decision(*given, learner.folds, criterion, ("platt", "none"), ("zero",))
+        # One label has none to be compared with; a class weight, which odds would undo, stands.
+        tried = ("platt", "none") if Y.shape[1] > 1 else ("none",)
+        best, *_ = choose_decision(*given, learner.folds, criterion, tried, ("zero",))
         self.calibration_ = get_calibration(best["calibration"]).fit(*given)
         self._calibration = AnchoredCalibration().fit(self.calibration_.log_odds(scores), Y, label_weight)
 
