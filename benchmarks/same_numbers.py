@@ -77,9 +77,9 @@ def measure(path, n_splits):
             found[f"{name} {split} labels"] = model.predict(X[test])
             found[f"{name} {split} precision"] = average_precision(data.Y[test], scores)
             if name == CHOSEN:
-                keys = ("C", "class_weight", "pace_function", "per", "target")
+                keys = ("family", "C", "class_weight", "pace_function", "per", "target")
                 members = [
-                    [*(str(member[key]) for key in keys), f"{member['gamma']:.9g}"]
+                    [*(str(member.get(key)) for key in keys), f"{member.get('gamma', 0.0):.9g}"]
                     for member in model.members_
                 ]
                 found[f"{name} {split} members"] = np.array(members)

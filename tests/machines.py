@@ -22,7 +22,7 @@ from mlspl import (
     TunedDecisionClassifier,
 )
 
-GRID = {"C": (0.5, 2.0), "gamma_factors": (1.0,), "quantiles": (0.5, 0.8), "n_settings": 2, "cv": 3}
+GRID = {"C": (0.5, 2.0), "gamma_factors": (1.0,), "quantiles": (0.5, 0.8), "cv": 3, "families": ("kernel",)}
 ESTIMATORS = {
     "bsvm": BSVMClassifier(),
     "linear-bsvm": BSVMClassifier(kernel="linear", class_weight=0.5),
