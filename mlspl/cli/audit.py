@@ -9,9 +9,21 @@ from rich.console import Console
 from rich.table import Table
 
 from mlspl._text import shown
-from mlspl.cli.reading import LabelsOption, open_dataset
+from mlspl.cli.reading import (
+    CategoricalOption,
+    DropOption,
+    LabelSepOption,
+    LabelsOption,
+    NaOption,
+    NumericOption,
+    Reading,
+    TextOption,
+    note_columns,
+    open_dataset,
+    split_names,
+)
 from mlspl.cli.sources import STANDARD, counted, file_name, note, notes
-from mlspl.errors import UserError, listed
+from mlspl.errors import UserError
 
 if TYPE_CHECKING:
     from mlspl.curriculum import Audit
@@ -36,6 +48,12 @@ def audit(
         Path, typer.Option("--out", "-o", metavar="DIR", help="Folder for the page and the tables.")
     ],
     labels: LabelsOption = None,
+    label_sep: LabelSepOption = None,
+    text: TextOption = "",
+    categorical: CategoricalOption = "",
+    numeric: NumericOption = "",
+    drop: DropOption = "",
+    na: NaOption = None,
     show: Annotated[
         str | None,
         typer.Option(metavar="COLUMN", help="Show this column on the page: text, or file names of pictures."),
@@ -67,29 +85,29 @@ def audit(
     """
     from mlspl.curriculum import audit as find_issues
     from mlspl.pages import write_audit_folder
-    from mlspl.recipes import Recipe, Schema, encode_table, find_counters, get_method
+    from mlspl.recipes import Recipe, Schema, encode_table, get_method
 
     _check_folder(out)
     chosen = None if method is None else get_method(method)
-    dataset = open_dataset(data, labels, encode=False)
+    reading = Reading.of(label_sep, na, drop, text=text, categorical=categorical, numeric=numeric)
+    dataset = open_dataset(data, labels, encode=False, reading=reading)
     names = None if ids is None else [text or "" for text in dataset.texts(ids)]
     texts, images = _read_shown(dataset, show, embed, data, out)
     learnt = dataset if ids is None else dataset.without([ids])
-    schema = Schema.from_dataset(learnt)
+    schema = Schema.from_dataset(learnt, text=split_names(text))
     table, _ = schema.match(learnt)
-    if left_out := [name for name in schema.dropped if name != show]:
-        note(f"text that differs from row to row is left out of the features: {listed(left_out)}.")
-    if counting := find_counters(table):
-        note(f"numbers that count the rows are learnt from: {listed(counting)}. --ids leaves one out.")
+    note_columns(learnt, schema, table)
     console = Console(highlight=False)
     n_rows, n_labels = dataset.Y.shape
     size = ", ".join(map(counted, (n_rows, schema.n_features, n_labels), ("row", "feature", "label")))
     console.print(f"{shown(file_name(data))}: {size}", soft_wrap=True)
+    # The page shows features in their own units; models want those of a table on one scale.
     X, feature_names = encode_table(schema, table)
+    scaled = X if schema.layout != "frame" else encode_table(schema, table, scale=True)[0]
     try:
         with notes():
             found = find_issues(
-                X if chosen is None else table,
+                scaled if chosen is None else table,
                 _with_names(dataset),
                 None if chosen is None else Recipe(chosen, schema, seed).build(chosen.settings("")),
                 n_jobs=-1,

@@ -8,7 +8,17 @@ from rich.console import Console
 from rich.table import Table
 
 from mlspl._text import shown
-from mlspl.cli.reading import LabelsOption, open_dataset
+from mlspl.cli.reading import (
+    CategoricalOption,
+    DropOption,
+    LabelSepOption,
+    LabelsOption,
+    NaOption,
+    NumericOption,
+    Reading,
+    TextOption,
+    open_dataset,
+)
 from mlspl.cli.sources import STANDARD, check_target, counted, file_name, note
 from mlspl.errors import UserError
 
@@ -28,12 +38,18 @@ def correct(
         Path, typer.Option("--out", "-o", metavar="FILE", help="The corrected copy, of the same format.")
     ],
     labels: LabelsOption = None,
+    label_sep: LabelSepOption = None,
+    text: TextOption = "",
+    categorical: CategoricalOption = "",
+    numeric: NumericOption = "",
+    drop: DropOption = "",
+    na: NaOption = None,
 ) -> None:
     """Apply reviewed decisions to a copy of the data.
 
     What was accepted is turned, what was unsure becomes unknown, what was
-    rejected stays. Nothing else of the file is changed. Decisions that were
-    made for other data are refused.
+    rejected stays. Nothing else of the file is changed. Read it with the
+    options of the audit: decisions that were made for other data are refused.
     """
     from mlspl.datasets import list_datasets, relabel_file, write_dataset
     from mlspl.pages import read_decisions
@@ -41,7 +57,8 @@ def correct(
     if data == STANDARD:
         raise UserError("a copy of standard input cannot be corrected. Name the file.")
     check_target(out, data, decisions, labels)
-    dataset = open_dataset(data, labels, encode=False)
+    reading = Reading.of(label_sep, na, drop, text=text, categorical=categorical, numeric=numeric)
+    dataset = open_dataset(data, labels, encode=False, reading=reading)
     decided = read_decisions(decisions, dataset)
     changes = decided[
         ~((decided["given"] == decided["value"]) | decided[["given", "value"]].isna().all(axis=1))
@@ -54,7 +71,9 @@ def correct(
     if data in list_datasets():
         path = write_dataset(dataset.with_labels(changed), out)
     else:
-        path = relabel_file(data, out, dataset, changed)
+        path = relabel_file(
+            data, out, dataset, changed, na_values=reading.na_values, label_sep=reading.label_sep
+        )
     console = Console(highlight=False)
     names = [dataset.label_names[j] for j in changes["label"]]
     table = changes.assign(

@@ -25,17 +25,18 @@ from mlspl.cli.reading import (
     NumericOption,
     Reading,
     TextOption,
+    note_columns,
     open_dataset,
     split_names,
 )
 from mlspl.cli.scores import criteria_table, plain, score_rows
-from mlspl.cli.sources import STANDARD, check_target, counted, file_name, note, notes
+from mlspl.cli.sources import STANDARD, check_target, counted, file_name, notes
 from mlspl.datasets import Dataset
-from mlspl.errors import UserError, listed
+from mlspl.errors import UserError
 from mlspl.metrics import CRITERIA, get_criterion
 from mlspl.model_selection import protocol_split
 from mlspl.persistence import model_bytes
-from mlspl.recipes import METHODS, Recipe, Schema, find_counters, get_method, list_settings, take_rows
+from mlspl.recipes import METHODS, Recipe, Schema, get_method, list_settings, take_rows
 
 __all__ = ["fit"]
 
@@ -102,14 +103,7 @@ def fit(
     dataset = open_dataset(data, labels, encode=False, reading=reading)
     recipe = Recipe(chosen, Schema.from_dataset(dataset, text=split_names(text)), seed)
     table, _ = recipe.schema.match(dataset)
-    if left_out := [name for name in recipe.schema.dropped if dataset.kind(name) == "text"]:
-        words = ",".join(left_out)
-        note(f"text is left out of the features: {listed(left_out)}. To learn from it: --text '{words}'")
-    if left_out := [name for name in recipe.schema.dropped if dataset.kind(name) != "text"]:
-        note(f"words that differ from row to row are left out of the features: {listed(left_out)}.")
-    if counting := [name for name in find_counters(table) if recipe.schema.kind(name) == "numeric"]:
-        ids = ",".join(counting)
-        note(f"numbers that count the rows are learnt from: {listed(counting)}. Of ids: --drop '{ids}'")
+    note_columns(dataset, recipe.schema, table)
     n_features = recipe.schema.n_features
     n_rows, n_labels = dataset.Y.shape
     split = protocol_split(n_rows, seed, round(1 - test_size, 12)) if test_size else None

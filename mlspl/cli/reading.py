@@ -21,6 +21,7 @@ from mlspl.datasets import (
 )
 from mlspl.errors import UserError, listed
 from mlspl.persistence import ModelInfo
+from mlspl.recipes import Schema, find_counters
 
 __all__ = [
     "CategoricalOption",
@@ -31,6 +32,7 @@ __all__ = [
     "NumericOption",
     "Reading",
     "TextOption",
+    "note_columns",
     "open_dataset",
     "open_labelled",
     "open_rows",
@@ -145,6 +147,18 @@ def open_dataset(
     which = parse_labels(labels) if labels is None or isinstance(labels, str) else list(labels)
     with spooled(source) as path:
         return read_dataset(path, which, encode, **(reading or Reading()).options())
+
+
+def note_columns(dataset: Dataset, schema: Schema, table: Any) -> None:
+    """Say which columns are not learnt from, and which perhaps should not be."""
+    if left_out := [name for name in schema.dropped if dataset.kind(name) == "text"]:
+        words = ",".join(left_out)
+        note(f"text is left out of the features: {listed(left_out)}. To learn from it: --text '{words}'")
+    if left_out := [name for name in schema.dropped if dataset.kind(name) != "text"]:
+        note(f"words that differ from row to row are left out of the features: {listed(left_out)}.")
+    if counting := [name for name in find_counters(table) if schema.kind(name) == "numeric"]:
+        ids = ",".join(counting)
+        note(f"numbers that count the rows are learnt from: {listed(counting)}. Of ids: --drop '{ids}'")
 
 
 def open_rows(source: str, info: ModelInfo, keep: Sequence[str] = ()) -> Dataset:

@@ -3,7 +3,7 @@
 import ast
 import json
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -30,7 +30,13 @@ _OPPOSITES |= {yes: no for no, yes in _OPPOSITES.items()}
 
 
 def relabel_file(
-    source: str | PathLike, target: str | PathLike, dataset: Dataset, changes: Sequence[Change]
+    source: str | PathLike,
+    target: str | PathLike,
+    dataset: Dataset,
+    changes: Sequence[Change],
+    *,
+    label_sep: str | None = None,
+    na_values: Collection[str] | None = None,
 ) -> Path:
     r"""Write a copy of a file with other labels, in the same format.
 
@@ -46,6 +52,8 @@ def relabel_file(
     changes : sequence of (row, label, value)
         Positions in Y, and the new value: 0, 1 or NaN for unknown. A column of label sets cannot say that one
         label is unknown.
+    label_sep, na_values : optional
+        As the file was read with.
 
     Returns
     -------
@@ -75,9 +83,8 @@ def relabel_file(
     if suffix not in EDITORS:
         return write_dataset(expected, target)
     editor = EDITORS[suffix](source)
-    separator = None
     if dataset.label_column:
-        separator = _edit_sets(editor, dataset, changes)
+        label_sep = _edit_sets(editor, dataset, changes, label_sep)
     else:
         # All words are found before the first cell is changed: they are taken from other rows.
         words = {label: _spell_label(editor, dataset, label) for label in {label for _, label, _ in changes}}
@@ -85,7 +92,7 @@ def relabel_file(
             word = editor.unknown if value != value else words[label][int(value)]
             editor.put(row, dataset.label_names[label], word)
     content = editor.content()
-    _verify(content, suffix, expected, separator, source)
+    _verify(content, suffix, expected, source, label_sep=label_sep, na_values=na_values)
     xml = xml_beside(source)
     if xml and not target.with_suffix(".xml").exists():
         write_file(target.with_suffix(".xml"), xml.read_bytes())
@@ -113,7 +120,9 @@ def _opposite(cell: Any) -> Any:
     return turned.upper() if word.isupper() else turned.capitalize() if word.istitle() else turned
 
 
-def _edit_sets(editor: Editor, dataset: Dataset, changes: Sequence[Change]) -> str | None:
+def _edit_sets(
+    editor: Editor, dataset: Dataset, changes: Sequence[Change], separator: str | None
+) -> str | None:
     """Add to and take from the label sets of the changed rows; returns what separates labels, if anything."""
     if any(value != value for _, _, value in changes):
         raise UserError(
@@ -121,7 +130,7 @@ def _edit_sets(editor: Editor, dataset: Dataset, changes: Sequence[Change]) -> s
         )
     cells = editor.cells(dataset.label_column)
     texts = [cell for cell in cells if isinstance(cell, str)]
-    separator = max(SEPARATORS, key=lambda sign: sum(sign in text for text in texts))
+    separator = separator or max(SEPARATORS, key=lambda sign: sum(sign in text for text in texts))
     blank = " " if any(f"{separator} " in text for text in texts) else ""
     for row, label, value in changes:
         name, cell = dataset.label_names[label], cells[row]
@@ -149,13 +158,13 @@ def _read_set(cell: Any, separator: str) -> list[str]:
     return [part.strip() for part in cell.split(separator) if part.strip()]
 
 
-def _verify(content: bytes, suffix: str, expected: Dataset, separator: str | None, source: Path) -> None:
+def _verify(content: bytes, suffix: str, expected: Dataset, source: Path, **options: Any) -> None:
     """Refuse a copy whose labels do not read as they should."""
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder) / f"copy{suffix}"
         copy.write_bytes(content)
         columns = [expected.label_column] if expected.label_column else expected.label_names
-        again = read_dataset(copy, columns, encode=False, label_sep=separator)
+        again = read_dataset(copy, columns, encode=False, **options)
     found = dict(zip(again.label_names, as_dense(again.Y).T, strict=True))
     absent = np.zeros(again.Y.shape[0])
     labels = np.transpose([found.pop(name, absent) for name in expected.label_names])

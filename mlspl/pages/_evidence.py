@@ -31,7 +31,8 @@ def find_evidence(
     X may hold NaN, which says nothing; Y holds NaN where a label is unknown. A feature speaks by its share of
     the log-odds under a Gaussian of equal spread for rows with and without the label (diagonal discriminant
     analysis), whose means leave the row itself out. Dense rows are compared by Euclid's distance of
-    standardised features, sparse ones by the cosine.
+    standardised features, sparse ones by the cosine, where features that vary by more than 1 are divided by
+    how much they vary.
     """
     found: list[Evidence] = [{} for _ in rows]
     spread = _spread(X)
@@ -106,7 +107,8 @@ def _speaking_features(X, given, rows, spread) -> Iterator[tuple[list, list]]:
 def _coordinates(X, spread):
     """Rows whose Euclidean distances are what rows are compared by."""
     if sparse.issparse(X):
-        return normalize(X)
+        # Words count as they are weighed; numbers in large units must not drown them.
+        return normalize(X @ sparse.diags_array(1 / np.maximum(spread, 1.0)))
     varies = spread > 0
     Z = (X[:, varies] - np.nanmean(X[:, varies], axis=0)) / spread[varies]
     return np.nan_to_num(Z)

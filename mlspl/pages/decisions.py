@@ -70,7 +70,7 @@ def read_decisions(path: str | PathLike, dataset: Dataset) -> pd.DataFrame:
         if cells["fingerprint"] != fingerprint:
             raise UserError(
                 f"{path}: these decisions were made for other data than {dataset.name}, or for other labels "
-                "of it. Name the file that was audited, and the same --labels."
+                "of it. Name the file that was audited, with the same --labels and other options of reading."
             )
         label = position.get(cells["label"], position.get(safe_cell(cells["label"] or "")))
         row, decision = cells["row"] or "", cells["decision"]

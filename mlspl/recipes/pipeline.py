@@ -65,8 +65,8 @@ def build_pipeline(schema: Schema, estimator: BaseEstimator) -> Pipeline:
     return Pipeline([("columns", columns), ("model", estimator)])
 
 
-def encode_table(schema: Schema, table: Any) -> tuple[Any, list[str]]:
-    """Return a table as numbers in its own units: missing values filled, categories one-hot, nothing scaled.
+def encode_table(schema: Schema, table: Any, scale: bool = False) -> tuple[Any, list[str]]:
+    """Return a table as numbers: missing values filled, categories one-hot, words weighed.
 
     Parameters
     ----------
@@ -74,11 +74,13 @@ def encode_table(schema: Schema, table: Any) -> tuple[Any, list[str]]:
         Of these rows.
     table : DataFrame, array or CSR array
         From ``schema.match``.
+    scale : bool, default=False
+        Scale the columns as a pipeline of :func:`build_pipeline` does, or leave them in their own units.
 
     Returns
     -------
     X : array or CSR array
-        What a pipeline of :func:`build_pipeline` would scale.
+        The numbers.
     names : list of str
         Of its columns.
 
@@ -91,8 +93,9 @@ def encode_table(schema: Schema, table: Any) -> tuple[Any, list[str]]:
     (['tempo', 'key_C', 'key_F'], [[120.0, 1.0, 0.0], [64.0, 0.0, 1.0], [98.0, 1.0, 0.0]])
     """
     steps = build_pipeline(schema, "passthrough")[:-1]
-    scalers = [name for name in steps.get_params() if name.split("__")[-1] == "scale"]
-    steps.set_params(**dict.fromkeys(scalers, "passthrough"))
+    if not scale:
+        scalers = [name for name in steps.get_params() if name.split("__")[-1] == "scale"]
+        steps.set_params(**dict.fromkeys(scalers, "passthrough"))
     X = steps.fit_transform(table)
     if schema.layout != "frame":
         return X, [str(name) for name in schema.names or range(schema.n_features)]

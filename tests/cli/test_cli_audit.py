@@ -150,6 +150,42 @@ def test_label_sets_have_no_word_for_unknown(mlspl, tmp_path):
     assert (tmp_path / "copy.csv").read_text() == "tempo,tags\n1,slow\n2,calm\n3,slow\n"
 
 
+def test_text_is_learnt_from_and_label_sets_are_corrected(mlspl, tmp_path):
+    """A table as people keep it: an id, a number, a text, a column of label sets with its own separator."""
+    rng = np.random.default_rng(0)
+    words = {
+        "calm": ["rain", "harp", "slow"],
+        "loud": ["drum", "shout", "fast"],
+        "sad": ["tears", "alone", "grey"],
+    }
+    lines = ["title;length;lyrics;moods"]
+    for i in range(90):
+        moods = [mood for mood in words if rng.random() < 0.5] or ["sad"]
+        lyrics = " ".join(rng.choice([word for mood in moods for word in words[mood]], 8))
+        given = moods if i else ["calm" if "loud" in moods else "loud"]
+        lines.append(f"song {i};{rng.integers(100, 400)};{lyrics};{'/'.join(given)}")
+    (tmp_path / "songs.csv").write_text("\n".join(lines) + "\n")
+    options = ("--labels", "moods", "--label-sep", "/", "--text", "lyrics")
+    code, out, errors = mlspl(
+        "audit", "songs.csv", *options, "--ids", "title", "--show", "lyrics", *FAST, "-o", "found"
+    )
+    assert code == 0, errors
+    assert "song 0" in out
+    document = document_of(tmp_path / "found/audit.html")
+    assert {"length", "drum", "tears"} <= set(document["features"])
+    dataset = read_dataset(
+        tmp_path / "songs.csv", ["moods"], encode=False, label_sep="/", kinds={"lyrics": "text"}
+    )
+    assert document["fingerprint"] == dataset.fingerprint()
+    loud = dataset.label_names.index("loud")
+    path = decisions_of(tmp_path / "decisions.csv", dataset, [(0, loud, "accepted")])
+    code, _, errors = mlspl("correct", "songs.csv", path, *options, "-o", "copy.csv")
+    assert code == 0, errors
+    before, after = ((tmp_path / name).read_text().splitlines() for name in ("songs.csv", "copy.csv"))
+    assert before[2:] == after[2:]
+    assert ("loud" in before[1].split(";")[3]) != ("loud" in after[1].split(";")[3])
+
+
 def test_what_is_known_by_name_is_written_in_the_format_of_the_copy(mlspl, tmp_path):
     digits = load_dataset("digits-traits", encode=False)
     path = decisions_of(tmp_path / "decisions.csv", digits, [(3, 2, "accepted")])
