@@ -46,7 +46,7 @@ def main(arguments: Sequence[str]) -> None:
     results = [pd.read_csv(path) for path in sorted(folder.glob("*-*-*.csv"))]
     if not results:
         raise UserError(f"There are no results in {folder}: run without --page first.")
-    write_page(pd.concat(results, ignore_index=True), folder, page)
+    write_page(pd.concat(results, ignore_index=True), folder, page, len(settings))
 
 
 def plant(Y, noise: str, seed: int):

@@ -22,18 +22,20 @@ NOISES = ("flip .05", "flip .1", "flip .2", "lost .1", "lost .2", "lost .4", "bo
 STRONGEST = 5
 
 
-def write_page(results: pd.DataFrame, folder: Path, page: Path) -> None:
-    """Write the page of all results there are."""
+def write_page(results: pd.DataFrame, folder: Path, page: Path, planned: int) -> None:
+    """Write the page of all results there are, of `planned` settings."""
     planted = results[results["noise"] != "none"]
     seeds = results["seed"].nunique()
     times = "once" if seeds == 1 else f"with {seeds} seeds"
+    there = len(results.drop_duplicates(["dataset", "noise", "seed"]))
+    part = f"; this page has {there} of the {planned} settings there are" if there < planned else ""
     template = Template((Path(__file__).parent / "page.md").read_text(encoding="utf-8"))
     counts, counted = _counts(planted)
     rates, rated = _rates(planted)
     page.write_text(
         template.substitute(
             sets=", ".join(results["dataset"].drop_duplicates()),
-            seeds=f"Each setting was run {times}, with seeds that served nothing else.",
+            seeds=f"Each setting was run {times}, with seeds that served nothing else{part}.",
             version=__version__,
             ranking=_ranking(planted),
             precision=_precision(planted),

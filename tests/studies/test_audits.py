@@ -76,9 +76,10 @@ def test_the_page_counts_who_is_behind(tmp_path):
     }
     pd.DataFrame([issue]).to_csv(tmp_path / "strongest-songs.csv", index=False)
     page = tmp_path / "page.md"
-    write_page(pd.DataFrame(rows), tmp_path, page)
+    write_page(pd.DataFrame(rows), tmp_path, page, planned=3)
     text = page.read_text()
     assert "behind cleanlab's recipe in 1 (songs flip .1)" in text
+    assert "this page has 2 of the 3 settings" in text
     assert "**0.900 (0.900)**" in text
     assert "more than a third in 1 (songs flip .1) of 1 settings" in text
     assert "| songs | 3 | a/b | 1 | 0.91 | model: 2% likely |" in text
