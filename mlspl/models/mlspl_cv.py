@@ -1,6 +1,5 @@
 """MLSPL with everything it needs to be told chosen by cross-validation: families, settings and paces."""
 
-import warnings
 from itertools import product
 from typing import Any
 
@@ -13,16 +12,8 @@ from mlspl.model_selection import get_calibration
 from mlspl.models._alternation import Coding
 from mlspl.models._base import MultiLabelClassifier
 from mlspl.models._budgets import BUDGETS
-from mlspl.models._families import (
-    Candidate,
-    Family,
-    FamilyModel,
-    Visit,
-    blend,
-    choose,
-    drop_families,
-    judge_candidates,
-)
+from mlspl.models._families import Family, FamilyModel, blend, choose, drop_families, judge_candidates
+from mlspl.models._family_search import recall_visits, search_families
 from mlspl.models._forest_family import ForestFamily
 from mlspl.models._kernel_family import KernelFamily, split_rows
 from mlspl.models._pace_path import Setting, list_points
@@ -37,10 +28,6 @@ __all__ = ["MLSPLClassifierCV"]
 
 _FAMILIES = ("kernel", "forest", "linear")
 _JUDGED = ("weight", "mean", "folds")
-
-
-class _StoppedError(Exception):
-    """A callback asked to try nothing further."""
 
 
 class MLSPLClassifierCV(CallbackSupportMixin, DecisionMixin, MultiLabelClassifier):
@@ -267,7 +254,8 @@ class MLSPLClassifierCV(CallbackSupportMixin, DecisionMixin, MultiLabelClassifie
         given = self._given()
         folds = split_rows(Y, given["cv"], self.random_state)
         families = self._make_families(given, FitSize.of(X, Y))
-        found = self._search(families, X, Y, label_weight, folds)
+        with fit_progress(self, sum(family.n_reports for family in families), X, Y) as report:
+            found, self.stop_reason_ = search_families(families, X, Y, label_weight, folds, report)
         truth = known_labels(Y, label_weight)
         sign = -1.0 if criterion.greater_is_better else 1.0
         judged, odds, scales = [], [], []
@@ -294,7 +282,8 @@ class MLSPLClassifierCV(CallbackSupportMixin, DecisionMixin, MultiLabelClassifie
                 learned = family.learn(X, Y, label_weight, members)
                 self.families_.append(FamilyModel(family.name, learned.models, scales[number]))
                 visits.append((family, learned.visits))
-        self._remember(visits, Y.shape, label_weight)
+        known = np.ones(Y.shape, dtype=bool) if label_weight is None else label_weight > 0
+        self.label_weights_, self.trace_, self.history_ = recall_visits(visits, known)
         self._decide(blend([odds[number] for number in kept]), Y, label_weight, folds, criterion)
         self.members_ = sorted(
             (row for row in self.cv_results_ if row["weight"] > 0),
@@ -349,57 +338,6 @@ class MLSPLClassifierCV(CallbackSupportMixin, DecisionMixin, MultiLabelClassifie
         gram = Gram("rbf", tol=self.tol, n_threads=effective_n_jobs(self.n_jobs))
         space = "linear" if family == "linear" else self.space
         return choose_space(space, self.loss, size, gram, self.n_landmarks, self.random_state)
-
-    def _search(self, families, X, Y, label_weight, folds) -> list[tuple[Family, list[Candidate]]]:
-        """All candidates of all families, or those that were finished when somebody asked to stop."""
-        found: list[tuple[Family, list[Candidate]]] = []
-        self.stop_reason_ = "max_steps"
-        asked = False
-        with fit_progress(self, sum(family.n_reports for family in families), X, Y) as report:
-
-            def tell(note):
-                nonlocal asked
-                asked |= report(note)
-                if asked and found:
-                    raise _StoppedError
-
-            try:
-                for family in families:
-                    for candidates in family.search(X, Y, label_weight, folds, tell):
-                        if not found or found[-1][0] is not family:
-                            found.append((family, []))
-                        found[-1][1].extend(candidates)
-            except _StoppedError:
-                self.stop_reason_ = "callback"
-            except KeyboardInterrupt:
-                if not found:
-                    raise
-                self.stop_reason_ = "interrupted"
-                names = " and ".join(family.name for family, _ in found)
-                warnings.warn(f"Interrupted: going on with what was finished ({names}).", stacklevel=4)
-        return found
-
-    def _remember(self, learned: list[tuple[Family, list[Visit]]], shape, label_weight) -> None:
-        """Weights, trace and history of the members, in the order of their pace."""
-        known = np.ones(shape, dtype=bool) if label_weight is None else label_weight > 0
-        means = [np.mean([visit.label_weights for visit in visits], axis=0) for _, visits in learned]
-        self.label_weights_ = np.mean(means, axis=0)
-        self.trace_ = Trace(shape)
-        self.history_ = []
-        for family, visits in learned:
-            for visit in sorted(visits, key=lambda visit: visit.candidate.point.target):
-                if family is learned[0][0]:
-                    self.trace_.add(visit.losses, visit.label_weights)
-                self.history_.append(
-                    {
-                        "step": len(self.history_) + 1,
-                        "family": family.name,
-                        "pace": visit.candidate.point.target,
-                        "mean_loss": float(visit.losses.mean(where=known)),
-                        "mean_weight": float(visit.label_weights.mean(where=known)),
-                        **visit.candidate.setting,
-                    }
-                )
 
     def _raw_scores(self, X):
         return blend([model.log_odds(X) for model in self.families_])

@@ -198,6 +198,9 @@ METHODS: Mapping[str, Method] = {
             _SVM_GRID | {"gamma": ["scale", 0.001, 0.01, 0.1]},
         ),
         Method("mlspl-cv", "MLSPL-CV", models.MLSPLClassifierCV, {_CRITERION: "average_precision"}, {}),
+        Method(
+            "forest", "Paced forest", models.SelfPacedForestClassifier, {"n_estimators": 300}, _FOREST_GRID
+        ),
         Method("extra-trees", "ExtraTrees", models.ExtraTrees, {"n_estimators": 500}, _FOREST_GRID),
     )
 }

@@ -1,24 +1,38 @@
-"""Run the study and write its page: ``python -m studies.pacing results/study docs/study.md``."""
+"""Run the study and write its page: ``python -m studies.pacing results/study docs/study.md [MINUTES]``.
+
+It goes on where it stopped. After MINUTES, if given, it writes the page of what is finished by then.
+"""
 
 import sys
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from mlspl._progress import show_progress
 from mlspl.datasets import Dataset, load_dataset
 from mlspl.errors import UserError
-from mlspl.experiments import PAPER_DATASETS, Store, Trial, run_trials
+from mlspl.experiments import Store, Trial, run_trials
 from studies.pacing.page import write_page
-from studies.pacing.trials import CORRUPTED_DATASETS, study_parts, study_trials
+from studies.pacing.trials import DATASETS, study_parts, study_trials
+
+_BATCH = 32  # trials between two looks at the clock
 
 
-def _run(trials: Sequence[Trial], datasets: Mapping[str, Dataset], store: Store) -> None:
+def _describe(trial: Trial) -> str:
+    return f"{trial.dataset} {trial.corruption} {trial.method}"
+
+
+def _run(trials: Sequence[Trial], datasets: Mapping[str, Dataset], store: Store, minutes: float) -> None:
     finished = store.finished()
-    done = sum(trial.key in finished for trial in trials)
-    with show_progress("trials", len(trials), done=done, lines=True) as advance:
-        run_trials(
-            trials, datasets, store, on_result=lambda trial, _: advance(f"{trial.dataset} {trial.method}")
-        )
+    waiting = [trial for trial in trials if trial.key not in finished]
+    end = time.monotonic() + 60 * minutes
+    waiting.sort(key=lambda trial: trial.split)
+    with show_progress("trials", len(trials), done=len(trials) - len(waiting), lines=True) as advance:
+        for start in range(0, len(waiting), _BATCH):
+            if time.monotonic() > end:
+                break
+            batch = waiting[start : start + _BATCH]
+            run_trials(batch, datasets, store, on_result=lambda trial, _: advance(_describe(trial)))
     failed = store.failed()
     for trial in trials:
         if trial.key in failed:
@@ -26,17 +40,15 @@ def _run(trials: Sequence[Trial], datasets: Mapping[str, Dataset], store: Store)
 
 
 def _main(arguments: Sequence[str]) -> None:
-    if len(arguments) != 2:
-        sys.exit("usage: python -m studies.pacing FOLDER PAGE.md")
+    if len(arguments) not in (2, 3):
+        sys.exit("usage: python -m studies.pacing FOLDER PAGE.md [MINUTES]")
     folder = Path(arguments[0])
     folder.mkdir(parents=True, exist_ok=True)
     try:
-        datasets = {
-            name: load_dataset(name) for name in dict.fromkeys((*PAPER_DATASETS, *CORRUPTED_DATASETS))
-        }
+        datasets = {name: load_dataset(name) for name in DATASETS}
         trials = list({t.key: t for _, t in study_trials(datasets, study_parts())}.values())
         with Store(folder / "results.db") as store:
-            _run(trials, datasets, store)
+            _run(trials, datasets, store, float(arguments[2]) if len(arguments) == 3 else float("inf"))
             write_page(store, datasets, Path(arguments[1]))
     except (UserError, OSError) as error:
         sys.exit(f"error: {error}")

@@ -1,32 +1,37 @@
-"""The study's figure: what pacing gains under corrupted labels."""
+"""The study's figure: what pacing gains, by family and noise."""
 
 import pandas as pd
 from matplotlib.figure import Figure
 
 from mlspl.experiments import draw_intervals
 
-__all__ = ["corruption_figure"]
+__all__ = ["gain_figure"]
 
 
-def corruption_figure(gains: pd.DataFrame) -> Figure:
-    """Draw what pacing gains under corrupted labels: a panel a data set, mean ± standard error.
+def gain_figure(gains: pd.DataFrame) -> Figure:
+    """Draw what pacing gains: a row a family, a panel a data set, mean ± standard error by noise.
 
     Parameters
     ----------
     gains : DataFrame
-        With the columns `dataset`, `corruption`, `gain` and `error`.
+        From :func:`studies.pacing.scores.pacing_gains`.
     """
-    names = list(dict.fromkeys(gains["dataset"]))
-    figure = Figure(figsize=(1.0 + 2.2 * len(names), 2.9), layout="constrained")
-    axes = figure.subplots(1, len(names), sharey=True, squeeze=False)[0]
-    for axis, name in zip(axes, names, strict=True):
-        of_set = (
-            gains[gains["dataset"] == name]
-            .set_index("corruption")
-            .rename(lambda kind: kind.replace(":", " "))
-        )
-        draw_intervals(axis, of_set["gain"], of_set["error"], reference=0.0)
-        axis.set_title(name, fontsize=10)
-    axes[0].set_ylabel("gain in average precision", fontsize=9)
-    figure.suptitle("MLSPL-CV less its own unpaced end (mean ± standard error over splits)", fontsize=9)
+    names, families = (list(dict.fromkeys(gains[level])) for level in ("dataset", "family"))
+    size = (1.0 + 1.8 * len(names), 0.8 + 1.7 * len(families))
+    figure = Figure(figsize=size, layout="constrained")
+    axes = figure.subplots(len(families), len(names), sharex=False, sharey=True, squeeze=False)
+    kinds = ["clean", *dict.fromkeys(kind.replace(":", " ") for kind in gains["corruption"] if kind)]
+    for row, family in zip(axes, families, strict=True):
+        for axis, name in zip(row, names, strict=True):
+            part = gains[(gains["dataset"] == name) & (gains["family"] == family)]
+            part = part.set_index(part["corruption"].str.replace(":", " ").replace("", "clean")).reindex(
+                kinds
+            )
+            draw_intervals(axis, part["gain"], part["error"], reference=0.0)
+            if row is not axes[-1]:
+                axis.set_xticklabels([])
+            if row is axes[0]:
+                axis.set_title(name, fontsize=10)
+        row[0].set_ylabel(family, fontsize=9)
+    figure.suptitle("Average precision, paced less unpaced (mean ± standard error over splits)", fontsize=9)
     return figure

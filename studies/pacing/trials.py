@@ -5,17 +5,16 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from mlspl.datasets import Dataset
-from mlspl.experiments import PAPER_DATASETS, PUBLISHED, Trial, get_method
+from mlspl.experiments import Trial, get_method
 
 __all__ = [
-    "ABLATION",
     "BSVM",
-    "CORRUPTED",
-    "CORRUPTED_DATASETS",
     "CORRUPTIONS",
+    "DATASETS",
+    "OPPONENTS",
     "OURS",
-    "TUNED",
-    "UNPACED",
+    "PAIRS",
+    "TREES",
     "Entry",
     "study_parts",
     "study_trials",
@@ -24,8 +23,9 @@ __all__ = [
 CRITERION = "average_precision"
 """What everything is tuned by."""
 
-N_SPLITS = 10
-CORRUPTED_DATASETS = ("emotions", "scene", "yeast")
+DATASETS = {"flags": 10, "emotions": 10, "scene": 10, "yeast": 5, "medical": 5, "enron": 3}
+"""The data sets, and how many splits of each: fewer where a set is large."""
+
 CORRUPTIONS = ("flip:0.2", "flip:0.3", "missing:0.4", "swap:0.3")
 
 
@@ -40,87 +40,64 @@ class Entry:
     method : str
         Name of a method.
     changes : mapping
-        Values of parameters that differ from what tuning usually tries; γ is a multiple of 1/d.
+        Values of parameters that differ from the method's.
     tuned : bool, default=True
-        Whether parameters are searched by cross-validation.
+        Whether parameters are searched by cross-validation; their values are then lists of those to try.
     """
 
     title: str
     method: str
-    changes: Mapping[str, list] = field(default_factory=dict)
+    changes: Mapping[str, Any] = field(default_factory=dict)
     tuned: bool = True
 
-    def parameters(self, n_features: int) -> dict[str, Any]:
-        """The parameters of a trial on data with this many features.
-
-        Parameters
-        ----------
-        n_features : int
-            d.
-        """
-        settings = get_method(self.method).settings(CRITERION if self.tuned else "") | dict(self.changes)
-        if "gamma" in self.changes:
-            settings["gamma"] = [factor / n_features for factor in self.changes["gamma"]]
-        return settings
+    def parameters(self) -> dict[str, Any]:
+        """The parameters of its trials."""
+        return get_method(self.method).settings(CRITERION if self.tuned else "") | dict(self.changes)
 
 
+_UNPACED: dict[str, Any] = {"quantiles": [[]]}
+_KERNEL, _FOREST = {"families": [["kernel"]]}, {"families": [["forest"]]}
 OURS = Entry("MLSPL-CV", "mlspl-cv")
-UNPACED = Entry("its unpaced end", "mlspl-cv", {"quantiles": [[]]})
-BSVM = Entry("BSVM", "bsvm+")
-TUNED = (
-    BSVM,
-    Entry("ML-kNN", "ml-knn+"),
-    Entry("TRAM", "tram+"),
-    Entry("RankSVM", "ranksvm+"),
-    Entry("ML-LOC", "ml-loc+"),
-    OURS,
-    UNPACED,
-    Entry("BSVM, own decision", "bsvm"),
-    Entry("ML-LOC, own decision", "ml-loc"),
-    Entry("ExtraTrees", "extra-trees", tuned=False),
-)
-"""Part (a); the first six are ranked."""
-
-CORRUPTED = (OURS, UNPACED, BSVM)
-"""Part (b)."""
-
-_GRID: dict[str, list] = {
-    "C": [0.125, 0.5, 2.0, 8.0],
-    "gamma": [0.25, 0.5, 1.0],
-    "class_weight": [0.5],
-    "regressor": ["ridge"],
-    "schedule": [None],
-    "pace": [0.01],
-    "growth": [1.3],
+PAIRS = {
+    "MLSPL-CV": (OURS, Entry("its unpaced end", "mlspl-cv", _UNPACED)),
+    "kernel": (
+        Entry("kernel only", "mlspl-cv", _KERNEL),
+        Entry("kernel only, unpaced", "mlspl-cv", _KERNEL | _UNPACED),
+    ),
+    "forest": (
+        Entry("forest only", "mlspl-cv", _FOREST),
+        Entry("forest only, unpaced", "mlspl-cv", _FOREST | _UNPACED),
+    ),
+    "paced forest": (
+        Entry("paced forest", "forest", tuned=False),
+        Entry("paced forest, unpaced", "forest", {"pace_function": None}, tuned=False),
+    ),
 }
-_UNDECIDED: dict[str, list] = {"calibrations": [["none"]], "thresholds": [["zero"]]}
-ABLATION = (
-    Entry("in-sample codes", PUBLISHED, {**_GRID, "pace_function": [None], "codes": ["in-sample"]}),
-    Entry("cross-fit codes", PUBLISHED, {**_GRID, "pace_function": [None], "codes": ["cross-fit"]}),
-    Entry("+ class-aware pace", PUBLISHED, {**_GRID, "pace_function": ["gaussian"], "codes": ["cross-fit"]}),
-    Entry("+ path selection", "mlspl-cv", {**_UNDECIDED, "n_settings": [1], "n_points": [1]}),
-    Entry("+ averaging", "mlspl-cv", _UNDECIDED),
-    Entry("+ calibration and thresholds", "mlspl-cv"),
-)
-"""Part (c): each step adds to the one before."""
+"""Paced models and their unpaced ends, by what the figure calls them."""
 
+BSVM = Entry("BSVM", "bsvm+")
+TREES = Entry("ExtraTrees", "extra-trees+")
+OPPONENTS = (BSVM, Entry("RankSVM", "ranksvm+"), Entry("ML-LOC", "ml-loc+"), TREES)
+"""Tuned over twenty settings each, then calibration and threshold rule."""
 
 Part = tuple[str, str, Entry]
 """A data set, a corruption and what is run there."""
 
 
 def study_parts() -> list[Part]:
-    """List all that is run, once for each table it is in."""
-    return [
-        *((name, "", entry) for name in PAPER_DATASETS for entry in (*TUNED, *ABLATION)),
-        *((name, kind, entry) for name in CORRUPTED_DATASETS for kind in CORRUPTIONS for entry in CORRUPTED),
+    """List all that is run, what the page needs most first."""
+    entries = [entry for pair in PAIRS.values() for entry in pair]
+    clean = [(name, "", entry) for name in DATASETS for entry in (*entries, *OPPONENTS)]
+    corrupted = [
+        (name, kind, entry) for name in DATASETS for kind in CORRUPTIONS for entry in (*entries, BSVM, TREES)
     ]
+    return clean + corrupted
 
 
 def study_trials(
-    datasets: Mapping[str, Dataset], parts: Iterable[Part], n_splits: int = N_SPLITS
+    datasets: Mapping[str, Dataset], parts: Iterable[Part], n_splits: Mapping[str, int] = DATASETS
 ) -> list[tuple[Part, Trial]]:
-    """List the trials of these parts; what is in two tables is listed for each of them.
+    """List the trials of these parts.
 
     Parameters
     ----------
@@ -128,16 +105,15 @@ def study_trials(
         The data sets by name.
     parts : iterable of Part
         From :func:`study_parts`.
-    n_splits : int
-        Splits of each.
+    n_splits : mapping
+        Splits of each data set.
     """
     prints = {name: data.fingerprint() for name, data in datasets.items()}
     trials = []
     for part in parts:
         name, corruption, entry = part
-        parameters = entry.parameters(datasets[name].X.shape[1])
         tune = CRITERION if entry.tuned else ""
-        for split in range(n_splits):
-            trial = Trial(name, prints[name], entry.method, parameters, split, 0.3, corruption, tune)
+        for split in range(n_splits[name]):
+            trial = Trial(name, prints[name], entry.method, entry.parameters(), split, 0.3, corruption, tune)
             trials.append((part, trial))
     return trials
