@@ -49,9 +49,7 @@ def recall_visits(
     learned: list[tuple[Family, list[Visit]]], known
 ) -> tuple[np.ndarray, Trace, list[dict[str, Any]]]:
     """Mean weights, trace of the first family and history of all members, in the order of their pace."""
-    weights = np.mean(
-        [np.mean([visit.label_weights for visit in visits], 0) for _, visits in learned], axis=0
-    )
+    of_families = [np.mean([visit.label_weights for visit in visits], axis=0) for _, visits in learned]
     trace = Trace(known.shape)
     history: list[dict[str, Any]] = []
     for family, visits in learned:
