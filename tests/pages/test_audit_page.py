@@ -10,6 +10,8 @@ from itertools import count
 import numpy as np
 import pytest
 
+from mlspl.datasets import Dataset
+from mlspl.pages import read_decisions
 from mlspl.pages._images import picture_address
 from tests.pages.documents import EVIL, NAMES, PIXEL, make_document, write_page
 
@@ -211,6 +213,26 @@ def test_export_and_import_again(opened, show, page, document, downloads, tmp_pa
     assert exported(opened, downloads) == text
     press(opened, "z")
     assert texts(opened, "#reviewed") == ["0 of 60 reviewed"], "an import is one step"
+
+
+def test_what_the_page_exports_is_what_mlspl_correct_reads(show, tmp_path, downloads):
+    document = make_document()
+    pairs = document["pairs"]
+    Y = np.zeros((document["rows"], len(NAMES)))
+    Y[pairs["row"], pairs["label"]] = [np.nan if given is None else given for given in pairs["given"]]
+    dataset = Dataset(np.ones((len(Y), 1)), Y, ["tempo"], NAMES)
+    browser = show(write_page(tmp_path / "audit.html", document | {"fingerprint": dataset.fingerprint()}))
+    press(browser, "aru" * 5)
+    choose(browser, "direction", 2)
+    press(browser, "a")
+    (tmp_path / "decisions.csv").write_text(exported(browser, downloads), encoding="utf-8")
+    decided = read_decisions(tmp_path / "decisions.csv", dataset)
+    chosen = [*range(15), 59]
+    assert decided["row"].tolist() == [pairs["row"][i] for i in chosen]
+    assert decided["label"].tolist() == [pairs["label"][i] for i in chosen]
+    expected = [pairs["suggested"][i] if i % 3 == 0 or i == 59 else pairs["given"][i] for i in chosen]
+    expected = [np.nan if i % 3 == 2 and i < 59 else value for i, value in zip(chosen, expected, strict=True)]
+    np.testing.assert_array_equal(decided["value"], expected)
 
 
 @pytest.mark.parametrize(
