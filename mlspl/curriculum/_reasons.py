@@ -21,13 +21,13 @@ def explain_issues(rows, labels, audit_names, given, probabilities, relations, n
         # Positive where a label moves the odds away from what is given.
         against = weight * others * np.where(given[rows, labels] == 0, 1.0, -1.0)[:, None]
         strongest = against.argmax(axis=1)
-        for k, other in enumerate(strongest):
+        for k, other in enumerate(strongest.tolist()):
             if against[k, other] >= WORTH:
                 texts[k] += "; " + _relation(
                     weight[k, other] > 0, given[rows[k], other] == 1, audit_names[other]
                 )
     if never_entered is not None:
-        for k in np.flatnonzero(never_entered[rows, labels]):
+        for k in np.flatnonzero(never_entered[rows, labels]).tolist():
             texts[k] += "; never entered"
     return texts
 
