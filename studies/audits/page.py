@@ -35,7 +35,7 @@ def write_page(results: pd.DataFrame, folder: Path, page: Path, planned: int) ->
     page.write_text(
         template.substitute(
             sets=", ".join(results["dataset"].drop_duplicates()),
-            seeds=f"Each setting was run {times}, with seeds that served nothing else{part}.",
+            seeds=f"Each setting was run {times}{part}.",
             version=__version__,
             ranking=_ranking(planted),
             precision=_precision(planted),
