@@ -7,7 +7,15 @@ from scipy import sparse
 from sklearn.kernel_approximation import Nystroem as SklearnNystroem
 from sklearn.metrics.pairwise import rbf_kernel
 
-from mlspl import BSVMClassifier, MLLOCClassifier, MLSPLClassifier, MLSPLClassifierCV, datasets
+from mlspl import (
+    BSVMClassifier,
+    MLLOCClassifier,
+    MLSPLClassifier,
+    MLSPLClassifierCV,
+    datasets,
+    load_model,
+    save_model,
+)
 from mlspl._limits import FitSize
 from mlspl.errors import UserError
 from mlspl.metrics import average_precision
@@ -200,6 +208,15 @@ def test_every_estimator_learns_in_every_space(name, digits):
         reached[space] = average_precision(Y_new, scores)
     assert reached["gram"] - reached["nystroem"] < 0.04
     assert reached["linear"] > 0.8
+
+
+@pytest.mark.parametrize("space", ["linear", "nystroem"])
+def test_model_files(space, digits, tmp_path):
+    model = MLSPLClassifier(space=space, n_landmarks=30, random_state=0).fit(*digits[:2])
+    save_model(model, tmp_path / "model.skops")
+    loaded = load_model(tmp_path / "model.skops")
+    assert loaded.space_ == model.space_
+    np.testing.assert_array_equal(loaded.decision_function(digits[2]), model.decision_function(digits[2]))
 
 
 def test_float32_rows_are_not_copied_to_float64(digits, monkeypatch):
