@@ -75,7 +75,7 @@ def pace_path(X, Y, C=0.1, points=10):
     learner.fit(weights)
     once = time.process_time() - start
     losses = learner.losses()
-    function, schedule = pacing.get("huber"), pacing.QuantilePace(0.95, 0.5, points, per="class")
+    function, schedule = pacing.get("huber"), pacing.QuantilePace(0.5, 0.95, points, per="class")
     start = time.process_time()
     for target in schedule:
         pace = schedule.pace(target, losses, Y, np.ones(Y.shape, dtype=bool))
