@@ -1,6 +1,6 @@
 """Rows of label names, as `MultiLabelBinarizer` takes them, to and from a sparse table of labels."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -37,7 +37,7 @@ def is_label_sets(Y: Any) -> bool:
 
 
 def table_of_label_sets(
-    rows: Iterable[Collection | None], names: Sequence[str] | None = None, what: str = "Y"
+    rows: Iterable[Any], names: Sequence[str] | None = None, what: str = "Y"
 ) -> tuple[sparse.csr_array, list[str]]:
     """Return a CSR table (n, L) of ones, with NaN in the rows that are missing, and the names of its columns.
 

@@ -81,7 +81,7 @@ class Labels:
             yield rows, codes
 
 
-def check_labels(Y: ArrayLike, name: str = "Y", label_names: Sequence[str] | None = None) -> Labels:
+def check_labels(Y: ArrayLike | Labels, name: str = "Y", label_names: Sequence[str] | None = None) -> Labels:
     """Return the labels of a table (n, L), of a collection of label names per row, or of `Labels`.
 
     `label_names` says which labels collections may hold, in which order; without it, those that occur.
@@ -101,7 +101,7 @@ def check_labels(Y: ArrayLike, name: str = "Y", label_names: Sequence[str] | Non
     )
 
 
-def check_labels_beside(Y: ArrayLike, other: Any, name: str) -> Labels:
+def check_labels_beside(Y: ArrayLike | Labels, other: Any, name: str) -> Labels:
     """Return labels to be compared with the scores or predictions `other`, column by column."""
     left, right = (list(getattr(container, "columns", ())) for container in (Y, other))
     if left != right and sorted(map(str, left)) == sorted(map(str, right)):

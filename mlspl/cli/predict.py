@@ -146,7 +146,8 @@ class _Sheet:
 def _spelled(dataset: Dataset, name: str) -> list[str]:
     """The cells of a column as they were written."""
     j = dataset.feature_names.index(name)
-    cells = dataset.X[:, [j]].toarray()[:, 0] if sparse.issparse(dataset.X) else dataset.X[:, j]
+    column: Any = dataset.X[:, [j]]
+    cells = (column.toarray() if sparse.issparse(column) else column)[:, 0]
     values = dataset.nominal.get(name)
     if values is not None:
         return [_safe(values[int(code)]) if code == code else "" for code in cells.tolist()]

@@ -284,7 +284,7 @@ class Dataset:
         [[0.0], [1.0]]
         """
         unknown = any(value != value for _, _, value in changes)
-        Y = self.Y.astype(float if unknown else self.Y.dtype)
+        Y: Any = self.Y.astype(float if unknown else self.Y.dtype)
         Y = Y.tolil() if sparse.issparse(Y) else Y
         for row, label, value in changes:
             Y[row, label] = value

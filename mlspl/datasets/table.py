@@ -97,9 +97,9 @@ class Table:
 
     def _label_sets(self, chosen: np.ndarray, options: Any) -> tuple[Any, list[str]]:
         if len(chosen) != 1:
-            names = listed([self.columns[j].name for j in chosen])
+            given = listed([self.columns[j].name for j in chosen])
             raise UserError(
-                f"{self.path}: label_sep is for one column of label sets, and labels are {names}."
+                f"{self.path}: label_sep is for one column of label sets, and labels are {given}."
             )
         column = self.columns[chosen[0]]
         words = None if self.words is None else self.words(int(chosen[0]))
@@ -152,7 +152,7 @@ class Table:
 
     def _label_matrix(self, chosen: np.ndarray) -> Any:
         """The labels as 0/1, with NaN where some are missing; dense, or CSR where they are many and few."""
-        Y = self.cells[:, chosen]
+        Y: Any = self.cells[:, chosen]
         recoded = {}
         for position, j in enumerate(chosen):
             column = self.columns[j]

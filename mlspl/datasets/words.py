@@ -120,7 +120,7 @@ def _number(word: str) -> float:
 def _is_text(values: list[str], n_rows: int) -> bool:
     if len(values) <= max(_FEW_VALUES, n_rows / 2):
         return False
-    return np.mean([value.count(" ") + 1 for value in values]) >= _WORDS_OF_TEXT
+    return bool(np.mean([value.count(" ") + 1 for value in values]) >= _WORDS_OF_TEXT)
 
 
 def _read_days(words: list[str]) -> np.ndarray | None:

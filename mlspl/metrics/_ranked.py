@@ -22,7 +22,7 @@ class Ranked:
         self.n_relevant = np.asarray(labels.relevant.sum(axis=1, dtype=np.int64)).ravel()
 
     @classmethod
-    def of(cls, Y: ArrayLike, F: Any, k: int | None) -> "Ranked":
+    def of(cls, Y: ArrayLike | Labels, F: Any, k: int | None) -> "Ranked":
         """Rank as many labels as asked for, in whichever of its three forms F comes."""
         labels = check_labels_beside(Y, F, "F")
         k = labels.shape[1] if k is None else k

@@ -10,7 +10,7 @@ splits shows the NaN rather than hiding it.
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mlspl._validation import check_labels_beside, check_scores
+from mlspl._validation import Labels, check_labels_beside, check_scores
 from mlspl.metrics._means import NEEDS_BOTH, NEEDS_ONE, mean, spoken
 from mlspl.metrics.decisions import hamming_loss
 from mlspl.metrics.kernels import rank_rows
@@ -164,7 +164,7 @@ def score_all(Y: ArrayLike, F: ArrayLike, P: ArrayLike) -> dict[str, float]:
     }
 
 
-def rank(Y: ArrayLike, F: ArrayLike) -> NDArray[np.float64]:
+def rank(Y: ArrayLike | Labels, F: ArrayLike) -> NDArray[np.float64]:
     """Return `rank_rows` of all rows, block by block."""
     labels = check_labels_beside(Y, F, "F")
     scores = check_scores(F, labels.shape, infinite=True)

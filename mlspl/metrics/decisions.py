@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from mlspl._validation import check_labels_beside, check_predictions, row_blocks
+from mlspl._validation import Labels, check_labels_beside, check_predictions, row_blocks
 from mlspl.metrics._means import NEEDS_ONE, mean
 from mlspl.metrics.kernels import count_decisions
 
@@ -35,13 +35,13 @@ class Decisions:
     f1: float
 
     @classmethod
-    def of(cls, Y: ArrayLike, P: ArrayLike) -> Self:
+    def of(cls, Y: ArrayLike | Labels, P: ArrayLike) -> Self:
         """Count; where Y and P are both sparse, without a dense table."""
         labels = check_labels_beside(Y, P, "P")
         predictions = check_predictions(P, labels.shape)
         if sparse.issparse(labels.relevant) and sparse.issparse(predictions.relevant):
             return cls._of_counts(*_count_sparse(labels.relevant, predictions.relevant, labels.unknown))
-        total = None
+        total: Self | None = None
         for rows, predicted in row_blocks(predictions.relevant):
             relevant, unknown = _rows(labels.relevant, rows), _rows(labels.unknown, rows)
             block = cls._of_counts(*count_decisions(relevant, np.ascontiguousarray(predicted), unknown))
@@ -56,8 +56,11 @@ class Decisions:
         r, p, b = by_row[:3, spoken]
         # Nothing there and nothing predicted is perfect.
         union, size = r + p - b, r + p
+        relevant, predicted, both = by_label
         return cls(
-            *by_label,
+            relevant,
+            predicted,
+            both,
             known=int(n_known.sum()),
             rows=int(spoken.sum()),
             exact=int(np.sum((r == b) & (p == b))),
@@ -65,8 +68,8 @@ class Decisions:
             f1=float(np.divide(2 * b, size, out=np.ones(len(b)), where=size > 0).sum()),
         )
 
-    def __add__(self, other: "Decisions") -> "Decisions":
-        return Decisions(*(mine + theirs for mine, theirs in zip(self._sums(), other._sums(), strict=True)))
+    def __add__(self, other: Self) -> Self:
+        return type(self)(*(mine + theirs for mine, theirs in zip(self._sums(), other._sums(), strict=True)))
 
     def _sums(self) -> list[Any]:
         return [getattr(self, name) for name in self.__dataclass_fields__]

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from mlspl._validation import check_labels, check_scores
+from mlspl._validation import Labels, check_labels, check_scores
 from mlspl.errors import UserError
 from mlspl.metrics._means import NEEDS_ONE, NEEDS_RELEVANT, mean
 from mlspl.metrics._ranked import Ranked, best_scored, best_stored, check_k
@@ -58,7 +58,7 @@ def precision_at_k(Y: ArrayLike, F: ArrayLike, k: int = 5) -> float:
     return mean(*Ranked.of(Y, F, k).precision(k), f"precision at {k}", NEEDS_ONE)
 
 
-def ndcg_at_k(Y: ArrayLike, F: ArrayLike, k: int | None = 5) -> float:
+def ndcg_at_k(Y: ArrayLike | Labels, F: ArrayLike, k: int | None = 5) -> float:
     """Normalised discounted cumulative gain of the k best labels, mean over rows.
 
     The gain of a relevant label at rank r is 1 / log₂(r + 1); the sum is divided by the largest it could be.
@@ -142,7 +142,7 @@ def propensity_scored_precision_at_k(
     return mean(gained, possible, f"propensity-scored precision at {k}", NEEDS_RELEVANT)
 
 
-def label_propensities(Y: ArrayLike, a: float = 0.55, b: float = 1.5) -> NDArray[np.float64]:
+def label_propensities(Y: ArrayLike | Labels, a: float = 0.55, b: float = 1.5) -> NDArray[np.float64]:
     """Return the chance that a relevant label was noticed, for every label (Jain et al. 2016).
 
     pₗ = 1 / (1 + c (Nₗ + b)⁻ᵃ) with c = (ln N − 1)(b + 1)ᵃ, for a label on Nₗ of N rows.

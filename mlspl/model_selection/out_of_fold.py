@@ -75,7 +75,7 @@ def out_of_fold_scores(
         delayed(scores_of_fold)(clone(estimator), X, Y, weight, train, test, pairwise)
         for train, test in folds
     )
-    scores = None
+    scores: Any = None
     for (_, test), part in zip(folds, parts, strict=True):
         scores = np.empty((n, part.shape[1])) if scores is None else scores
         scores[test] = part

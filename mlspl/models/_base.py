@@ -177,7 +177,7 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):
         if not self._multilabel:
             return super().score(X, y, sample_weight)
         predicted = self.predict(X) == 1
-        labels = check_labels(y, "y", self.label_names_).dense()
+        labels = check_labels(y, "y", list(self.label_names_)).dense()
         truth, known = labels.relevant, labels.known
         if truth.shape != predicted.shape:
             raise ValueError(f"y has shape {truth.shape}, and the predictions {predicted.shape}.")

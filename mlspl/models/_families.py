@@ -144,4 +144,4 @@ def drop_families(odds: list[np.ndarray], criterion, truth, folds, sign) -> list
 
 def blend(log_odds: list[np.ndarray]) -> np.ndarray:
     """The mean of the families' log-odds."""
-    return sum(log_odds) / len(log_odds)
+    return np.mean(log_odds, axis=0)

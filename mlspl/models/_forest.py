@@ -156,7 +156,8 @@ class TreeRows:
                 grown.append(flatten_tree(one))
         *nodes, importances = zip(*grown, strict=True)
         starts = np.concatenate([[0], np.cumsum([len(part) for part in nodes[0]])])
-        trees = FlatTrees(starts, *map(np.concatenate, nodes), self.X.shape[1])
+        feature, left, right, value, missing_left = map(np.concatenate, nodes)
+        trees = FlatTrees(starts, feature, left, right, value, missing_left, self.X.shape[1])
         return Grown(trees, np.sum(importances, axis=0))
 
 

@@ -28,7 +28,7 @@ class ForestFamily:
     name = "forest"
     cut = 0.5
     calibration = "none"
-    n_points = None
+    n_points: int | None = None
 
     def __init__(self, min_samples_leaf, points, n_estimators: int, cv: int, n_jobs, random_state) -> None:
         self.min_samples_leaf = min_samples_leaf
@@ -84,7 +84,7 @@ class ForestFamily:
         """Yield each point, the learner fitted there, and the losses and weights that led there."""
         prior = np.ones(Y.shape) if label_weight is None else label_weight
         rows = TreeRows(X, make_tree("extra-trees", self.min_samples_leaf, "sqrt", X.shape[1]))
-        bags = Bags.draw(n_trees, *Y.shape, check_random_state(self.random_state))
+        bags = Bags.draw(n_trees, len(Y), Y.shape[1], check_random_state(self.random_state))
         shares = {point: self._share(n_trees, point, len(points)) for point in points}
         unpaced = ForestLearner(rows, Y, prior, bags.first(shares[UNPACED]), self.n_jobs)
         unpaced.fit(np.ones(Y.shape))

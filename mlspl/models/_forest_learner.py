@@ -1,10 +1,11 @@
 """Forests as a learner that can be paced: fitted with weights, judged out of bag."""
 
+from typing import Any
+
 import numpy as np
 
 from mlspl.models._forest import Bags, TreeRows, grow_forests
 from mlspl.models._label_forests import forest_probabilities
-from mlspl.solvers import FlatTrees
 
 __all__ = ["ForestLearner", "given_label_losses"]
 
@@ -54,7 +55,8 @@ class ForestLearner:
         known = prior > 0
         self.frequencies = (0.5 + (prior * Y).sum(axis=0)) / (1.0 + prior.sum(axis=0))
         varied = (known & Y).any(axis=0) & (known & ~Y).any(axis=0)
-        self.forests: dict[int, FlatTrees] = dict.fromkeys(np.flatnonzero(varied).tolist())
+        # None until the first fit.
+        self.forests: dict[int, Any] = dict.fromkeys(np.flatnonzero(varied).tolist())
         self.importances = np.zeros((Y.shape[1], rows.X.shape[1]))
         self.probabilities = np.tile(self.frequencies, (len(Y), 1))
         self._fitted = np.full(Y.shape, np.nan)

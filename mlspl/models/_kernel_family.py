@@ -102,7 +102,8 @@ class KernelFamily:
         return Learned(models, visits)
 
     def _place(self, X, gamma):
-        return (self.space if gamma is None else replace(self.space, gamma=gamma)).place(X)
+        space: Any = self.space  # every space with a γ is a dataclass
+        return (space if gamma is None else replace(space, gamma=gamma)).place(X)
 
     def _walk(self, rows, Y, label_weight, itinerary, *, with_losses=False) -> Iterator[PathStep]:
         learner = Alternation(rows, Y, self.coding, split_rows(Y, _CODE_FOLDS, self.coding.random_state))

@@ -43,8 +43,12 @@ class LabelForests(Model):
 
     def scores(self, X, n_jobs=None) -> np.ndarray:
         """Log-odds (n, L) of new rows."""
-        size = len(self.trees) // len(self.labels) if self.labels else 0
-        forests = {label: self.trees.part(i * size, (i + 1) * size) for i, label in enumerate(self.labels)}
+        forests = {}
+        if self.trees is not None:
+            size = len(self.trees) // len(self.labels)
+            forests = {
+                label: self.trees.part(i * size, (i + 1) * size) for i, label in enumerate(self.labels)
+            }
         return logit(forest_probabilities(forests, self.frequencies, as_floats(X, self.units), None, n_jobs))
 
     def _check_contents(self) -> None:

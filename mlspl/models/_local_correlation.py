@@ -35,10 +35,13 @@ class LocalCorrelationClassifier(CallbackSupportMixin, SpaceMachine):
     fit = with_callbacks(SpaceMachine.fit)
     target_weight = 1.0
 
+    def _row_copies(self) -> float:
+        """What codes take in a Gram space: a second and a third kernel matrix."""
+        return 1.7 if isinstance(get_regressor(self.regressor), CodeRidge) else 1.0
+
     def _cost(self, size):
-        """Beside the machines' own, what codes take: in a Gram space, a second and a third kernel matrix."""
-        copies = 1.7 if isinstance(get_regressor(self.regressor), CodeRidge) else 1.0
-        machines = super()._cost(size, copies)
+        """Beside the machines' own, tables of codes; and a few rounds."""
+        machines = super()._cost(size)
         return Cost(machines.bytes + FLOAT * 18 * size.rows * size.labels, 4.0 * machines.seconds)
 
     def _fit(self, X, Y, label_weight):

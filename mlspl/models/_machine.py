@@ -42,8 +42,12 @@ class Machine(OutOfFoldProbabilitiesMixin, MultiLabelClassifier):
         classes = (0, 1) if self._multilabel else self.classes_
         return class_costs(Y, self.class_weight, label_weight, classes)
 
-    def _cost(self, size, copies=0.0):
-        machines = self._choose_space(size).space.cost(size, copies)
+    def _row_copies(self) -> float:
+        """How many copies of the rows, as their space keeps them, a fit holds beside them."""
+        return 0.0
+
+    def _cost(self, size):
+        machines = self._choose_space(size).space.cost(size, self._row_copies())
         return Cost(super()._cost(size).bytes + machines.bytes, machines.seconds)
 
     def _scores(self, X):

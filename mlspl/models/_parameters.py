@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from inspect import signature
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,12 +20,14 @@ class _Rule(NamedTuple):
 
 
 def _number(value: Any) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool | np.bool_) and np.isfinite(value)
+    # Not any `Real`: fractions make arrays of objects.
+    is_number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
+    return is_number and bool(abs(value) < np.inf)
 
 
 def _whole(least: int) -> _Rule:
     def holds(value: Any) -> bool:
-        return isinstance(value, Integral) and not isinstance(value, bool) and value >= least
+        return isinstance(value, int | np.integer) and not isinstance(value, bool) and bool(value >= least)
 
     return _Rule(f"a whole number, {least} or more", holds)
 
@@ -62,9 +64,7 @@ _RULES = {
     "n_codes": _whole(1),
     "n_estimators": _whole(1),
     "n_folds": _whole(2),
-    "n_jobs": _one_of(
-        None, otherwise=_Rule("a whole number but 0", lambda v: isinstance(v, Integral) and v != 0)
-    ),
+    "n_jobs": _one_of(None, otherwise=_NOT_ZERO),
     "n_points": _one_of(None, otherwise=_whole(1)),
     "n_settings": _whole(1),
     "s": _POSITIVE,

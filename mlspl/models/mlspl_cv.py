@@ -272,10 +272,10 @@ class MLSPLClassifierCV(CallbackSupportMixin, DecisionMixin, MultiLabelClassifie
         kept = drop_families(odds, criterion, truth, folds, sign)
         self.families_, self.cv_results_ = [], []
         visits = []
-        for number, ((family, _), (rows, members, weights)) in enumerate(zip(found, judged, strict=True)):
+        for number, ((family, _), (rows, members, weight_of)) in enumerate(zip(found, judged, strict=True)):
             share = 1.0 / len(kept) if number in kept else 0.0
             self.cv_results_ += [
-                {"family": family.name, "weight": share * weights.get(i, 0.0), **row}
+                {"family": family.name, "weight": share * weight_of.get(i, 0.0), **row}
                 for i, row in enumerate(rows)
             ]
             if number in kept:

@@ -130,7 +130,7 @@ class SelfPacedForestClassifier(CallbackSupportMixin, MultiLabelClassifier):
         prior = np.ones(Y.shape) if label_weight is None else label_weight
         units = measure_units(X)
         X = as_floats(X, units)
-        bags = Bags.draw(self.n_estimators, *Y.shape, check_random_state(self.random_state))
+        bags = Bags.draw(self.n_estimators, len(Y), Y.shape[1], check_random_state(self.random_state))
         tree = make_tree(self.forest, self.min_samples_leaf, self.max_features, X.shape[1])
         learner = ForestLearner(TreeRows(X, tree), Y, prior, bags, self.n_jobs)
         with fit_progress(self, 1 + len(targets), X, Y) as report:

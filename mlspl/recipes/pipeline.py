@@ -53,7 +53,7 @@ def build_pipeline(schema: Schema, estimator: BaseEstimator) -> Pipeline:
         scale = StandardScaler(with_mean=schema.layout == "dense")
         return Pipeline([("fill", fill), ("scale", scale), ("model", estimator)])
     keep_sparse = _is_wide(schema) or "text" in schema.kinds.values()
-    parts = []
+    parts: list[tuple[str, Any, Any]] = []
     for kind, of_kind in KINDS.items():
         names = [name for name in schema.names or () if schema.kind(name) == kind]
         if of_kind.alone:

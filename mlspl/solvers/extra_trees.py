@@ -54,11 +54,11 @@ def grow_extra_trees(X_columns, y, weight, counts, seeds, min_samples_leaf, max_
     array([0., 1.])
     """
     seeds = np.asarray(seeds, dtype=np.uint64)
-    *nodes, importances = _grow(
+    starts, feature, left, right, value, importances = _grow(
         X_columns, y, weight, counts, seeds, min_samples_leaf, max_features, otherwise
     )
-    missing_left = np.zeros(len(nodes[1]), dtype=bool)
-    return FlatTrees(*nodes, missing_left, len(X_columns)), importances
+    missing_left = np.zeros(len(feature), dtype=bool)
+    return FlatTrees(starts, feature, left, right, value, missing_left, len(X_columns)), importances
 
 
 @njit(cache=True, nogil=True)

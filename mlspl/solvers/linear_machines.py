@@ -1,7 +1,8 @@
 """Many weighted linear machines on the same rows, sparse or dense: nothing of size n×n."""
 
+from collections.abc import Callable
 from contextlib import nullcontext
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import config
@@ -132,10 +133,12 @@ def solve_linear(
     # Hard machines first, so that no thread is left with one, and those alike side by side.
     order = np.argsort(-smaller_class, kind="stable")
     constant = Rows(np.empty((rows.n, 0)))
+    work: Callable[..., None]
+    calls: list[tuple[Any, ...]]
     if dual:
         work = _descend
-        problem = (targets, costs, loss, epsilon, start, tol, solution)
-        calls = [(label, rows if smaller_class[label] else constant, *problem) for label in order]
+        fixed = (targets, costs, loss, epsilon, start, tol, solution)
+        calls = [(label, rows if smaller_class[label] else constant, *fixed) for label in order]
     else:
         work = _minimise
         problem = (smaller_class, targets, costs, loss, start, tol, solution)

@@ -9,9 +9,8 @@ from typing import Any
 
 import numpy as np
 from llvmlite import ir
-from numba import njit, types
+from numba import extending, njit, types
 from numba.core import cgutils
-from numba.extending import intrinsic
 from scipy import sparse
 
 __all__ = ["LANES", "Rows"]
@@ -22,6 +21,8 @@ _BLOCK_ROWS = 2048
 _CONTRACT = ("contract",)
 _DOUBLE = ir.DoubleType()
 _VECTOR = ir.VectorType(_DOUBLE, LANES)
+# numba's annotations count the typing context among the arguments of a call, which it is not.
+_intrinsic: Any = extending.intrinsic
 
 
 class Rows:
@@ -41,22 +42,23 @@ class Rows:
         beside = np.ones((self.n, self.width - self.n_features))
         if codes is not None:
             beside[:, :-1] = codes
-        self._dense = None
+        self._dense: Any = None
         dtype = X.dtype if X.dtype in (np.float32, np.float64) else np.float64
         if sparse.issparse(X):
             X = X.tocsr()
-            arrays = (
-                X.data.astype(dtype, copy=False),
-                X.indices,
-                X.indptr,
-                np.empty((self.n, 0), dtype),
-                beside,
-            )
+            data, indices, indptr = X.data.astype(dtype, copy=False), X.indices, X.indptr
+            dense = np.empty((self.n, 0), dtype)
         else:
-            X = np.ascontiguousarray(X, dtype=dtype)
-            self._dense = X
-            arrays = np.empty(0, dtype), np.empty(0), np.zeros(self.n + 1), X, beside
-        self.arrays = _freeze(*arrays)
+            data, indices, indptr = np.empty(0, dtype), np.empty(0), np.zeros(self.n + 1)
+            dense = self._dense = np.ascontiguousarray(X, dtype=dtype)
+        # The one form that compiled code is made for: column numbers of 32 bits, all read-only.
+        self.arrays = (
+            _freeze(data),
+            _freeze(indices.astype(np.int32, copy=False)),
+            _freeze(indptr.astype(np.int64, copy=False)),
+            _freeze(dense),
+            _freeze(beside),
+        )
         """Data, indices and index pointers of a sparse X, columns of a dense one, and what is beside."""
         self._beside = beside
         self.is_sparse = self._dense is None
@@ -120,13 +122,11 @@ class Rows:
         out[self.n_features :] += beside.T @ G
 
 
-def _freeze(data, indices, indptr, dense, beside) -> tuple:
-    """The arrays in the one form that compiled code is made for: column numbers of 32 bits, all read-only."""
-    arrays = (data, indices.astype(np.int32, copy=False), indptr.astype(np.int64, copy=False), dense, beside)
-    views = tuple(array.view() for array in arrays)
-    for view in views:
-        view.flags.writeable = False
-    return views
+def _freeze(array: np.ndarray) -> np.ndarray:
+    """A view of the array that is read-only."""
+    view = array.view()
+    view.flags.writeable = False
+    return view
 
 
 def _lanes_at(builder: Any, base: Any, row: Any) -> Any:
@@ -154,7 +154,7 @@ def _entries(context: Any, builder: Any, signature: Any, arguments: Any) -> list
     ]
 
 
-@intrinsic
+@_intrinsic
 def _gather(
     typing_context: Any, data: Any, indices: Any, start: Any, end: Any, W: Any, out: Any, i: Any
 ) -> Any:
@@ -179,7 +179,7 @@ def _gather(
     return types.void(data, indices, types.intp, types.intp, W, out, types.intp), generate
 
 
-@intrinsic
+@_intrinsic
 def _scatter(
     typing_context: Any, data: Any, indices: Any, start: Any, end: Any, G: Any, i: Any, out: Any
 ) -> Any:

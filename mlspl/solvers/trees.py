@@ -67,8 +67,10 @@ class FlatTrees:
         """All trees of these, in their order."""
         sizes = [np.diff(part.starts) for part in parts]
         starts = np.concatenate([[0], *sizes]).cumsum()
-        nodes = map(np.concatenate, zip(*(part._nodes() for part in parts), strict=True))
-        return cls(starts, *nodes, parts[0].n_features)
+        feature, left, right, value, missing_left = map(
+            np.concatenate, zip(*(part._nodes() for part in parts), strict=True)
+        )
+        return cls(starts, feature, left, right, value, missing_left, parts[0].n_features)
 
     def part(self, start: int, stop: int) -> "FlatTrees":
         """Some of the trees; the arrays are shared."""
@@ -102,7 +104,7 @@ class FlatTrees:
             if (child <= place[inner]).any() or (child >= np.repeat(sizes, sizes)[inner]).any():
                 raise ValueError("trees lead back or nowhere")
 
-    def _nodes(self) -> tuple[NDArray, ...]:
+    def _nodes(self) -> tuple[NDArray, NDArray, NDArray, NDArray, NDArray]:
         return self.feature, self.left, self.right, self.value, self.missing_left
 
 

@@ -109,7 +109,7 @@ class LinearRows(Rows):
                 ConvergenceWarning,
                 stacklevel=2,
             )
-        start = solution._replace(scores=None)
+        start = solution._replace(scores=np.empty((len(signs), 0)))
         return Machines(solution.coef, solution.bias, solution.code_coef.T, solution.scores.T, start)
 
     def ridge(self, targets, alpha, folds=None) -> Regression:
@@ -126,7 +126,7 @@ class LinearRows(Rows):
         """Σ_l ‖w_l‖²."""
         return float(np.sum(coef**2))
 
-    def keep(self, coef, intercept) -> "LinearModel":
+    def keep(self, coef, intercept) -> Model:
         """The weights."""
         return LinearModel(coef, intercept)
 
@@ -191,7 +191,7 @@ def _blocks(n_labels, n_workers) -> list[slice]:
 def _part(solution, block) -> LinearSolution | None:
     if solution is None:
         return None
-    return LinearSolution(*(None if part is None else part[block] for part in solution))
+    return LinearSolution._make(None if part is None else part[block] for part in solution)
 
 
 def _stack(parts):

@@ -8,6 +8,7 @@ import time
 from collections.abc import Sequence
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -65,7 +66,8 @@ def plant(Y, noise: str, seed: int):
 def run_setting(name: str, noise: str, seed: int, folder: Path) -> pd.DataFrame:
     """A row per method: what it finds of the errors planted in one data set."""
     data = load_dataset(name)
-    true = (data.Y.toarray() if sparse.issparse(data.Y) else np.asarray(data.Y)).astype(int)
+    given: Any = data.Y
+    true = (given.toarray() if sparse.issparse(given) else given).astype(int)
     Y, wrong = plant(true, noise, seed)
     start = time.perf_counter()
     names = pd.DataFrame(Y, columns=data.label_names)

@@ -1,5 +1,7 @@
 """A parameter that is none is refused at fit, by name, with what to give."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
@@ -22,7 +24,7 @@ ESTIMATORS = [
     mlspl.TunedDecisionClassifier(mlspl.BSVMClassifier()),
 ]
 WRONG = {
-    "C": (-1, 0, np.inf, "1"),
+    "C": (-1, 0, np.inf, "1", Fraction(1, 2)),
     "beta": (-1.0, np.nan),
     "codes": ("out-of-sample", 3),
     "cv": (1, 2.5, None),
@@ -47,8 +49,9 @@ WRONG = {
 CASES = [
     pytest.param(estimator, name, value, id=f"{type(estimator).__name__}-{name}-{value}")
     for estimator in ESTIMATORS
-    for name in estimator.get_params(deep=False)
+    for name, default in estimator.get_params(deep=False).items()
     for value in WRONG.get(name, ())
+    if value is not None or default is not None
 ]
 
 
