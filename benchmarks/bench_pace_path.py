@@ -1,7 +1,7 @@
 """A whole pace path in units of one unpaced fit, and cross-fitted codes in units of in-sample ones.
 
-Two paths: twenty points of one path (Gaussian, per class, quantiles 0.5 to 1), and the nineteen points that
-MLSPLClassifierCV tries by default, which lie on six paths and are further apart.
+Twenty points of one path (Gaussian, per class, quantiles 0.5 to 1), and nineteen points of six paths, which are
+further apart.
 """
 
 import os
@@ -11,7 +11,7 @@ from itertools import product
 import numpy as np
 from sklearn.preprocessing import StandardScaler
 
-from mlspl import MLSPLClassifier, MLSPLClassifierCV
+from mlspl import MLSPLClassifier
 from mlspl.datasets import load_dataset
 from mlspl.model_selection import IterativeStratification, protocol_split
 from mlspl.models._alternation import Alternation, Coding
@@ -19,9 +19,8 @@ from mlspl.models._pace_path import Setting, list_points, walk_paths
 from mlspl.spaces import Gram
 
 REPEATS = 7
-CV = MLSPLClassifierCV()
 ONE_PATH = list_points(["gaussian"], ["class"], np.linspace(0.5, 1.0, 20)[:-1])
-SIX_PATHS = list_points(CV.pace_functions, CV.per, CV.quantiles)
+SIX_PATHS = list_points(["gaussian", "huber"], ["label", "class", "negatives"], [0.5, 0.7, 0.9])
 HEADS = ("unpaced", "one path", "ratio", "six paths", "ratio", "in-sample", "cross-fit", "ratio")
 
 
