@@ -1,7 +1,7 @@
 """A whole pace path in units of one unpaced fit, and cross-fitted codes in units of in-sample ones.
 
-Twenty points of one path (Gaussian, per class, quantiles 0.5 to 1), and nineteen points of six paths, which are
-further apart.
+Twenty points of one path (Gaussian, per class, quantiles 0.5 to 1), and nineteen points of six paths, which
+are further apart.
 """
 
 import os
