@@ -68,7 +68,8 @@ def _ahead_of_opponents(scores):
     ]
     return won == len(tests) and not worse, (
         "Significantly ahead of tuned BSVM and tuned ExtraTrees in ranking loss and average precision on "
-        f"emotions and scene in {won} of {run} comparisons run ({len(tests)} asked for); significantly worse than one of them in: "
+        f"emotions and scene in {won} of {run} comparisons run ({len(tests)} asked for); "
+        "significantly worse than one of them in: "
         f"{'; '.join(worse) or 'nothing'}."
     )
 
