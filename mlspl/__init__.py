@@ -1,21 +1,25 @@
 """Self-paced multi-label learning: a weight for every (instance, label) pair, easy pairs first."""
 
-from importlib.metadata import version
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-from mlspl import _numba_cache, curriculum, datasets, metrics, model_selection, pacing  # noqa: F401
-from mlspl.models import (
-    BSVMClassifier,
-    MLkNNClassifier,
-    MLLOCClassifier,
-    MLSPLClassifier,
-    MLSPLClassifierCV,
-    RankSVMClassifier,
-    SelfPacedClassifier,
-    SelfPacedForestClassifier,
-    TRAMClassifier,
-    TunedDecisionClassifier,
-)
-from mlspl.persistence import load_model, save_model
+if TYPE_CHECKING:
+    from mlspl import curriculum, datasets, experiments, metrics, model_selection, pacing, spaces
+    from mlspl.models import (
+        BSVMClassifier,
+        MLkNNClassifier,
+        MLLOCClassifier,
+        MLSPLClassifier,
+        MLSPLClassifierCV,
+        RankSVMClassifier,
+        SelfPacedClassifier,
+        SelfPacedForestClassifier,
+        TRAMClassifier,
+        TunedDecisionClassifier,
+    )
+    from mlspl.persistence import load_model, save_model
+
+    __version__: str
 
 __all__ = [
     "BSVMClassifier",
@@ -30,11 +34,50 @@ __all__ = [
     "TunedDecisionClassifier",
     "curriculum",
     "datasets",
+    "experiments",
     "load_model",
     "metrics",
     "model_selection",
     "pacing",
     "save_model",
+    "spaces",
 ]
 
-__version__ = version("mlspl")
+_ROOMS = {
+    "correlation",
+    "curriculum",
+    "datasets",
+    "errors",
+    "experiments",
+    "metrics",
+    "model_selection",
+    "models",
+    "pacing",
+    "pages",
+    "persistence",
+    "recipes",
+    "solvers",
+    "spaces",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import a room, or what is in one, when it is first asked for: all together take seconds."""
+    value: Any
+    if name in _ROOMS:
+        return import_module(f"mlspl.{name}")
+    if name == "__version__":
+        from importlib.metadata import version
+
+        value = version("mlspl")
+    elif name in __all__:
+        room = "persistence" if name in ("load_model", "save_model") else "models"
+        value = getattr(import_module(f"mlspl.{room}"), name)
+    else:
+        raise AttributeError(f"module 'mlspl' has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__, *_ROOMS, "__version__"})

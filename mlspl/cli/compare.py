@@ -6,7 +6,6 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from mlspl import experiments
 from mlspl._text import printable, shown
 from mlspl.errors import UserError
 
@@ -35,6 +34,8 @@ def compare(
     """
     if not 0 < alpha < 1:
         raise UserError(f"--alpha must lie between 0 and 1; it is {alpha:g}.")
+    from mlspl import experiments
+
     further = dict.fromkeys(_names(higher), True) | dict.fromkeys(_names(lower), False)
     scores = experiments.read_scores(file, criteria=[*further, *(criterion or [])], variants=variants)
     directions = experiments.known_directions(scores) | further

@@ -10,15 +10,6 @@ from rich.table import Table
 from mlspl._text import shown
 from mlspl.cli.reading import DropOption, LabelSepOption, LabelsOption, NaOption, Reading, open_dataset
 from mlspl.cli.sources import check_target, notes
-from mlspl.datasets import (
-    EMBEDDED,
-    fetch_dataset,
-    find_entry,
-    list_datasets,
-    load_dataset,
-    locate_dataset,
-    write_dataset,
-)
 
 __all__ = ["app"]
 
@@ -30,6 +21,8 @@ _SHOWN_LABELS = 20
 @app.command("list", epilog="Example: mlspl datasets list")
 def list_command() -> None:
     """List the data sets known by name, and whether each is on this machine."""
+    from mlspl.datasets import EMBEDDED, find_entry, list_datasets, load_dataset, locate_dataset
+
     table = Table(title="Data sets", caption="mlspl datasets fetch NAME gets a data set that is not here.")
     for heading in ("name", "domain"):
         table.add_column(heading, no_wrap=True)
@@ -100,6 +93,8 @@ def fetch_command(
     names: Annotated[list[str], typer.Argument(metavar="NAME…", help="Names from mlspl datasets list.")],
 ) -> None:
     """Download data sets into your cache, unless they are on this machine already."""
+    from mlspl.datasets import EMBEDDED, fetch_dataset, find_entry, locate_dataset
+
     console = Console(soft_wrap=True)
     for name in names:
         if name != EMBEDDED:
@@ -126,6 +121,8 @@ def convert_command(
 ) -> None:
     """Write a data set as ARFF, CSV or Parquet, with the XML that names its labels, or as svmlight."""
     check_target(target, source, labels)
+    from mlspl.datasets import write_dataset
+
     holds_categories = target.suffix.lower() in (".arff", ".csv", ".tsv", ".parquet")
     reading = Reading.of(label_sep, na, drop)
     dataset = open_dataset(source, labels, encode=not holds_categories, reading=reading)

@@ -1,7 +1,7 @@
 """`mlspl evaluate`: how good a saved model is on rows whose labels are known."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
@@ -13,9 +13,9 @@ from mlspl.cli.reading import open_labelled
 from mlspl.cli.scores import Scores, criteria_table, labels_table, score_rows, scores_text, tally_scores
 from mlspl.cli.sources import STANDARD, check_target, counted, notes
 from mlspl.errors import UserError
-from mlspl.metrics import Tally
-from mlspl.persistence import ModelInfo
-from mlspl.recipes import take_rows
+
+if TYPE_CHECKING:
+    from mlspl.persistence import ModelInfo
 
 __all__ = ["evaluate"]
 
@@ -68,8 +68,11 @@ def evaluate(
         console.print(f"Wrote {shown(out)}", soft_wrap=True)
 
 
-def _score(estimator: Any, table: Any, Y: Any, info: ModelInfo, path: Path) -> Scores:
+def _score(estimator: Any, table: Any, Y: Any, info: "ModelInfo", path: Path) -> Scores:
     """Every criterion; of more rows and labels than fit one block, added up block by block, without AUC."""
+    from mlspl.metrics import Tally
+    from mlspl.recipes import take_rows
+
     blocks = row_blocks(table.shape[0], len(info.label_names))
     tally = Tally(at=_BEST)
     for rows in blocks:

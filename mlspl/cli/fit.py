@@ -5,17 +5,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-import pandas as pd
 import typer
 from rich.console import Console
-from scipy import sparse
-from sklearn.pipeline import Pipeline
 
 from mlspl._files import replacing
 from mlspl._progress import show_progress
 from mlspl._text import shown
+from mlspl.cli.names import CRITERION_NAMES, METHOD_NAMES
 from mlspl.cli.reading import (
     CategoricalOption,
     DropOption,
@@ -31,12 +29,13 @@ from mlspl.cli.reading import (
 )
 from mlspl.cli.scores import criteria_table, plain, score_rows
 from mlspl.cli.sources import STANDARD, check_target, counted, file_name, notes
-from mlspl.datasets import Dataset
 from mlspl.errors import UserError
-from mlspl.metrics import CRITERIA, get_criterion
-from mlspl.model_selection import protocol_split
-from mlspl.persistence import model_bytes
-from mlspl.recipes import METHODS, Recipe, Schema, get_method, list_settings, take_rows
+
+if TYPE_CHECKING:
+    from sklearn.pipeline import Pipeline
+
+    from mlspl.datasets import Dataset
+    from mlspl.recipes import Recipe, Schema
 
 __all__ = ["fit"]
 
@@ -60,13 +59,13 @@ def fit(
     drop: DropOption = "",
     na: NaOption = None,
     method: Annotated[
-        str, typer.Option(help=f"One of {', '.join(METHODS)}; a + behind it has the decision tuned too.")
+        str, typer.Option(help=f"One of {', '.join(METHOD_NAMES)}; a + behind it has the decision tuned too.")
     ] = "mlspl",
     tune: Annotated[
         str,
         typer.Option(
             metavar="CRITERION",
-            help=f"Choose the parameters by cross-validation of one of {', '.join(CRITERIA)}.",
+            help=f"Choose the parameters by cross-validation of one of {', '.join(CRITERION_NAMES)}.",
         ),
     ] = "",
     test_size: Annotated[
@@ -93,6 +92,10 @@ def fit(
     model file, which is safe to share.
     """
     check_target(out, data, labels)
+    from mlspl.metrics import get_criterion
+    from mlspl.model_selection import protocol_split
+    from mlspl.recipes import Recipe, Schema, get_method
+
     chosen = get_method(method)
     if tune:
         get_criterion(tune)
@@ -145,9 +148,11 @@ def fit(
 
 
 def _learn(
-    recipe: Recipe, tune: str, table: Any, dataset: Dataset, split: Any, console: Console
-) -> tuple[Pipeline, dict[str, Any], dict[str, float] | None]:
+    recipe: "Recipe", tune: str, table: Any, dataset: "Dataset", split: Any, console: Console
+) -> tuple["Pipeline", dict[str, Any], dict[str, float] | None]:
     """The model of all rows, its parameters, and what a model without the held-out rows scores on them."""
+    from mlspl.recipes import take_rows
+
     Y, label_names = dataset.Y, dataset.label_names
     scores = None
     parameters: dict[str, Any] = {}
@@ -165,8 +170,10 @@ def _learn(
     return _fit(recipe, parameters, table, Y, label_names), parameters, scores
 
 
-def _choose(recipe: Recipe, tune: str, table: Any, Y: Any) -> dict[str, Any]:
+def _choose(recipe: "Recipe", tune: str, table: Any, Y: Any) -> dict[str, Any]:
     """The method's own parameters, or those that cross-validation on these rows finds best."""
+    from mlspl.recipes import list_settings
+
     settings = recipe.method.settings(tune)
     if not tune:
         return settings
@@ -174,7 +181,10 @@ def _choose(recipe: Recipe, tune: str, table: Any, Y: Any) -> dict[str, Any]:
         return recipe.choose(settings, tune, table, Y, advance)
 
 
-def _fit(recipe: Recipe, parameters: dict, table: Any, Y: Any, label_names: list[str]) -> Pipeline:
+def _fit(recipe: "Recipe", parameters: dict, table: Any, Y: Any, label_names: list[str]) -> "Pipeline":
+    import pandas as pd
+    from scipy import sparse
+
     model = recipe.build(parameters)
     estimator = model[-1]
     paced = "verbose" in estimator.get_params(deep=False)
@@ -189,8 +199,10 @@ def _fit(recipe: Recipe, parameters: dict, table: Any, Y: Any, label_names: list
 
 
 def _write(
-    model: Pipeline, out: str, dataset: Dataset, schema: Schema, summary: dict[str, Any], proba: bool
+    model: "Pipeline", out: str, dataset: "Dataset", schema: "Schema", summary: dict[str, Any], proba: bool
 ) -> None:
+    from mlspl.persistence import model_bytes
+
     with notes(), _status("preparing probabilities" if proba else ""):
         data = model_bytes(
             model, label_names=dataset.label_names, schema=schema, summary=summary, proba=proba

@@ -3,15 +3,17 @@
 from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
 from rich.table import Table
 
-from mlspl import pacing
 from mlspl._text import printable, shown
 from mlspl.errors import UserError
+
+if TYPE_CHECKING:
+    from mlspl.pacing import DerivedFunction, Report, SelfPacedFunction
 
 __all__ = ["app"]
 
@@ -30,6 +32,8 @@ class Family(StrEnum):
 @app.command("list", epilog="Example: mlspl pacing list")
 def list_functions() -> None:
     """List the self-paced functions, their weights, and whether they keep the conditions of Definition 1."""
+    from mlspl import pacing
+
     table = Table("name", "weight v*", "source", "conditions", box=None, pad_edge=False)
     for name in pacing.names():
         function = pacing.get(name)
@@ -81,6 +85,8 @@ def derive(
     ] = None,
 ) -> None:
     """Make a self-paced function from a curve: its weight, inverse and penalty, and whether it is valid."""
+    from mlspl import pacing
+
     function = pacing.derive(formula, family.value, exponent)
     if latex:
         typer.echo(function.latex())
@@ -95,10 +101,12 @@ def derive(
 @app.command(epilog="Example: mlspl pacing verify arctan")
 def verify(name: Annotated[str, typer.Argument(metavar="NAME", help="One of `mlspl pacing list`.")]) -> None:
     """Check the conditions of Definition 1 and Lemma 1, with a witness for each that fails."""
+    from mlspl import pacing
+
     _print_report(pacing.verify(name))
 
 
-def _described(function: pacing.DerivedFunction) -> list[str]:
+def _described(function: "DerivedFunction") -> list[str]:
     """The formulas in plain text, as far as there are any."""
     try:
         formulas = function.formulas()
@@ -113,7 +121,7 @@ def _described(function: pacing.DerivedFunction) -> list[str]:
     ]
 
 
-def _print_report(report: pacing.Report) -> None:
+def _print_report(report: "Report") -> None:
     console = Console(highlight=False, soft_wrap=True)
     table = Table("from", "condition", "", box=None, pad_edge=False)
     for check in report.checks:
@@ -131,10 +139,12 @@ def _print_report(report: pacing.Report) -> None:
 
 
 def _save(
-    functions: Sequence[str | pacing.SelfPacedFunction],
+    functions: "Sequence[str | SelfPacedFunction]",
     out: Path,
     paces: list[float] | None,
     max_loss: float | None,
 ) -> None:
+    from mlspl import pacing
+
     path = pacing.save_plot(functions, out, paces=paces or pacing.PACES, max_loss=max_loss)
     typer.echo(f"wrote {printable(str(path))}")

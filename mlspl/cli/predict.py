@@ -5,23 +5,22 @@ import io
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import IO, Annotated, Any
+from typing import IO, TYPE_CHECKING, Annotated, Any
 
-import numpy as np
 import typer
 from rich.console import Console
-from scipy import sparse
 
 from mlspl._files import replacing
-from mlspl._label_sets import label_sets
 from mlspl._text import safe_cell, shown
 from mlspl.cli.reading import open_rows, split_names
 from mlspl.cli.sources import STANDARD, check_target, counted, note, notes
-from mlspl.datasets import Dataset
 from mlspl.errors import UserError, listed
-from mlspl.metrics import top_labels
-from mlspl.persistence import ModelInfo, read_model
-from mlspl.recipes import take_rows
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from mlspl.datasets import Dataset
+    from mlspl.persistence import ModelInfo
 
 __all__ = ["ModelArgument", "answer", "matched", "open_model", "predict", "row_blocks"]
 
@@ -70,6 +69,8 @@ def predict(
     if form not in ("columns", "names"):
         raise UserError(f"--format is columns or names; it is {form!r}.")
     check_target(out, model, data)
+    from mlspl.recipes import take_rows
+
     estimator, info = open_model(model)
     if top is not None and top > len(info.label_names):
         raise UserError(f"--top {top}: the model knows {counted(len(info.label_names), 'label')} only.")
@@ -96,8 +97,10 @@ def predict(
     Console(highlight=False, soft_wrap=True).print(f"Wrote {shown(out)}: {counted(table.shape[0], 'row')}")
 
 
-def row_blocks(n_rows: int, n_labels: int) -> list[np.ndarray]:
+def row_blocks(n_rows: int, n_labels: int) -> "list[np.ndarray]":
     """Rows to be answered at a time: all of them, unless rows × labels are more than memory should hold."""
+    import numpy as np
+
     step = max(1, _MOST_PAIRS // n_labels)
     return [np.arange(start, min(start + step, n_rows)) for start in range(0, n_rows, step)] or [np.arange(0)]
 
@@ -106,7 +109,7 @@ class _Sheet:
     """How answers are written: columns kept from the file, then labels as columns, sets or a ranking."""
 
     def __init__(
-        self, info: ModelInfo, dataset: Dataset, kept: list[str], top: int | None, sets: bool, whole: bool
+        self, info: "ModelInfo", dataset: "Dataset", kept: list[str], top: int | None, sets: bool, whole: bool
     ):
         self.names = [safe_cell(name) for name in info.label_names]
         self.kept, self.top, self.sets, self.whole = kept, top, sets, whole
@@ -124,8 +127,11 @@ class _Sheet:
             return kept + [f"label_{rank}" for rank in range(1, self.top + 1)]
         return [*kept, safe_cell(self.column)] if self.sets else kept + self.names
 
-    def rows(self, block: np.ndarray, answers: np.ndarray) -> Iterator[list[Any]]:
+    def rows(self, block: "np.ndarray", answers: "np.ndarray") -> Iterator[list[Any]]:
         """The lines of these rows."""
+        from mlspl._label_sets import label_sets
+        from mlspl.metrics import top_labels
+
         cells: Iterable[list[Any]]
         if self.top is not None:
             cells = ([self.names[j] for j in row] for row in top_labels(answers, self.top).tolist())
@@ -143,8 +149,11 @@ class _Sheet:
         return self.separator.join(labels)
 
 
-def _spelled(dataset: Dataset, name: str) -> list[str]:
+def _spelled(dataset: "Dataset", name: str) -> list[str]:
     """The cells of a column as they were written."""
+    import numpy as np
+    from scipy import sparse
+
     j = dataset.feature_names.index(name)
     column: Any = dataset.X[:, [j]]
     cells = (column.toarray() if sparse.issparse(column) else column)[:, 0]
@@ -165,13 +174,15 @@ def _safe(word: str) -> str:
     return word
 
 
-def open_model(path: Path) -> tuple[Any, ModelInfo]:
+def open_model(path: Path) -> tuple[Any, "ModelInfo"]:
     """The model of a file, and what the file says of it."""
+    from mlspl.persistence import read_model
+
     with notes():
         return read_model(path)
 
 
-def matched(dataset: Dataset, info: ModelInfo, kept: Sequence[str] = ()) -> Any:
+def matched(dataset: "Dataset", info: "ModelInfo", kept: Sequence[str] = ()) -> Any:
     """The rows with the columns of the model; columns that it does not know are said on standard error."""
     table, extra = info.schema.match(dataset)
     if extra := [name for name in extra if name not in kept]:
@@ -179,8 +190,10 @@ def matched(dataset: Dataset, info: ModelInfo, kept: Sequence[str] = ()) -> Any:
     return table
 
 
-def answer(estimator: Any, method: str, table: Any, info: ModelInfo, path: Path) -> np.ndarray:
+def answer(estimator: Any, method: str, table: Any, info: "ModelInfo", path: Path) -> "np.ndarray":
     """What the model says of the rows, of shape (rows, labels)."""
+    import numpy as np
+
     if not hasattr(estimator, method):
         raise UserError(f"the model in {path} has no {method}.")
     try:

@@ -3,25 +3,17 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-import numpy as np
 import typer
 
-from mlspl._label_sets import label_sets, table_of_label_sets
-from mlspl._validation import check_labels
 from mlspl.cli.sources import STANDARD, file_name, note, spooled
-from mlspl.datasets import (
-    Dataset,
-    find_entry,
-    list_datasets,
-    load_dataset,
-    read_dataset,
-    read_unlabelled,
-)
 from mlspl.errors import UserError, listed
-from mlspl.persistence import ModelInfo
-from mlspl.recipes import Schema, find_counters
+
+if TYPE_CHECKING:
+    from mlspl.datasets import Dataset
+    from mlspl.persistence import ModelInfo
+    from mlspl.recipes import Schema
 
 __all__ = [
     "CategoricalOption",
@@ -108,7 +100,7 @@ class Reading:
         """The arguments of `read_dataset`."""
         return {name: getattr(self, name) for name in self.__dataclass_fields__}
 
-    def to_json(self, dataset: Dataset) -> dict[str, Any]:
+    def to_json(self, dataset: "Dataset") -> dict[str, Any]:
         """What a model file keeps of it, to read new rows in the same way."""
         na = None if self.na_values is None else list(self.na_values)
         return {
@@ -133,11 +125,13 @@ def open_dataset(
     labels: str | Sequence[str] | None = None,
     encode: bool = True,
     reading: Reading | None = None,
-) -> Dataset:
+) -> "Dataset":
     """The registered data set of that name, the file of that path, or standard input if it is ``-``.
 
     What was left out is said on stderr. `labels` is what ``--labels`` takes, or a list of names.
     """
+    from mlspl.datasets import find_entry, list_datasets, load_dataset, read_dataset
+
     if source in list_datasets():
         if labels is not None or (reading is not None and any(reading.options().values())):
             raise UserError(f"{source} is known by name, labels and all. --labels is for files of your own.")
@@ -149,8 +143,10 @@ def open_dataset(
         return read_dataset(path, which, encode, **(reading or Reading()).options())
 
 
-def note_columns(dataset: Dataset, schema: Schema, table: Any) -> None:
+def note_columns(dataset: "Dataset", schema: "Schema", table: Any) -> None:
     """Say which columns are not learnt from, and which perhaps should not be."""
+    from mlspl.recipes import find_counters
+
     if left_out := [name for name in schema.dropped if dataset.kind(name) == "text"]:
         words = ",".join(left_out)
         note(f"text is left out of the features: {listed(left_out)}. To learn from it: --text '{words}'")
@@ -161,8 +157,10 @@ def note_columns(dataset: Dataset, schema: Schema, table: Any) -> None:
         note(f"numbers that count the rows are learnt from: {listed(counting)}. Of ids: --drop '{ids}'")
 
 
-def open_rows(source: str, info: ModelInfo, keep: Sequence[str] = ()) -> Dataset:
+def open_rows(source: str, info: "ModelInfo", keep: Sequence[str] = ()) -> "Dataset":
     """New rows for a model, read as its training rows were; columns to keep are read as they are written."""
+    from mlspl.datasets import list_datasets, load_dataset, read_unlabelled
+
     if source in list_datasets():
         if keep:
             raise UserError(f"{source} is known by name, and has no columns to keep.")
@@ -177,8 +175,10 @@ def open_rows(source: str, info: ModelInfo, keep: Sequence[str] = ()) -> Dataset
     return replace(rows, name=file_name(source))
 
 
-def open_labelled(source: str, info: ModelInfo) -> Dataset:
+def open_labelled(source: str, info: "ModelInfo") -> "Dataset":
     """Rows with the labels of a model, in its order, read as its training rows were."""
+    from mlspl.datasets import list_datasets, load_dataset, read_dataset
+
     if source in list_datasets():
         return _in_order(load_dataset(source, encode=False), info.label_names)
     kept = _kept(info)
@@ -200,7 +200,7 @@ def open_labelled(source: str, info: ModelInfo) -> Dataset:
     )
 
 
-def _in_order(dataset: Dataset, label_names: list[str]) -> Dataset:
+def _in_order(dataset: "Dataset", label_names: list[str]) -> "Dataset":
     """The data set with the labels of the model, in its order."""
     position = {name: j for j, name in enumerate(dataset.label_names)}
     if missing := [name for name in label_names if name not in position]:
@@ -208,8 +208,13 @@ def _in_order(dataset: Dataset, label_names: list[str]) -> Dataset:
     return replace(dataset, Y=dataset.Y[:, [position[name] for name in label_names]], label_names=label_names)
 
 
-def _of_sets(dataset: Dataset, label_names: list[str]) -> Dataset:
+def _of_sets(dataset: "Dataset", label_names: list[str]) -> "Dataset":
     """The same of labels that stood in one column, where a label that no row has is not missing."""
+    import numpy as np
+
+    from mlspl._label_sets import label_sets, table_of_label_sets
+    from mlspl._validation import check_labels
+
     known = set(label_names)
     if unknown := [name for name in dataset.label_names if name not in known]:
         note(f"the model does not know, and is not judged by, the labels {listed(unknown)}.")
@@ -223,7 +228,7 @@ def _of_sets(dataset: Dataset, label_names: list[str]) -> Dataset:
     return replace(dataset, Y=Y, label_names=label_names)
 
 
-def _kept(info: ModelInfo) -> dict[str, Any]:
+def _kept(info: "ModelInfo") -> dict[str, Any]:
     """What the model file says of the reading of its training rows; a stranger's may say anything."""
     told = info.summary.get("reading")
     told = told if isinstance(told, dict) else {}

@@ -5,18 +5,19 @@ import sys
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
 
-from mlspl import experiments
 from mlspl._progress import show_progress
 from mlspl._text import printable, shown
 from mlspl.cli.sources import notes
-from mlspl.datasets import EMBEDDED, Dataset, load_dataset
 from mlspl.errors import UserError
-from mlspl.experiments import Outcome, Store, Trial
+
+if TYPE_CHECKING:
+    from mlspl.datasets import Dataset
+    from mlspl.experiments import Outcome, Store, Trial
 
 __all__ = ["reproduce"]
 
@@ -60,6 +61,8 @@ def reproduce(
 
     Results are kept in OUT/results.db: the same command goes on where an earlier one stopped.
     """
+    from mlspl import experiments
+
     console = Console(highlight=False)
     chosen = _names(methods) or list(experiments.PAPER_METHODS)
     paced = [] if functions == "none" or experiments.PUBLISHED not in chosen else _names(functions)
@@ -81,7 +84,7 @@ def reproduce(
         return
     out.mkdir(parents=True, exist_ok=True)
     with notes():
-        store = Store(path)
+        store = experiments.Store(path)
     with store:
         _run(trials, data, store, jobs, scheduler, console)
         results = experiments.write_results(store, trials, out, paced)
@@ -115,22 +118,25 @@ def _share(text: str) -> float:
         raise UserError(f"--train takes shares such as 0.3 or 0.3,0.5; {text!r} is no number.") from None
 
 
-def _load(names: list[str], quick: bool, console: Console) -> dict[str, Dataset]:
+def _load(names: list[str], quick: bool, console: Console) -> dict[str, "Dataset"]:
     """Load the sets the user named, or those of the default list that can be had."""
+    from mlspl.datasets import EMBEDDED, load_dataset
+    from mlspl.experiments import PAPER_DATASETS
+
     if names:
         return {name: load_dataset(name, encode=False) for name in names}
     data = {EMBEDDED: load_dataset(EMBEDDED, encode=False)}
     if quick:
         return data
 
-    def load_or_explain(name: str) -> Dataset | Exception:
+    def load_or_explain(name: str) -> "Dataset | Exception":
         try:
             return load_dataset(name, encode=False)
         except (UserError, OSError) as error:
             return error
 
     # Side by side, so that without a network one waits for one time-out and not for three.
-    names = list(experiments.PAPER_DATASETS)
+    names = list(PAPER_DATASETS)
     with ThreadPoolExecutor(len(names)) as pool:
         for name, loaded in zip(names, pool.map(load_or_explain, names), strict=True):
             if isinstance(loaded, Exception):
@@ -142,7 +148,9 @@ def _load(names: list[str], quick: bool, console: Console) -> dict[str, Dataset]
     return data
 
 
-def _list(trials: list[Trial], path: Path, console: Console) -> None:
+def _list(trials: list["Trial"], path: Path, console: Console) -> None:
+    from mlspl.experiments import Store
+
     finished: set[str] = set()
     failed: dict[str, str] = {}
     if path.exists():
@@ -163,7 +171,9 @@ def _list(trials: list[Trial], path: Path, console: Console) -> None:
     )
 
 
-def _run(trials, data, store: Store, jobs, scheduler, console: Console) -> None:
+def _run(trials, data, store: "Store", jobs, scheduler, console: Console) -> None:
+    from mlspl.experiments import run_trials
+
     finished = store.finished()
     done = sum(trial.key in finished for trial in trials)
     if done:
@@ -172,12 +182,12 @@ def _run(trials, data, store: Store, jobs, scheduler, console: Console) -> None:
     try:
         with show_progress("trials", len(trials), done=done, lines=True, console=console) as advance:
 
-            def report(trial: Trial, outcome: Outcome | None) -> None:
+            def report(trial: "Trial", outcome: "Outcome | None") -> None:
                 nonlocal failed
                 failed += outcome is not None and outcome.failed
                 advance(f"{failed} failed, {trial.dataset} {trial.method} {trial.split}")
 
-            experiments.run_trials(trials, data, store, jobs, scheduler, report)
+            run_trials(trials, data, store, jobs, scheduler, report)
     except KeyboardInterrupt:
         finished = store.finished()
         done = sum(trial.key in finished for trial in trials)
@@ -188,7 +198,7 @@ def _run(trials, data, store: Store, jobs, scheduler, console: Console) -> None:
         raise typer.Exit(130) from None
 
 
-def _report_errors(errors: list[tuple[Trial, str]], console: Console) -> None:
+def _report_errors(errors: list[tuple["Trial", str]], console: Console) -> None:
     if not errors:
         return
     count = "1 trial failed; the same command tries it again:"

@@ -5,12 +5,14 @@ import io
 import json
 import math
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
-import numpy as np
 from rich.table import Table
 
 from mlspl._text import safe_cell, shown
-from mlspl.metrics import Tally, get_criterion, score_all, score_labels, score_others
+
+if TYPE_CHECKING:
+    from mlspl.metrics import Tally
 
 __all__ = ["Scores", "criteria_table", "labels_table", "plain", "score_rows", "scores_text", "tally_scores"]
 
@@ -29,6 +31,8 @@ _HEADINGS = {
 
 def score_rows(Y, F, P, label_names: Sequence[str]) -> Scores:
     """Every criterion of scores F and labels P, overall and label by label; unknown pairs are left out."""
+    from mlspl.metrics import score_all, score_labels, score_others
+
     overall = score_all(Y, F, P) | score_others(Y, F, P)
     columns = score_labels(Y, F, P)
     labels = {
@@ -38,8 +42,10 @@ def score_rows(Y, F, P, label_names: Sequence[str]) -> Scores:
     return overall, labels
 
 
-def tally_scores(tally: Tally, label_names: Sequence[str]) -> Scores:
+def tally_scores(tally: "Tally", label_names: Sequence[str]) -> Scores:
     """The same of rows that were added up block by block; no AUC, which needs all rows at once."""
+    import numpy as np
+
     columns = {"auc": np.full(len(label_names), np.nan), **tally.label_scores()}
     labels = {
         name: {criterion: float(columns[criterion][j]) for criterion in _HEADINGS}
@@ -50,6 +56,8 @@ def tally_scores(tally: Tally, label_names: Sequence[str]) -> Scores:
 
 def criteria_table(overall: Mapping[str, float]) -> Table:
     """The criteria overall, with what is better of each."""
+    from mlspl.metrics import get_criterion
+
     table = Table("criterion", "better", box=None, pad_edge=False)
     table.add_column("value", justify="right")
     for name, value in overall.items():

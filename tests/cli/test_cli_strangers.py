@@ -10,9 +10,8 @@ import numpy as np
 import pytest
 import typer
 
-from mlspl import MLkNNClassifier, pacing, save_model
+from mlspl import MLkNNClassifier, experiments, pacing, save_model
 from mlspl._text import safe_cell
-from mlspl.cli import reproduce
 from mlspl.cli.main import app
 from mlspl.datasets import read_dataset
 from mlspl.experiments import Outcome, Store, Trial
@@ -133,7 +132,7 @@ def test_trials_that_all_fail_are_listed(mlspl, monkeypatch):
         for trial in trials:
             store.record(trial, Outcome(error=f"no luck{EVIL}"))
 
-    monkeypatch.setattr(reproduce.experiments, "run_trials", fail)
+    monkeypatch.setattr(experiments, "run_trials", fail)
     code, out, errors = mlspl("reproduce", "--quick", "--methods", "ml-knn", "--jobs", "1")
     assert (code, errors) == (1, "")
     assert "2 trials failed; the same command tries them again" in out
