@@ -7,12 +7,14 @@ from sklearn.utils import gen_batches
 
 from mlspl._rounding import on_grid
 
-__all__ = ["kernel_matrix", "resolve_gamma", "training_kernel"]
+__all__ = ["ROUNDED", "kernel_matrix", "resolve_gamma", "training_kernel"]
 
 _PARAMETERS = {"rbf": ("gamma",), "linear": (), "poly": ("gamma", "degree", "coef0")}
 # OpenBLAS's product of an array with its own transpose (syrk) kills the process from some 16,000 rows on;
-# tiles of 32 MiB stay far from there, and need no second matrix of that size.
-_TILE_ROWS = 2048
+# tiles of 8 MiB stay far from there, and need no second matrix of that size.
+_TILE_ROWS = 1024
+# Values that are rounded at a time: few, for meanwhile there are four of each.
+ROUNDED = 2**18
 # Up to here the error of a distance is below 1e-9 of the usual distance.
 _FAR_OUT = 1e6
 
@@ -95,7 +97,7 @@ def training_kernel(X, kernel, **parameters) -> np.ndarray:
     # the edge between two scales.
     lengths = np.sqrt(np.maximum(K.diagonal(), 0.0)) * 1.7
     scales = 2.0 ** np.floor(np.log2(np.where(lengths > 0, lengths, 1.0)))
-    for rows in gen_batches(len(K), _TILE_ROWS):
+    for rows in gen_batches(len(K), max(1, ROUNDED // len(K))):
         grid = scales[rows, None] * scales
         K[rows] = on_grid(K[rows] / grid) * grid
     return K

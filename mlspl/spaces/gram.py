@@ -11,7 +11,7 @@ from mlspl._limits import FLOAT, Cost
 from mlspl._rounding import on_grid, significant
 from mlspl.errors import UserError
 from mlspl.solvers import get_svm_solver, solve_rank_svm, solve_svrs
-from mlspl.spaces._kernels import kernel_matrix, resolve_gamma, training_kernel
+from mlspl.spaces._kernels import ROUNDED, kernel_matrix, resolve_gamma, training_kernel
 from mlspl.spaces._losses import pair_losses
 from mlspl.spaces.base import HeldOut, Machines, Model, Regression, Rows, Space
 
@@ -104,7 +104,7 @@ class GramRows(Rows):
         n = len(self)
         joint = np.empty((n, n))
         # Never all rows at once, which is what kills OpenBLAS: see the tiles of the kernel.
-        for rows in gen_batches(n, max(1, min(n - 1, _BLOCK_VALUES // n))):
+        for rows in gen_batches(n, max(1, min(n - 1, ROUNDED // n))):
             joint[rows] = on_grid(codes[rows] @ codes.T) + self._K[rows]
         return GramRows(self.space, joint, codes=codes)
 
