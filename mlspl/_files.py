@@ -9,7 +9,7 @@ from typing import IO
 
 from mlspl.errors import UserError
 
-__all__ = ["replacing", "write_file"]
+__all__ = ["check_writable", "replacing", "write_file"]
 
 _REASONS = {
     errno.ENOSPC: "the disk is full. Make room, or name another folder",
@@ -45,28 +45,41 @@ def replacing(path: str | Path, mode: str = "w") -> Iterator[IO]:
         with path.open(mode, **text) as stream:  # type: ignore[call-overload]
             yield stream
         return
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
+    with _part_of(path) as part:
         _remove_leftovers(path)
-        try:
-            with part.open(mode, **text) as stream:  # type: ignore[call-overload]
-                yield stream
-                stream.flush()
-                os.fsync(stream.fileno())
-            os.replace(part, path)
-            _sync_folder(path.parent)
-        finally:
-            part.unlink(missing_ok=True)
-    except OSError as error:
-        if error.errno not in _REASONS:
-            raise
-        raise UserError(f"{path} cannot be written: {_REASONS[error.errno]}.") from error
+        with part.open(mode, **text) as stream:  # type: ignore[call-overload]
+            yield stream
+            stream.flush()
+            os.fsync(stream.fileno())
+        os.replace(part, path)
+        _sync_folder(path.parent)
 
 
 def write_file(path: str | Path, content: str | bytes) -> None:
     """Write a whole file at once."""
     with replacing(path, "wb" if isinstance(content, bytes) else "w") as stream:
         stream.write(content)
+
+
+def check_writable(path: Path) -> None:
+    """Say that a file cannot be written before there is something to write."""
+    with _part_of(path) as part:
+        part.touch()
+
+
+@contextmanager
+def _part_of(path: Path) -> Iterator[Path]:
+    """The name that a file has while it is written, and a sentence for what is in the way of it."""
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        try:
+            yield part
+        finally:
+            part.unlink(missing_ok=True)
+    except OSError as error:
+        if error.errno not in _REASONS:
+            raise
+        raise UserError(f"{path} cannot be written: {_REASONS[error.errno]}.") from error
 
 
 def _remove_leftovers(path: Path) -> None:

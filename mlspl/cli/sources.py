@@ -12,6 +12,7 @@ from pathlib import Path
 
 from rich.console import Console
 
+from mlspl._files import check_writable
 from mlspl._text import shown
 from mlspl.errors import UserError
 
@@ -89,6 +90,9 @@ def check_target(out: str | Path, *inputs: str | Path | None) -> None:
         return
     if not os.access(path.parent, os.W_OK):
         raise UserError(f"the folder {path.parent} cannot be written to. Name another.")
+    if path.exists() and not os.access(path, os.W_OK):
+        raise UserError(f"{path} is write-protected. Name another file.")
+    check_writable(path)
 
 
 def counted(number: int, what: str) -> str:

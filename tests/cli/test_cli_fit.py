@@ -1,7 +1,9 @@
 """`mlspl fit` as a user meets it: what is printed and written, exit codes; and the walk of all commands."""
 
 import json
+import os
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -143,6 +145,8 @@ def test_a_column_of_nothing_is_learnt_around(mlspl):
     [
         (["fit", "songs.csv", "-o", "nowhere/m.skops"], "the folder nowhere does not exist"),
         (["fit", "songs.csv", "-o", "."], "is a folder"),
+        # Said in place of the file that is not there: before anything is read.
+        (["fit", "nowhere.csv", "-o", "m" * 250], "the name is too long"),
         (["fit", "songs.csv", "-o", "m.skops"], "which columns are labels?"),
         (["fit", "songs.csv", "-o", "m.skops", "--labels=-3", "--method", "magic"], "no method 'magic'"),
         (["fit", "songs.csv", "-o", "m.skops", "--labels=-3", "--tune", "magic"], "no criterion 'magic'"),
@@ -169,6 +173,16 @@ def test_mistakes_end_with_one_sentence_and_code_2(fitted, tmp_path, arguments, 
     assert message in errors
     assert errors.count("\n") == 1
     assert sorted(tmp_path.iterdir()) == before
+
+
+def test_a_protected_file_is_said_before_the_fit(mlspl, tmp_path, monkeypatch):
+    kept = tmp_path / "kept.skops"
+    kept.write_text("old")
+    may = os.access  # root may write everywhere
+    monkeypatch.setattr(os, "access", lambda path, mode: Path(path).name != kept.name and may(path, mode))
+    code, _, errors = mlspl("fit", "nowhere.csv", "-o", kept.name)
+    assert (code, kept.read_text()) == (2, "old")
+    assert "kept.skops is write-protected" in errors
 
 
 def test_one_row_and_one_label_are_said_so(mlspl, tmp_path):
