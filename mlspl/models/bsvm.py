@@ -32,7 +32,8 @@ class BSVMClassifier(SpaceMachine):
     criterion : {"P", "T"}, default="P"
         "P" predicts the labels with a positive score; "T" also the top label of a row that has none.
     class_weight : None, "balanced", float or dict, default=None
-        See :func:`mlspl.models._class_weight.class_costs`.
+        A number e weighs a class of share p by (½/p)^e: 0 is no balance, 1 (= "balanced") makes both
+        classes of every label weigh the same. A dict gives the weight of each class, for all labels.
     solver : {"auto", "libsvm"}, default="auto"
         "libsvm" is slower and there for the doubtful.
     tol : float, default=1e-3

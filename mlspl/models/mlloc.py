@@ -37,7 +37,8 @@ class MLLOCClassifier(LocalCorrelationClassifier):
     degree, coef0 : float, default=3, 0.0
         Of the polynomial kernel.
     class_weight : None, "balanced", float or dict, default=None
-        See :func:`mlspl.models._class_weight.class_costs`.
+        A number e weighs a class of share p by (½/p)^e: 0 is no balance, 1 (= "balanced") makes both
+        classes of every label weigh the same. A dict gives the weight of each class, for all labels.
     max_steps : int, default=20
         Largest number of alternations; it ends earlier when no code moves.
     solver : {"auto", "libsvm"}, default="auto"

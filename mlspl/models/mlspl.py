@@ -51,7 +51,8 @@ class MLSPLClassifier(LocalCorrelationClassifier):
     degree, coef0 : float, default=3, 0.0
         Of the polynomial kernel.
     class_weight : None, "balanced", float or dict, default=0.5
-        See the user guide.
+        A number e weighs a class of share p by (½/p)^e: 0 is no balance, 1 (= "balanced") makes both
+        classes of every label weigh the same. A dict gives the weight of each class, for all labels.
     target_weight : float, default=1.0
         Stop as soon as every pair weighs at least this much.
     solver : {"auto", "libsvm"}, default="auto"
