@@ -299,7 +299,8 @@ def test_one_and_two_rows(name, n):
     predicted = model.predict(X[:n])
     if n == 1:
         np.testing.assert_array_equal(predicted, Y[:1])
-    if name in KERNELS:
+    # Two rows are enough for cross-fitted codes, whose held-out scores MLSPL's probabilities come from.
+    if name in KERNELS and (name, n) != ("mlspl", 2):
         with pytest.raises(ValueError, match=f"no thirds of {n} row"):
             model.predict_proba(X_NEW)
     else:
