@@ -20,14 +20,15 @@ from hypothesis import strategies as st
 
 from mlspl import MLkNNClassifier, save_model
 from mlspl.cli.main import app, main
-from mlspl.datasets import Dataset, load_dataset, write_dataset
+from mlspl.datasets import Dataset, load_dataset, read_dataset, write_dataset
 from tests.watched import Patience, fuzzing
 
-HEAVY = {("pacing", "plot"), ("pacing", "list"), ("pacing", "verify"), ("pacing", "derive")}
+HEAVY = {("audit",), ("pacing", "plot"), ("pacing", "list"), ("pacing", "verify"), ("pacing", "derive")}
 FILES = [
     "good.csv", "good.arff", "good.svm", "model.skops", "new.csv", "scores.csv", "broken.csv", "broken.arff",
     "empty.csv", "bytes.skops", "bytes.parquet", "results.db", "folder", "folder/out.csv", "missing.arff",
-    "out.csv", "out.skops", "out.png", "out.svg", "out.html", "out.xyz", "folder/", ".", "-", "",
+    "decisions.csv", "out.csv", "out.skops", "out.png", "out.svg", "out.html", "out.xyz", "folder/", ".", "-",
+    "",
 ]  # fmt: skip
 WORDS = [
     "digits-traits", "emotions", "bsvm", "ml-knn", "tram", "ranksvm", "ml-loc", "mlspl", "BSVM", "mlspl,bsvm",
@@ -44,6 +45,8 @@ VALID = {
     ("fit",): ["good.csv", "--labels", LABELS, "-o", "out.skops", "--method", "ml-knn", "--test-size", "0.3"],
     ("predict",): ["model.skops", "new.csv", "-o", "out.csv", "--top", "2"],
     ("evaluate",): ["model.skops", "good.arff", "-o", "out.csv"],
+    ("audit",): ["good.csv", "--labels", LABELS, "-o", "folder", "--method", "ml-knn"],
+    ("correct",): ["good.csv", "decisions.csv", "--labels", LABELS, "-o", "out.csv"],
     ("reproduce",): ["--datasets", "digits-traits", "--splits", "2", "--train", "0.3", "--methods", "bsvm"],
     ("compare",): ["scores.csv", "--alpha", "0.1", "--out", "folder", "--criterion", "hamming_loss"],
     ("datasets", "list"): [],
@@ -106,6 +109,9 @@ def folder(tmp_path_factory):
     (home / "new.csv").write_text(",".join(few.feature_names) + "\n" + "1,2,3,4\n" * 3)
     rows = [f"{d},{m},{s},{0.1 * s + 0.01 * ord(m)}" for d in "xyz" for m in "abc" for s in range(3)]
     (home / "scores.csv").write_text("dataset,method,split,hamming_loss\n" + "\n".join(rows))
+    fingerprint = read_dataset(home / "good.csv", LABELS.split(","), encode=False).fingerprint()
+    head = "fingerprint,row,label,suggested,decision"
+    (home / "decisions.csv").write_text(f"{head}\n{fingerprint},1,even,{1 - few.Y[1, 0]},accepted\n")
     (home / "broken.csv").write_bytes(b'a,b\n1,2,3\n"')
     (home / "broken.arff").write_text("@relation x\n@attribute a {0,1\n@data\n")
     (home / "empty.csv").write_bytes(b"")
