@@ -27,15 +27,6 @@ def replacing(path: str | Path, mode: str = "w") -> Iterator[IO]:
 
     What a killed process has left of the same file is removed. A pipe or a device, such as ``/dev/null``, is
     written to and stays what it is.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     with replacing(f"{folder}/scores.csv") as stream:
-    ...         _ = stream.write("1,2")
-    ...     [path.name for path in Path(folder).iterdir()]
-    ['scores.csv']
     """
     path = Path(path)
     if not path.parent.is_dir():

@@ -26,17 +26,7 @@ class LargeFitWarning(UserWarning):
 
 
 class FitSize(NamedTuple):
-    """How much there is to learn from.
-
-    Attributes
-    ----------
-    rows, features, labels : int
-        The shapes of X and Y.
-    values : int
-        Numbers held by X: all of a dense array, the stored ones of a sparse one.
-    pairs : int
-        Pairs of a relevant and an irrelevant label in the same row.
-    """
+    """How much there is to learn from: shapes, numbers held by X, pairs of labels to rank."""
 
     rows: int
     features: int
@@ -46,19 +36,7 @@ class FitSize(NamedTuple):
 
     @classmethod
     def of(cls, X, Y) -> "FitSize":
-        """The size of training data.
-
-        Parameters
-        ----------
-        X, Y : arrays or CSR matrices of shape (n, d) and (n, L), or (n,) for Y
-            The training data.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> FitSize.of(np.zeros((2, 5)), np.array([[1, 0, 0], [1, 1, 0]]))
-        FitSize(rows=2, features=5, labels=3, values=10, pairs=4)
-        """
+        """The size of training data."""
         labels = Y.shape[1] if Y.ndim == 2 else 1
         if sparse.issparse(Y):
             relevant = np.diff(Y.indptr)
@@ -75,15 +53,7 @@ class FitSize(NamedTuple):
 
 
 class Cost(NamedTuple):
-    """What a fit takes.
-
-    Attributes
-    ----------
-    bytes : float
-        Memory beside the data themselves.
-    seconds : float or None
-        Time, give or take a factor of ten; None where nobody can tell.
-    """
+    """Bytes that a fit takes beside the data, and seconds, to a factor of ten, where that can be told."""
 
     bytes: float
     seconds: float | None = None
@@ -96,28 +66,7 @@ def check_limits(
     memory=None,
     others: Mapping[str, Callable] | None = None,
 ) -> None:
-    """Warn before a fit that takes more than half of the memory, refuse one that takes more than all.
-
-    Parameters
-    ----------
-    name : str
-        Name of the estimator.
-    cost : callable
-        The estimator's law of growth.
-    size : FitSize
-        What is to be fitted.
-    memory : float, optional
-        Bytes there are; by default those of the machine.
-    others : mapping of str to callable, optional
-        Settings to advise instead, and their laws of growth.
-
-    Examples
-    --------
-    >>> square = lambda size: Cost(8.0 * size.rows**2, seconds=7000.0)
-    >>> check_limits("BSVMClassifier", square, FitSize(1000, 5, 3, 5000, 9), memory=4e6)  # doctest: +ELLIPSIS
-    Traceback (most recent call last):
-    mlspl.errors.UserError: Fitting BSVMClassifier on 1,000 rows and 3 labels takes about 8 MB of memory ...
-    """
+    """Warn before a fit that takes more than half of the memory, refuse one that takes more than all."""
     need = cost(size)
     memory = machine_memory() if memory is None else memory
     if need.bytes <= memory / 2:
@@ -158,11 +107,6 @@ def machine_memory() -> float:
 
     ``MLSPL_MEMORY`` if it is set; else the machine's memory, or the limit of the container or the shell
     (``ulimit -v``) if that is smaller; infinite where the system does not tell.
-
-    Examples
-    --------
-    >>> machine_memory() > 1e6
-    True
     """
     told = os.environ.get("MLSPL_MEMORY")
     if told:

@@ -34,27 +34,7 @@ def show_progress(
     lines: bool = False,
     console: Console | None = None,
 ) -> Iterator[Advance]:
-    """Show how far some work is; yields what to call after each of its steps.
-
-    Parameters
-    ----------
-    what : str
-        What is counted, such as "trials".
-    total, done : int
-        Steps in all, and those done before.
-    hidden : bool, default=False
-        Show nothing.
-    lines : bool, default=False
-        Where there is no terminal, print a line now and then; otherwise nothing.
-    console : Console, optional
-        Where; by default standard error.
-
-    Examples
-    --------
-    >>> with show_progress("trials", 2) as advance:
-    ...     advance("the first")
-    ...     advance("the second")
-    """
+    """Show how far some work is; yields what to call after each of its steps."""
     console = console or Console(stderr=True, highlight=False)
     show = _show_bar if console.is_terminal or console.is_jupyter else _show_lines if lines else _show_nothing
     show = _show_nothing if hidden else show

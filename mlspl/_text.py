@@ -15,13 +15,7 @@ _LONGEST_STEM = 100
 
 
 def printable(text: str) -> str:
-    r"""Text without what a terminal would take for orders: escapes, control characters, changed directions.
-
-    Examples
-    --------
-    >>> printable("\x1b[2Jname\u202e")
-    '�[2Jname�'
-    """
+    """Text without what a terminal would take for orders: escapes, control and direction characters."""
     return "".join(sign if sign.isprintable() else "\N{REPLACEMENT CHARACTER}" for sign in text)
 
 
@@ -36,13 +30,7 @@ def drawn(text: str) -> str:
 
 
 def safe_cell(text: str) -> str:
-    """A cell that spreadsheets take for text: what begins like a formula gets an apostrophe before it.
-
-    Examples
-    --------
-    >>> safe_cell("=cmd|' /C calc'!A0"), safe_cell("mlspl")
-    ("'=cmd|' /C calc'!A0", 'mlspl')
-    """
+    """A cell that spreadsheets take for text: what begins like a formula gets an apostrophe before it."""
     return f"'{text}" if text.lstrip(" ").startswith(_FORMULA_STARTS) else text
 
 
@@ -54,11 +42,5 @@ def safe_csv(table: "pd.DataFrame", **options: Any) -> str:
 
 
 def file_stem(name: str) -> str:
-    """A name as part of a file's name, which stays in its folder.
-
-    Examples
-    --------
-    >>> file_stem("../../emotions, 30 %")
-    'emotions, 30 %'
-    """
+    """A name as part of a file's name, which stays in its folder."""
     return re.sub(r"[^\w ,.%()+-]+", "_", name).strip("._ ")[:_LONGEST_STEM] or "unnamed"

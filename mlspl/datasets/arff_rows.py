@@ -70,29 +70,7 @@ def _read_word(text, pos, sparse, words, word_at, first_word, last_word, codes):
 
 @njit(cache=True)
 def scan_arff(text, kinds, words, word_at, first_word, codes):
-    """Read the rows of an ARFF data section.
-
-    Parameters
-    ----------
-    text : uint8 array
-        The data section.
-    kinds : int8 array of shape (n_columns,)
-        NUMERIC, NOMINAL, BINARY (nominal, declared as {0,1}) or WORDS, whose values are all left to be read.
-    words, word_at, first_word, codes
-        The declared values of nominal column j are ``words[word_at[i]:word_at[i + 1]]`` for i from
-        ``first_word[j]`` up to ``first_word[j + 1]``, sorted by bytes; ``codes[i]`` is i's declared position.
-
-    Returns
-    -------
-    fault, place, detail : int
-        FINE, or what went wrong, the byte where, and a number that belongs to it (a count, an index).
-    values, columns, row_stop, row_start : arrays
-        Numbers and codes with their columns, where each row stops among them, the byte where each row starts.
-    hard : array of shape (n_hard, 3)
-        Values that could not be read here, as (place in `values`, first byte, last byte + 1).
-    any_sparse : bool
-        Whether any row was a sparse one.
-    """
+    """Read the rows of an ARFF data section."""
     n_columns = len(kinds)
     # Every value is followed by a byte of these.
     most_rows = count(text, NEWLINE)

@@ -52,19 +52,7 @@ def _skip(text, pos, delimiter):
 
 @njit(cache=True)
 def scan_csv(text, delimiter, point, n_columns):
-    """Read the numbers of a CSV file below its header.
-
-    Returns
-    -------
-    fault, place, detail : int
-        FINE, or what went wrong, the byte where, and the number of fields.
-    cells : array of shape (n_rows, n_columns)
-        Numbers; NaN where a field is empty or no number.
-    n_words : array of shape (n_columns,)
-        How many fields of each column are neither empty nor a number that could be read here.
-    row_start : array of shape (n_rows,)
-        The byte where each row starts.
-    """
+    """Read the numbers of a CSV file below its header."""
     most_rows = count(text, NEWLINE)
     cells = np.full((most_rows, n_columns), np.nan)
     n_words = np.zeros(n_columns, np.int64)

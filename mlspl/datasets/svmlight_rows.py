@@ -62,19 +62,7 @@ def _read_label(text, pos):
 
 @njit(cache=True)
 def scan_svmlight(text, largest_index):
-    """Read the rows of a text; indices are kept as they are written.
-
-    Returns
-    -------
-    fault, place, detail : int
-        FINE, or what went wrong, the byte where, and the index that belongs to it.
-    values, indices, row_stop, row_start : arrays
-        Features with their indices, where each row stops among them, the byte where each row starts.
-    hard : array of shape (n_hard, 3)
-        Values that could not be read here, as (place in `values`, first byte, last byte + 1).
-    labels, label_stop : arrays
-        Labels, and where each row stops among them.
-    """
+    """Read the rows of a text; indices are kept as they are written."""
     most_rows = count(text, NEWLINE)
     most_values = count(text, COLON)
     most_labels = most_rows + count(text, COMMA)

@@ -29,24 +29,7 @@ def describe_block(
     comparisons: Sequence[Comparison],
     dataset: Dataset | None,
 ) -> dict[str, Any]:
-    """Everything about one data set.
-
-    Parameters
-    ----------
-    block : str
-        Its name in the tables below.
-    summary : DataFrame
-        From :func:`summarise`, of this block.
-    standard : DataFrame
-        From :func:`score_table`, the trials of this block that the summary is of.
-    paced : DataFrame
-        From :func:`score_table`, the trials of MLSPL on this block under each self-paced function, which
-        the column `function` names.
-    comparisons : sequence of Comparison
-        One per criterion, of all blocks.
-    dataset : Dataset, optional
-        For the names of its labels.
-    """
+    """Everything about one data set."""
     order = [*PAPER_FUNCTIONS, *paced["function"]]
     paced = paced.sort_values("function", key=lambda names: names.map(order.index), kind="stable")
     first = summary.iloc[0]
@@ -72,13 +55,7 @@ def describe_block(
 
 
 def find_pace_function(trial: pd.Series) -> str | None:
-    """Return the self-paced function of a trial of MLSPL that is otherwise as published, or None.
-
-    Parameters
-    ----------
-    trial : Series
-        A row of the store's table.
-    """
+    """Return the self-paced function of a trial of MLSPL that is otherwise as published, or None."""
     if trial["method"] != PUBLISHED:
         return None
     settings = get_method(PUBLISHED).settings(trial["tune"])

@@ -24,17 +24,6 @@ def dask_results(
 
     Dask runs the work of a lost worker again on the others; a trial that has taken several workers with it
     becomes a failed one.
-
-    Parameters
-    ----------
-    trials : sequence of Trial
-        What to run.
-    datasets : mapping
-        The data sets they name; each is sent to the cluster once.
-    scheduler : str
-        ``tcp://host:port``, or ``"local"`` to start a cluster on this machine.
-    jobs : int
-        Worker processes of a cluster started here.
     """
     try:
         import dask

@@ -45,25 +45,13 @@ def score_table(trials: pd.DataFrame) -> pd.DataFrame:
 
 
 def standard_trials(trials: pd.DataFrame) -> pd.DataFrame:
-    """Leave out other variants of the methods that were also run with their standard parameters.
-
-    Parameters
-    ----------
-    trials : DataFrame
-        From :meth:`Store.frame`.
-    """
+    """Leave out other variants of the methods that were also run with their standard parameters."""
     standard = np.array([is_standard(trial) for trial in trials.itertuples()], dtype=bool)
     return trials[standard | ~trials["method"].isin(trials["method"][standard])]
 
 
 def criteria_in(scores: pd.DataFrame) -> list[str]:
-    """Return those of the five criteria that the table has, in the order of the paper.
-
-    Parameters
-    ----------
-    scores : DataFrame
-        A table of scores.
-    """
+    """Return those of the five criteria that the table has, in the order of the paper."""
     return [name for name in FIVE if name in scores]
 
 

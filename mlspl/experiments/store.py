@@ -287,13 +287,7 @@ class Store:
 
 
 def is_database(path: Path) -> bool:
-    """Whether a file that exists is an SQLite file with something in it, of ours or not.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    """
+    """Whether a file that exists is an SQLite file with something in it, of ours or not."""
     if path.stat().st_size == 0:
         return False
     with closing(sqlite3.connect(path, timeout=_BUSY_SECONDS)) as database:

@@ -153,34 +153,12 @@ def is_standard(trial: Any) -> bool:
 
 
 def canonical_json(value: Any) -> str:
-    """Write `value` so that equal values give equal text; NaN is refused.
-
-    Parameters
-    ----------
-    value : any
-        Made of dicts, lists, strings, numbers, booleans and None.
-
-    Examples
-    --------
-    >>> canonical_json({"b": 1, "a": [0.5, None]})
-    '{"a":[0.5,null],"b":1}'
-    """
+    """Write `value` so that equal values give equal text; NaN is refused."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
 
 
 def parse_corruption(text: str) -> tuple[str, float]:
-    """Read ``"flip:0.2"`` into its kind and rate.
-
-    Parameters
-    ----------
-    text : str
-        ``KIND:RATE``; kinds are flip, missing and swap, rates lie between 0 and 1.
-
-    Examples
-    --------
-    >>> parse_corruption("flip:0.2")
-    ('flip', 0.2)
-    """
+    """Read ``"flip:0.2"`` into its kind and rate."""
     kind, _, rate_text = text.partition(":")
     try:
         rate = float(rate_text)

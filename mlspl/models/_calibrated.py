@@ -24,22 +24,7 @@ _LEFT_OUT = ContextVar("_LEFT_OUT", default=False)
 
 
 def held_out_scores(estimator, X, Y, label_weight) -> np.ndarray:
-    """Scores of every row from a model fitted on the other thirds, which probabilities are fitted to.
-
-    Parameters
-    ----------
-    estimator : estimator
-        To be fitted on each two thirds; not changed.
-    X, Y, label_weight : arrays
-        The training data.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> held_out_scores(None, np.zeros((2, 1)), np.zeros((2, 1), bool), None)  # doctest: +ELLIPSIS
-    Traceback (most recent call last):
-    mlspl.errors.UserError: Probabilities are fitted to scores of thirds of the training rows held out in ...
-    """
+    """Scores of every row from a model fitted on the other thirds, which probabilities are fitted to."""
     if len(Y) < 3:
         raise UserError(
             "Probabilities are fitted to scores of thirds of the training rows held out in turn, and there "
@@ -49,19 +34,7 @@ def held_out_scores(estimator, X, Y, label_weight) -> np.ndarray:
 
 
 def quiet(estimator):
-    """An unfitted copy of an estimator that shows no progress.
-
-    Parameters
-    ----------
-    estimator : estimator
-        Fitted or not; not changed.
-
-    Examples
-    --------
-    >>> from mlspl import MLSPLClassifier
-    >>> quiet(MLSPLClassifier(verbose=1)).verbose
-    0
-    """
+    """An unfitted copy of an estimator that shows no progress."""
     unfitted = clone(estimator)
     return unfitted.set_params(verbose=0) if "verbose" in unfitted.get_params() else unfitted
 

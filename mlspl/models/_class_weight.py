@@ -6,30 +6,7 @@ __all__ = ["class_costs"]
 
 
 def class_costs(Y, class_weight, label_weight=None, classes=(0, 1)):
-    """Cost of every (instance, label) pair: its class's weight times its prior weight.
-
-    Parameters
-    ----------
-    Y : bool array (n, L)
-        The labels.
-    class_weight : None, "balanced", float or dict
-        A number e weighs a class of share p by (½/p)^e: 0 is no balance, 1 (= "balanced") makes both
-        classes of every label weigh the same. A dict gives the weight of each class, for all labels.
-    label_weight : array (n, L), optional
-        Prior weights.
-    classes : pair
-        How the absent and the present class are called in a dict.
-
-    Returns
-    -------
-    array (n, L)
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> class_costs(np.array([[True], [False], [False], [False]]), "balanced").ravel().round(3)
-    array([2.   , 0.667, 0.667, 0.667])
-    """
+    """Cost of every (instance, label) pair: its class's weight times its prior weight."""
     costs = np.ones(Y.shape) if label_weight is None else np.array(label_weight, dtype=np.float64)
     if class_weight is None:
         return costs

@@ -33,15 +33,7 @@ _LARGEST_DENSE = 1 << 28
 
 @dataclass(frozen=True)
 class Bags:
-    """The random part of a forest, drawn once: which rows each tree is grown on, and the trees' seeds.
-
-    Attributes
-    ----------
-    counts : uint8 array (n_trees, n)
-        How often each row was drawn; the same rows for all labels.
-    seeds : int array (n_labels, n_trees)
-        Of the trees.
-    """
+    """The random part of a forest, drawn once: which rows each tree is grown on, and the trees' seeds."""
 
     counts: np.ndarray
     seeds: np.ndarray
@@ -106,15 +98,7 @@ def make_tree(forest, min_samples_leaf, max_features, n_features):
 
 
 class TreeRows:
-    """Rows as trees read them, prepared once for all labels and paces.
-
-    Parameters
-    ----------
-    X : float32 array or CSR of shape (n, d)
-        The rows.
-    tree : ExtraTreeRegressor or DecisionTreeRegressor
-        What every tree is like.
-    """
+    """Rows as trees read them, prepared once for all labels and paces."""
 
     def __init__(self, X, tree) -> None:
         self.X = X
@@ -171,25 +155,7 @@ def _dense_columns(X) -> np.ndarray | None:
 
 
 def grow_forests(rows: TreeRows, Y, weights, frequencies, bags: Bags, labels, n_jobs) -> list[Grown]:
-    """Grow a forest for each of some labels, in threads over labels and trees.
-
-    Parameters
-    ----------
-    rows : TreeRows
-        The rows.
-    Y : bool array (n, L)
-        The labels.
-    weights : float64 array (n, L)
-        Weights of the pairs.
-    frequencies : array (L,)
-        What a tree says that was grown on nothing, because all that was drawn weighs nothing.
-    bags : Bags
-        Rows and seeds of the trees.
-    labels : list of int
-        Columns of Y, with both classes in each.
-    n_jobs : int or None
-        Threads.
-    """
+    """Grow a forest for each of some labels, in threads over labels and trees."""
     starts = range(0, len(bags.counts), _TREES_A_TASK)
     grown = Parallel(n_jobs=n_jobs, require="sharedmem")(
         delayed(rows.grow)(

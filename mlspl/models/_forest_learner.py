@@ -22,32 +22,7 @@ def given_label_losses(Y, probabilities) -> np.ndarray:
 
 
 class ForestLearner:
-    """A forest per label on the same draws of the rows; a :class:`mlspl.pacing.Learner`.
-
-    Parameters
-    ----------
-    rows : TreeRows
-        The rows.
-    Y : bool array (n, L)
-        The labels.
-    prior : array (n, L)
-        Prior weights; 0 leaves a pair out.
-    bags : Bags
-        The draws.
-    n_jobs : int or None
-        Threads.
-
-    Attributes
-    ----------
-    forests : dict from label to FlatTrees
-        Those of the last fit; constant labels have none.
-    frequencies : array (L,)
-        Of the labels by their prior weights: (½ + present)/(1 + known).
-    probabilities : array (n, L)
-        Out of bag.
-    importances : array (L, d)
-        Of the features, for each label.
-    """
+    """A forest per label on the same draws of the rows; a :class:`mlspl.pacing.Learner`."""
 
     def __init__(self, rows: TreeRows, Y, prior, bags: Bags, n_jobs) -> None:
         self.rows, self.Y, self.prior = rows, Y, prior

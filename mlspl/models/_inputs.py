@@ -12,29 +12,7 @@ LARGEST, SMALLEST = 1e140, 1e-140
 
 
 def check_values(X, owner, names=None, *, allow_nan=False, training=False) -> None:
-    """Refuse NaN, infinities, and values whose squares are no longer numbers.
-
-    Parameters
-    ----------
-    X : float64 array or CSR of shape (n, d)
-        The features.
-    owner : str
-        Name of the estimator that cannot use them.
-    names : sequence of str, optional
-        Names of the features.
-    allow_nan : bool, default=False
-        Whether the estimator has a use for NaN.
-    training : bool, default=False
-        Whether to refuse features that are all too small, too; of new rows, which are compared with the
-        training rows, they say enough.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> check_values(np.array([[0.0, np.inf]]), "BSVMClassifier")
-    Traceback (most recent call last):
-    mlspl.errors.UserError: X[0, 1] is inf: BSVMClassifier needs finite numbers.
-    """
+    """Refuse NaN, infinities, and values whose squares are no longer numbers."""
     values = X.data if sparse.issparse(X) else X
     if not values.size:
         return
@@ -65,19 +43,6 @@ def short_indices(X):
     """Return a CSR matrix with 32-bit indices if they suffice; others are returned as they are.
 
     scikit-learn's trees, liblinear and LIBSVM refuse 64-bit ones.
-
-    Parameters
-    ----------
-    X : array or CSR
-        The features.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from scipy import sparse
-    >>> long = np.array([0, 1], dtype=np.int64)
-    >>> short_indices(sparse.csr_array(([0.5], long[:1], long), shape=(1, 3))).indices.dtype
-    dtype('int32')
     """
     if not sparse.issparse(X) or X.indices.dtype == X.indptr.dtype == np.int32:
         return X

@@ -21,21 +21,7 @@ def label_blocks(n_rows, n_labels) -> list[slice]:
 
 
 def solve_label_blocks(space, X, Y, label_weight, weigh: Callable):
-    """Coordinates (L, d) and biases (L,) of machines for all labels, blocks through joblib.
-
-    Parameters
-    ----------
-    space : Space
-        Where the machines are solved.
-    X : array or CSR matrix (n, d)
-        The rows; a Dask backend sends them to each worker once.
-    Y : bool array or CSR matrix (n, L)
-        The labels.
-    label_weight : array (n, L), optional
-        Prior weights.
-    weigh : callable
-        Costs (n, b) of the pairs of b labels, from their columns of Y and of `label_weight`.
-    """
+    """Coordinates (L, d) and biases (L,) of machines for all labels, blocks through joblib."""
     columns = Y.tocsc() if sparse.issparse(Y) else Y
     prune = X.shape[1] * Y.shape[1] >= _MANY_WEIGHTS
     solved = Parallel()(

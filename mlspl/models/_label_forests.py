@@ -16,17 +16,7 @@ _BLOCK = 1 << 22
 
 
 class LabelForests(Model):
-    """The forests of all labels that vary, in one set of arrays.
-
-    Parameters
-    ----------
-    forests : dict from label to FlatTrees
-        As many trees for each; constant labels have none.
-    frequencies : array (L,)
-        Of all labels.
-    units : array (d,)
-        Of the features, as the trees read them.
-    """
+    """The forests of all labels that vary, in one set of arrays."""
 
     _contents = {
         "trees": (FlatTrees, None),
@@ -67,19 +57,6 @@ def forest_probabilities(forests, frequencies, X, bags: Bags | None = None, n_jo
 
     The label's frequency b counts as one more tree, so that labels of which no tree found a trace are ranked
     by it, and it alone answers for labels without a forest and rows without a tree.
-
-    Parameters
-    ----------
-    forests : mapping from label to FlatTrees
-        Labels that are constant have none.
-    frequencies : array (L,)
-        Of the labels.
-    X : float32 array or CSR of shape (n, d)
-        The rows.
-    bags : Bags, optional
-        If X are the training rows: each is seen by the trees only that it was not drawn for.
-    n_jobs : int or None
-        Threads.
     """
     n = X.shape[0]
     height = max(1, min(n, _BLOCK // X.shape[1])) if sparse.issparse(X) else n

@@ -22,26 +22,6 @@ class StableNeighbours:
     fast one errs in the last digits, so that even duplicates seem to lie at different distances. Here
     distances equal up to rounding are tied, and the tied rows of lowest index are taken. The engine answers
     for every row; the rows it leaves in doubt are looked up once more, with all that lies within reach.
-
-    Parameters
-    ----------
-    X : array or CSR of shape (n, d)
-        The rows among which neighbours are sought; with ``metric="precomputed"`` their n×n distances.
-    metric : str or callable
-        Any metric of :class:`sklearn.neighbors.NearestNeighbors`.
-    metric_params : dict, optional
-        Further arguments of the metric.
-    n_jobs : int, optional
-        Passed on to scikit-learn.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> line = StableNeighbours(np.array([[0.0], [1.0], [1.0], [3.0]]))
-    >>> line.of(np.array([[2.0]]), 1)[1]
-    array([[1]])
-    >>> line.of_each_other(1)[1].ravel()
-    array([1, 2, 1, 1])
     """
 
     _contents = {
@@ -76,35 +56,11 @@ class StableNeighbours:
         return {name: value for name, value in self.__dict__.items() if name != "_engine"}
 
     def of_each_other(self, k):
-        """The k nearest other rows of each row; a row is never its own neighbour, its duplicates may be.
-
-        Parameters
-        ----------
-        k : int
-            Fewer than the number of rows.
-
-        Returns
-        -------
-        distance, index : arrays of shape (n, k)
-            In no particular order within a row.
-        """
+        """The k nearest other rows of each row; a row is never its own neighbour, its duplicates may be."""
         return self._search(self._X, k, excluded=np.arange(self._X.shape[0]))
 
     def of(self, X, k):
-        """The k nearest rows of each row of X.
-
-        Parameters
-        ----------
-        X : array or CSR of shape (m, d)
-            New rows; with ``metric="precomputed"`` their distances to the known ones, (m, n).
-        k : int
-            At most the number of known rows.
-
-        Returns
-        -------
-        distance, index : arrays of shape (m, k)
-            In no particular order within a row.
-        """
+        """The k nearest rows of each row of X."""
         if sparse.issparse(self._X):
             X = sparse.csr_matrix(X)
         elif sparse.issparse(X):

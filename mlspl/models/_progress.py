@@ -24,15 +24,6 @@ def fit_progress(estimator, n_steps: int, X, Y):
     """Yield a function to call at the end of every step of `estimator`'s fit.
 
     Its argument is a short text for the bar; it returns True when a callback asks to stop.
-
-    Parameters
-    ----------
-    estimator : estimator with ``verbose``
-        The estimator being fitted.
-    n_steps : int
-        The largest number of steps.
-    X, Y : arrays
-        The training data, for callbacks that look at it.
     """
     context = None
     if hasattr(estimator, "_init_callback_context"):

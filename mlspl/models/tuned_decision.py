@@ -23,40 +23,12 @@ __all__ = ["DecisionMixin", "TunedDecisionClassifier", "choose_decision", "judge
 
 
 def known_labels(Y, label_weight) -> np.ndarray:
-    """The labels to judge by: those of pairs without weight are unknown, NaN.
-
-    Parameters
-    ----------
-    Y : bool array (n, L)
-        The labels.
-    label_weight : array (n, L) or None
-        Prior weights; how large they are does not matter here.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> known_labels(np.array([[True, False]]), np.array([[0.5, 0.0]]))
-    array([[ 1., nan]])
-    """
+    """The labels to judge by: those of pairs without weight are unknown, NaN."""
     return Y if label_weight is None else np.where(label_weight > 0, Y, np.nan)
 
 
 def judge_of(criterion, truth) -> Criterion:
-    """The criterion of that name, or Hamming loss if there is nothing to rank.
-
-    Parameters
-    ----------
-    criterion : str or scorer
-        What :func:`mlspl.metrics.get_criterion` takes.
-    truth : array (n, L)
-        Labels, NaN where unknown.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> judge_of("average_precision", np.array([[True], [False]])).name
-    'hamming_loss'
-    """
+    """The criterion of that name, or Hamming loss if there is nothing to rank."""
     named = get_criterion(criterion)
     can_judge = named.uses != "scores" or _mixed(truth).any()
     return named if can_judge else get_criterion("hamming_loss")
@@ -68,30 +40,7 @@ def _mixed(Y) -> np.ndarray:
 
 
 def judge(criterion, Y, scores, labels) -> float:
-    """Value of a criterion on its own side of scores and labels.
-
-    Parameters
-    ----------
-    criterion : Criterion
-        One of :data:`mlspl.metrics.CRITERIA`.
-    Y : array (n, L)
-        True labels, 0/1 or boolean; NaN where unknown.
-    scores, labels : arrays (n, L)
-        What was predicted.
-
-    Returns
-    -------
-    float
-        NaN where no row has both a present and an absent label and the criterion ranks labels.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from mlspl.metrics import CRITERIA
-    >>> Y = np.array([[True, False]])
-    >>> judge(CRITERIA["ranking_loss"], Y, np.array([[0.1, 0.2]]), Y)
-    1.0
-    """
+    """Value of a criterion on its own side of scores and labels."""
     if criterion.uses != "scores":
         return criterion(Y, scores, labels)
     mixed = _mixed(Y)
@@ -105,38 +54,6 @@ def choose_decision(
 
     Each is fitted on the scores of the other folds. The criterion decides, then Hamming loss, then the order
     given: a criterion of scores does not see thresholds, and Hamming loss does.
-
-    Parameters
-    ----------
-    scores : array (n, L)
-        Out-of-fold scores.
-    Y : bool array (n, L)
-        The labels.
-    label_weight : array (n, L) or None
-        Prior weights.
-    folds : list of (train, test)
-        Every row is tested once.
-    criterion : Criterion
-        What decides.
-    calibrations, thresholds : sequences of str
-        Names to try, or calibrations and thresholds themselves, which are not changed.
-
-    Returns
-    -------
-    list of dict
-        With keys calibration, threshold, score and hamming_loss.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from mlspl.metrics import CRITERIA
-    >>> Y = np.array([[True, False], [False, True]] * 4)
-    >>> folds = [(np.arange(4), np.arange(4, 8)), (np.arange(4, 8), np.arange(4))]
-    >>> shifted = np.where(Y, 3.0, 1.0)
-    >>> hamming = CRITERIA["hamming_loss"]
-    >>> best, *_ = choose_decision(shifted, Y, None, folds, hamming, ["none"], ["zero", "label"])
-    >>> best["threshold"], best["hamming_loss"]
-    ('label', 0.0)
     """
     hamming = get_criterion("hamming_loss").function
     truth = known_labels(Y, label_weight)

@@ -56,23 +56,7 @@ _OPERATORS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
 
 @dataclass(frozen=True)
 class Expression:
-    """A formula in `t`, such as ``1/(1+t**2)``.
-
-    Parameters
-    ----------
-    text : str
-        Numbers, ``t``, ``pi``, ``e``, ``+ - * / **``, parentheses, and the functions exp, log (ln), sqrt,
-        abs, min, max, sin, cos, tan, atan (arctan), sinh, cosh, tanh, erf and erfc. Anything else is refused.
-
-    Examples
-    --------
-    >>> from mlspl.pacing.expression import Expression
-    >>> float(Expression("1/(1+t**2)")(2.0))
-    0.2
-    >>> Expression("__import__('os').getcwd()")  # doctest: +ELLIPSIS
-    Traceback (most recent call last):
-    mlspl.errors.UserError: the formula "__import__('os').getcwd()" holds a call of something other than a ...
-    """
+    """A formula in `t`, such as ``1/(1+t**2)``."""
 
     text: str
     _tree: ast.expr = field(init=False, repr=False, compare=False)

@@ -30,15 +30,7 @@ class ClosedForms:
 
 
 def find_closed_forms(curve: Any, t: Any, numeric: NumericCurve) -> ClosedForms:
-    """Ask SymPy to invert and to integrate a curve, and keep only answers that agree with the numeric ones.
-
-    Parameters
-    ----------
-    curve, t : sympy.Expr and sympy.Symbol
-        The curve and its variable.
-    numeric : NumericCurve
-        The numeric inverse and penalty of the same curve.
-    """
+    """Ask SymPy to invert and to integrate a curve; keep only answers that agree with the numeric ones."""
     import sympy as sp
 
     v = sp.Symbol("v", positive=True)

@@ -14,11 +14,6 @@ def tag(name: str, /, *content: Content, **attributes: object) -> Markup:
     """Return an element; text in it and the values of its attributes are escaped.
 
     An underscore in an attribute's name stands for a hyphen, one at the end is dropped; None leaves it out.
-
-    Examples
-    --------
-    >>> tag("text", tag("tspan", "1 < 2"), class_="name", text_anchor="end", x=None)
-    Markup('<text class="name" text-anchor="end"><tspan>1 &lt; 2</tspan></text>')
     """
     words = [name]
     words += [

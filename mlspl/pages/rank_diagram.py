@@ -158,13 +158,7 @@ def rank_diagram(title: str, ranks: Mapping[str, float], distance: float) -> Mar
 
 
 def _find_groups(ranks: np.ndarray, distance: float) -> list[tuple[int, int]]:
-    """The largest runs of ascending ranks within the distance, each as its first and last index.
-
-    Examples
-    --------
-    >>> _find_groups(np.array([1.0, 1.5, 2.5, 4.0]), 1.5)
-    [(0, 2), (2, 3)]
-    """
+    """The largest runs of ascending ranks within the distance, each as its first and last index."""
     groups: list[tuple[int, int]] = []
     for first in range(len(ranks)):
         last = int(np.searchsorted(ranks, ranks[first] + distance, side="right")) - 1

@@ -40,26 +40,7 @@ _FOR_FURTHER_TYPES = ("ObjectNode", "FunctionNode", "TreeNode")
 
 
 def check_archive(data: bytes, trusted: Collection[str] = ()) -> None:
-    """Refuse an archive with anything in it that no model of ours has.
-
-    Parameters
-    ----------
-    data : bytes
-        The whole file.
-    trusted : collection of str
-        Further types that are let through.
-
-    Raises
-    ------
-    UserError
-        Says what was refused.
-
-    Examples
-    --------
-    >>> check_archive(b"not an archive")
-    Traceback (most recent call last):
-    mlspl.errors.UserError: it is no model file, or was cut short.
-    """
+    """Refuse an archive with anything in it that no model of ours has."""
     try:
         with ZipFile(io.BytesIO(data)) as archive:
             _check_members(archive, len(data))
@@ -103,17 +84,7 @@ def _check_members(archive: ZipFile, size: int) -> None:
 
 
 def read_member(archive: ZipFile, name: str) -> bytes:
-    """A member of text, of bounded size.
-
-    Examples
-    --------
-    >>> stream = io.BytesIO()
-    >>> with ZipFile(stream, "w", ZIP_DEFLATED) as archive:
-    ...     archive.writestr("mlspl.json", " " * 10**6)
-    ...     read_member(archive, "mlspl.json")
-    Traceback (most recent call last):
-    mlspl.errors.UserError: its mlspl.json is compressed, so mlspl did not write it.
-    """
+    """A member of text, of bounded size."""
     member = archive.getinfo(name)
     # zipfile unfolds a member before it looks at the size announced.
     if member.compress_type != ZIP_STORED:

@@ -24,15 +24,7 @@ _EXECUTION = ("n_jobs", "verbose", "memory")
 
 
 def refuse_functions(model: Any, trusted: frozenset[str]) -> None:
-    """Refuse Python functions and curves that are no text, and say where they are.
-
-    Examples
-    --------
-    >>> from mlspl import BSVMClassifier
-    >>> refuse_functions(BSVMClassifier(kernel=max), frozenset())  # doctest: +ELLIPSIS
-    Traceback (most recent call last):
-    mlspl.errors.UserError: BSVMClassifier.kernel is the Python function max: a model file holds no code....
-    """
+    """Refuse Python functions and curves that are no text, and say where they are."""
     for where, value in _parts(model, _written):
         if isinstance(value, DerivedFunction) and not isinstance(value.source, str):
             raise UserError(
@@ -50,17 +42,7 @@ def refuse_functions(model: Any, trusted: frozenset[str]) -> None:
 
 
 def settle_probabilities(model: Any) -> None:
-    """Have every part prepare its probabilities, so that the file needs no training data.
-
-    Examples
-    --------
-    >>> from mlspl import BSVMClassifier, datasets
-    >>> digits = datasets.load_dataset("digits-traits")
-    >>> model = BSVMClassifier().fit(digits.X[:50], digits.Y[:50])
-    >>> settle_probabilities(model)
-    >>> model._calibration.training is None
-    True
-    """
+    """Have every part prepare its probabilities, so that the file needs no training data."""
     for _, value in list(_parts(model, _written)):
         prepare = getattr(type(value), "_prepare_file", None)
         if prepare is not None:
@@ -73,15 +55,6 @@ def check_values(model: Any, trusted: frozenset[str]) -> None:
     """Refuse values that compiled code, SymPy or a later fit would trust: no type alone makes them harmless.
 
     What says how to run and not what to compute (``n_jobs`` and the like) is set back to its default.
-
-    Examples
-    --------
-    >>> from mlspl import MLkNNClassifier
-    >>> model = MLkNNClassifier()
-    >>> model.predict = str
-    >>> check_values(model, frozenset())
-    Traceback (most recent call last):
-    ValueError: MLkNNClassifier has a part 'predict', which no MLkNNClassifier has
     """
     tables: set[int] = set()
     for where, value in _parts(model):

@@ -59,16 +59,7 @@ def parameters_of(cls: type) -> dict[str, Any]:
 
 
 def check_contents(where: str, value: Any, declared: Mapping[str, Any]) -> None:
-    """Refuse an object with a part that does not look as declared.
-
-    Examples
-    --------
-    >>> from types import SimpleNamespace
-    >>> two = SimpleNamespace(coef_=np.zeros((3, 4)), intercept_=np.zeros(2))
-    >>> check_contents("two", two, {"coef_": "float (labels, features)", "intercept_": "float (labels)"})
-    Traceback (most recent call last):
-    ValueError: two.intercept_ has 2 labels, and elsewhere there are 3
-    """
+    """Refuse an object with a part that does not look as declared."""
     state = vars(value)
     lengths: dict[str, int] = {}
     if isinstance(features := state.get("n_features_in_"), int):

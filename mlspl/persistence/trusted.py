@@ -22,14 +22,7 @@ _MATRICES = (sparse.csr_array, sparse.csr_matrix)
 
 
 def full_name(thing: Any) -> str:
-    """Module and name of a class or function, as model files spell them.
-
-    Examples
-    --------
-    >>> import collections
-    >>> full_name(collections.OrderedDict)
-    'collections.OrderedDict'
-    """
+    """Module and name of a class or function, as model files spell them."""
     return f"{thing.__module__}.{thing.__name__}"
 
 

@@ -30,18 +30,7 @@ _MOST_WORDS = 50_000
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of column.
-
-    Parameters
-    ----------
-    read : callable
-        Data set and position of a column to its cells; a `UserError` where they cannot be of this kind.
-    transform : callable
-        The categories of each column of this kind (None where they are not known) and whether the result is
-        kept sparse, to a transformer of these columns.
-    alone : bool, default=False
-        Whether every column has a transformer of its own, which takes it as a series.
-    """
+    """A kind of column."""
 
     read: Callable[[Dataset, int], np.ndarray]
     transform: Callable[[Sequence[Any], bool], BaseEstimator]

@@ -10,18 +10,6 @@ def read_only(array) -> np.ndarray:
 
     Numba compiles once more for arrays that are read-only, as those that joblib shares between processes
     are. Handing over every input in this form keeps one compiled version, which cannot change it either.
-
-    Parameters
-    ----------
-    array : array-like
-        Copied only if its type or memory order has to change.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> x = np.zeros(3)
-    >>> read_only(x).flags.writeable, np.shares_memory(read_only(x), x), x.flags.writeable
-    (False, True, True)
     """
     view = np.ascontiguousarray(array, dtype=np.float64).view()
     view.flags.writeable = False

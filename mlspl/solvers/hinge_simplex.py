@@ -43,37 +43,6 @@ def minimise_hinges(cost, hinges, heights, max_iter):  # pragma: no cover - comp
     linear between bends, and goes down each to its lowest point, however many hinges bend on the way. When
     steps of length 0 pile up, as they can for ever, the hinges and corners that tie are moved apart by a hair
     until the minimum is found, and then put back.
-
-    Parameters
-    ----------
-    cost : array (p,)
-        Any numbers.
-    hinges : array (p, r)
-        Every column's largest absolute value is 1.
-    heights : array (r,)
-        Positive.
-    max_iter : int
-        At most this many edges.
-
-    Returns
-    -------
-    q : array (p,)
-        The minimiser.
-    objective : float
-        Its value.
-    gap : float
-        How far the value is above a lower bound from the dual program: 0 up to rounding, unless
-        `max_iter` was reached.
-    iterations : int
-        Number of edges walked.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> q, objective, gap, _ = minimise_hinges(
-    ...     np.zeros(2), np.array([[1.0, -1.0], [-1.0, 1.0]]), np.ones(2), 100)
-    >>> q, objective, gap
-    (array([0.5, 0.5]), 0.0, 0.0)
     """
     p, r = cost.shape[0], heights.shape[0]
     program = _Program(cost, hinges, heights)

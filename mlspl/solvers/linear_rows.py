@@ -26,15 +26,7 @@ _intrinsic: Any = extending.intrinsic
 
 
 class Rows:
-    """The rows [x_i, q_i, 1] of features, codes and a constant; the features are not copied.
-
-    Parameters
-    ----------
-    X : CSR matrix or array (n, d)
-        The features, float32 or float64, as C-contiguous rows where they are dense; else they are converted.
-    codes : array (n, m), optional
-        More columns beside X.
-    """
+    """The rows [x_i, q_i, 1] of features, codes and a constant; the features are not copied."""
 
     def __init__(self, X, codes=None):
         self.n, self.n_features = X.shape

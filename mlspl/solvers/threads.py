@@ -16,23 +16,6 @@ def run_threads(work: Callable[..., object], calls: Iterable[tuple], n_threads: 
     `work` is a compiled function that releases the GIL and writes its answer into its arguments, so that
     the result does not depend on the number of threads. When an exception or Ctrl-C arrives, calls
     that have not begun are dropped; only those that are running are waited for.
-
-    Parameters
-    ----------
-    work : callable
-        A numba function compiled with ``nogil=True``.
-    calls : iterable of tuple
-        The arguments of each call.
-    n_threads : int
-        1 runs everything in the calling thread.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> squares = np.zeros(3)
-    >>> run_threads(lambda i: squares.__setitem__(i, i * i), [(0,), (1,), (2,)], n_threads=2)
-    >>> squares
-    array([0., 1., 4.])
     """
     calls = list(calls)
     n_threads = min(n_threads, len(calls))

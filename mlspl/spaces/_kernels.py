@@ -52,24 +52,7 @@ def resolve_gamma(gamma, X) -> float:
 
 
 def kernel_matrix(A, B, kernel, *, gamma=1.0, degree=3, coef0=0.0) -> np.ndarray:
-    """Kernel values between the rows of A and the rows of B, C-contiguous float64.
-
-    Parameters
-    ----------
-    A, B : array or CSR of shape (n_a, d), (n_b, d)
-        With ``kernel="precomputed"`` A already holds the values and B is not looked at.
-    kernel : {"rbf", "linear", "poly", "precomputed"} or callable
-        A callable takes A and B and returns the matrix.
-    gamma, degree, coef0 : float
-        Parameters of the kernels that have them.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> kernel_matrix(np.eye(2), np.eye(2), "linear")
-    array([[1., 0.],
-           [0., 1.]])
-    """
+    """Kernel values between the rows of A and the rows of B, C-contiguous float64."""
     if kernel == "precomputed":
         K = A.toarray() if sparse.issparse(A) else A
     elif callable(kernel):
