@@ -54,8 +54,13 @@ def write_file(path: str | Path, content: str | bytes) -> None:
 
 def check_writable(path: Path) -> None:
     """Say that a file cannot be written before there is something to write."""
-    with _part_of(path) as part:
-        part.touch()
+    try:
+        with _part_of(path) as part:
+            part.touch()
+    except UserError:
+        raise
+    except ValueError as error:
+        raise UserError(f"{path} cannot be written: no file can have this name. Name another.") from error
 
 
 @contextmanager
