@@ -1,6 +1,12 @@
 """Sphinx configuration; `make docs` builds the site and treats warnings as errors."""
 
+import sys
+from pathlib import Path
+
 import mlspl
+
+sys.path.insert(0, str(Path(__file__).parent / "_ext"))
+from public_names import borrowed
 
 project = "mlspl"
 author = "the mlspl developers"
@@ -8,16 +14,19 @@ copyright = "2026, the mlspl developers"
 version = release = mlspl.__version__
 
 extensions = [
+    "mathml",
     "myst_parser",
     "numpydoc",
+    "public_names",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
-    "sphinx.ext.mathjax",
     "sphinx_gallery.gen_gallery",
 ]
 myst_enable_extensions = ["dollarmath", "colon_fence"]
 myst_heading_anchors = 3
 autosummary_generate = True
+autosummary_context = {"borrowed": borrowed}
+templates_path = ["_templates"]
 numpydoc_show_class_members = False
 autodoc_default_options = {"members": True}
 sphinx_gallery_conf = {
@@ -25,10 +34,13 @@ sphinx_gallery_conf = {
     "gallery_dirs": "auto_examples",
     "filename_pattern": r"/plot_",
     "download_all_examples": False,
+    # That page would fetch scripts from elsewhere.
+    "write_computation_times": False,
 }
-exclude_patterns = ["_build", "auto_examples/**/*.ipynb", "auto_examples/README.rst"]
+exclude_patterns = ["_build", "_templates", "auto_examples/**/*.ipynb", "auto_examples/README.rst"]
 # Methods inherited from scikit-learn refer to its glossary and guide.
 suppress_warnings = ["config.cache", "ref.ref", "ref.term"]
 
 html_theme = "furo"
 html_title = "mlspl"
+html_math_renderer = "mathml"

@@ -13,6 +13,7 @@ MEKA = "https://sourceforge.net/projects/meka/files/Datasets"
 _MUSIC = "https://raw.githubusercontent.com/Waikato/meka/9c85c2ebbb2a2f817eaea10e278e3e2800fed8e6/trunk/data"
 
 EMBEDDED = "digits-traits"
+"""The data set that comes with the package."""
 
 
 @dataclass(frozen=True)

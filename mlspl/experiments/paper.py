@@ -3,12 +3,15 @@
 __all__ = ["PAPER_CRITERIA", "PAPER_DATASETS", "PAPER_FUNCTIONS", "PAPER_METHODS", "PUBLISHED", "paper_mean"]
 
 PAPER_DATASETS = ("flags", "emotions", "scene")
-# The algorithm of the paper, as against our own MLSPL.
+"""The data sets of the paper."""
 PUBLISHED = "mlspl-published"
+"""The algorithm of the paper, as against our own MLSPL."""
 PAPER_METHODS = ("bsvm", "ml-knn", "tram", "ranksvm", "ml-loc", PUBLISHED)
+"""The methods the paper compares."""
 PAPER_CRITERIA = ("hamming_loss", "ranking_loss", "one_error", "coverage", "average_precision")
-# The self-paced functions of its Section III-B, in its order.
+"""The criteria of its tables."""
 PAPER_FUNCTIONS = ("arctan", "sigmoid", "tanh", "exponential")
+"""The self-paced functions of its Section III-B, in its order."""
 
 # A row a criterion, a column a method. The printed deviations are left out: those of MLSPL lie far below
 # what ten random splits give, so only means can be compared.

@@ -262,6 +262,7 @@ def sigmoid_loss(z, t, w, a, b):
 CALIBRATIONS: Mapping[str, type[Calibration]] = MappingProxyType(
     {"none": IdentityCalibration, "platt": PlattCalibration, "pooled": PooledCalibration}
 )
+"""The calibrations by their names."""
 """The calibrations by name."""
 
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["PACES", "plot", "save_plot"]
 
 PACES = (0.25, 0.5, 1.0, 2.0)
+"""The paces at which `plot` draws a function."""
 COLUMNS = 4
 # Viridis from dark to light along the pace: told apart with any colour vision, and in grey.
 _COLOURS = {

@@ -17,6 +17,7 @@ from mlspl.solvers.threads import one_library_thread, run_threads
 __all__ = ["LINEAR_LOSSES", "LinearSolution", "solve_linear"]
 
 LINEAR_LOSSES = ("hinge", "squared_hinge", "logistic", "squared", "epsilon_insensitive")
+"""The losses that `solve_linear` minimises."""
 _SMOOTH = {"logistic": LOGISTIC, "squared_hinge": SQUARED_HINGE, "squared": SQUARED}
 _NEWTON_STEPS = 200
 # Visits to rows: at least a thousand each, and more where there are few.
