@@ -81,7 +81,7 @@ def test_the_diagram_places_methods_at_their_ranks():
     np.testing.assert_allclose(sorted(stems), np.linspace(start, end, 5), atol=0.1)
     texts = " ".join(text.get_text() for text in axis.texts)
     assert f"{comparison.ranking.distance:.2f}" in texts
-    bars = [line.get_xdata() for line in axis.lines if line.get_linewidth() > 3]
+    bars = [line.get_xdata() for line in axis.lines if line.get_linewidth() > 2]
     ranks = [np.round(1 + 4 * (np.array(bar) - start) / (end - start)).tolist() for bar in bars]
     assert ranks == [[1, 2], [2, 3], [3, 4], [4, 5]]
 

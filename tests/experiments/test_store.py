@@ -318,7 +318,7 @@ def cannot_be_written(folder):
     is_root = hasattr(os, "geteuid") and os.geteuid() == 0
     for path in folder.iterdir():
         path.chmod(0o444)
-    for parent in (folder, *folder.parents[:3]):
+    for parent in (folder, *folder.parents[:4]):
         parent.chmod(parent.stat().st_mode | 0o555)
     folder.chmod(0o555)
     if is_root:

@@ -27,7 +27,7 @@ WRONG = {
     "C": (-1, 0, np.inf, "1", Fraction(1, 2)),
     "beta": (-1.0, np.nan),
     "codes": ("out-of-sample", 3),
-    "cv": (1, 2.5, None),
+    "cv": (1, 2.5, "five"),
     "degree": (-2, "3"),
     "gamma": ("wide", 0, -1.0),
     "k": (0, 2.5, True),
