@@ -1,6 +1,5 @@
 """Many weighted support vector machines on one shared kernel matrix."""
 
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
@@ -8,6 +7,7 @@ from numba import config
 
 from mlspl.solvers.arrays import read_only
 from mlspl.solvers.smo import solve_label
+from mlspl.solvers.threads import run_threads
 
 __all__ = ["SVMSolution", "solve_svms"]
 
@@ -144,7 +144,9 @@ def solve_svms(
         for label in labels:
             solve_label(label, *given, alpha, decision, summary)
     else:
-        _solve_in_threads(labels, (*given, alpha, decision, summary), stop, n_threads)
+        run_threads(
+            solve_label, [(label, *given, alpha, decision, summary) for label in labels], n_threads, stop
+        )
     if not np.isfinite(decision).all():
         raise ValueError(_NOT_FINITE)
     return SVMSolution(
@@ -157,18 +159,6 @@ def solve_svms(
         violation=summary[:, 3].copy(),
         n_iter=summary[:, 4].astype(np.int64),
     )
-
-
-def _solve_in_threads(labels, given, stop, n_threads) -> None:
-    """Solve in other threads, even if in one: this one is free to hear Ctrl-C and to call off the search."""
-    with ThreadPoolExecutor(n_threads) as pool:
-        try:
-            for future in [pool.submit(solve_label, label, *given) for label in labels]:
-                future.result()
-        except BaseException:
-            stop[0] = True
-            pool.shutdown(cancel_futures=True)
-            raise
 
 
 def _problem(K, Y, C) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -5,28 +5,36 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from threading import Lock
 
+import numpy as np
 from threadpoolctl import threadpool_limits
 
 __all__ = ["one_library_thread", "run_threads"]
 
 
-def run_threads(work: Callable[..., object], calls: Iterable[tuple], n_threads: int) -> None:
+def run_threads(
+    work: Callable[..., object], calls: Iterable[tuple], n_threads: int, stop: np.ndarray | None = None
+) -> None:
     """Call ``work(*arguments)`` for every tuple of arguments, on at most `n_threads` threads.
 
     `work` is a compiled function that releases the GIL and writes its answer into its arguments, so that
     the result does not depend on the number of threads. When an exception or Ctrl-C arrives, calls
-    that have not begun are dropped; only those that are running are waited for.
+    that have not begun are dropped; only those that are running are waited for. Long calls look at `stop[0]`
+    and end when it is true; then even one thread is another than this, which is free to hear Ctrl-C.
     """
     calls = list(calls)
     n_threads = min(n_threads, len(calls))
-    if n_threads <= 1:
+    if n_threads <= 1 and stop is None:
         for arguments in calls:
             work(*arguments)
         return
-    pool = ThreadPoolExecutor(n_threads)
+    pool = ThreadPoolExecutor(max(n_threads, 1))
     try:
         for future in [pool.submit(work, *arguments) for arguments in calls]:
             future.result()
+    except BaseException:
+        if stop is not None:
+            stop[0] = True
+        raise
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
 
