@@ -136,7 +136,9 @@ def best_cut(
     # Sums of weights round; what is equal but for that is equal.
     best = possible & (value >= value[possible].max() - 1e-12)
     cuts = cut_between(lower[best], upper[best])
-    return float(cuts[np.argmin(np.round(np.abs(cuts), 9))])
+    sizes = np.round(np.abs(cuts), 9)
+    nearest = cuts[sizes == sizes.min()]
+    return 0.0 if (nearest == 0).any() else float(nearest[0])
 
 
 def cut_between(lower: NDArray[np.float64], upper: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from sklearn.base import clone
@@ -34,6 +34,7 @@ def tables(draw):
 
 
 @pytest.mark.parametrize("criterion", CRITERIA)
+@example((np.full((2, 1), 1e-300), np.array([[0.0], [1.0]]), np.ones((2, 1))))
 @settings(max_examples=100, deadline=None)
 @given(tables())
 def test_no_cut_is_better_than_the_one_found(criterion, table):
