@@ -11,7 +11,7 @@ from mlspl.solvers.threads import run_threads
 
 __all__ = ["CodeSolution", "solve_codes"]
 
-# Numba keys its cache by this file alone: after a change in hinge_simplex.py, touch this one.
+# Numba keys its cache by this file alone: whoever changes hinge_simplex.py touches this one.
 _FAST = {"contract", "reassoc", "nsz", "nnan"}
 
 

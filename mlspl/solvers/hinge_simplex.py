@@ -284,7 +284,9 @@ def _search(program, vertex, slot, sign, slope, rates):  # pragma: no cover - co
             else:
                 at += bend
                 c += 1
-        if slope + before >= 0.0:
+        # Sums differ by how the compiler groups them: a slope taken for negative can be 0 here, and then
+        # the first hinge left is the end.
+        if slope + before >= 0.0 and less > low:
             high = less
         elif slope + before + at < 0.0 and (more < high or high == count):
             # Once an end is known to be in the range, rounding must not let the last one pass.

@@ -4,6 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from mlspl.solvers import hinge_simplex
 from mlspl.solvers.hinge_simplex import minimise_hinges
 from tests.naive import solvers as naive
 
@@ -33,6 +34,28 @@ def test_equals_the_best_of_all_vertices(program):
     assert objective == pytest.approx(cost @ q + heights @ np.maximum(hinges.T @ q, 0), abs=1e-12)
     assert objective == pytest.approx(naive.minimise_hinges(*program), abs=1e-11)
     assert gap <= 1e-11
+
+
+@pytest.mark.parametrize(
+    "search", [hinge_simplex._search, hinge_simplex._search.py_func], ids=["compiled", "Python"]
+)
+def test_a_slope_whose_sign_depends_on_the_grouping_ends_the_search(search):
+    """(-.3 + .1) + .2 < 0 = -.3 + (.1 + .2) in floating point, and compilers group as they like.
+
+    LLVM 14 met it in test_code_program.py, walked past every hinge, and never came back.
+    """
+    hinges = np.array([[-0.1, -0.2, -0.3], [0.9, 0.8, 0.7]])
+    program = hinge_simplex._Program(np.array([0.1 + 0.2, 0.0]), hinges, np.array([0.1, 0.2, 1.0]))
+    corner = hinge_simplex._Vertex(
+        held=np.array([1]),
+        edges=np.array([[-1.0, 1.0]]),
+        q=np.array([1.0, 0.0]),
+        bends=hinges[0].copy(),
+        sides=np.zeros(3, dtype=np.int8),
+        gradient=program.cost.copy(),
+    )
+    step, entering = search(program, corner, 0, 1.0, -(0.1 + 0.2), np.empty(3))
+    assert (step, entering) in [(pytest.approx(0.2), 2 + 1), (pytest.approx(0.3), 2 + 2)]
 
 
 @pytest.mark.parametrize("seed", range(6))
