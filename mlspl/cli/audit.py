@@ -9,19 +9,7 @@ from rich.console import Console
 from rich.table import Table
 
 from mlspl._text import shown
-from mlspl.cli.reading import (
-    CategoricalOption,
-    DropOption,
-    LabelSepOption,
-    LabelsOption,
-    NaOption,
-    NumericOption,
-    Reading,
-    TextOption,
-    note_columns,
-    open_dataset,
-    split_names,
-)
+from mlspl.cli.reading import Reading, note_columns, open_dataset, with_reading
 from mlspl.cli.sources import STANDARD, counted, file_name, note, notes
 from mlspl.errors import UserError
 
@@ -36,6 +24,7 @@ _MOST_SUSPICIONS = 10
 _SHARES = (0.25, 0.5, 0.75, 0.9)
 
 
+@with_reading()
 def audit(
     data: Annotated[
         str,
@@ -47,13 +36,7 @@ def audit(
     out: Annotated[
         Path, typer.Option("--out", "-o", metavar="DIR", help="Folder for the page and the tables.")
     ],
-    labels: LabelsOption = None,
-    label_sep: LabelSepOption = None,
-    text: TextOption = "",
-    categorical: CategoricalOption = "",
-    numeric: NumericOption = "",
-    drop: DropOption = "",
-    na: NaOption = None,
+    reading: Reading,
     show: Annotated[
         str | None,
         typer.Option(metavar="COLUMN", help="Show this column on the page: text, or file names of pictures."),
@@ -89,12 +72,11 @@ def audit(
 
     _check_folder(out)
     chosen = None if method is None else get_method(method)
-    reading = Reading.of(label_sep, na, drop, text=text, categorical=categorical, numeric=numeric)
-    dataset = open_dataset(data, labels, encode=False, reading=reading)
+    dataset = open_dataset(data, reading)
     names = None if ids is None else [text or "" for text in dataset.texts(ids)]
     texts, images = _read_shown(dataset, show, embed, data, out)
     learnt = dataset if ids is None else dataset.without([ids])
-    schema = Schema.from_dataset(learnt, text=split_names(text))
+    schema = Schema.from_dataset(learnt, text=reading.text)
     table, _ = schema.match(learnt)
     note_columns(learnt, schema, table)
     console = Console(highlight=False)

@@ -8,17 +8,7 @@ from rich.console import Console
 from rich.table import Table
 
 from mlspl._text import shown
-from mlspl.cli.reading import (
-    CategoricalOption,
-    DropOption,
-    LabelSepOption,
-    LabelsOption,
-    NaOption,
-    NumericOption,
-    Reading,
-    TextOption,
-    open_dataset,
-)
+from mlspl.cli.reading import Reading, open_dataset, with_reading
 from mlspl.cli.sources import STANDARD, check_target, counted, file_name, note
 from mlspl.errors import UserError
 
@@ -27,6 +17,7 @@ __all__ = ["correct"]
 _MOST_LABELS = 10
 
 
+@with_reading()
 def correct(
     data: Annotated[
         str, typer.Argument(metavar="DATA", help="The file that was audited, or its known name.")
@@ -37,13 +28,7 @@ def correct(
     out: Annotated[
         Path, typer.Option("--out", "-o", metavar="FILE", help="The corrected copy, of the same format.")
     ],
-    labels: LabelsOption = None,
-    label_sep: LabelSepOption = None,
-    text: TextOption = "",
-    categorical: CategoricalOption = "",
-    numeric: NumericOption = "",
-    drop: DropOption = "",
-    na: NaOption = None,
+    reading: Reading,
 ) -> None:
     """Apply reviewed decisions to a copy of the data.
 
@@ -56,9 +41,8 @@ def correct(
 
     if data == STANDARD:
         raise UserError("a copy of standard input cannot be corrected. Name the file.")
-    check_target(out, data, decisions, labels)
-    reading = Reading.of(label_sep, na, drop, text=text, categorical=categorical, numeric=numeric)
-    dataset = open_dataset(data, labels, encode=False, reading=reading)
+    check_target(out, data, decisions, reading.labels)
+    dataset = open_dataset(data, reading)
     decided = read_decisions(decisions, dataset)
     changes = decided[
         ~((decided["given"] == decided["value"]) | decided[["given", "value"]].isna().all(axis=1))

@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.table import Table
 
 from mlspl._text import shown
-from mlspl.cli.reading import DropOption, LabelSepOption, LabelsOption, NaOption, Reading, open_dataset
+from mlspl.cli.reading import Reading, open_dataset, with_reading
 from mlspl.cli.sources import check_target, notes
 
 __all__ = ["app"]
@@ -44,14 +44,14 @@ def list_command() -> None:
 
 
 @app.command("info", epilog="Example: mlspl datasets info emotions")
+@with_reading("labels", "label_sep")
 def info_command(
     source: Annotated[str, typer.Argument(metavar="NAME-or-FILE", help="A known name, or a file of yours.")],
-    labels: LabelsOption = None,
-    label_sep: LabelSepOption = None,
+    reading: Reading,
     every: Annotated[bool, typer.Option("--all", help=f"Show all labels, not {_SHOWN_LABELS}.")] = False,
 ) -> None:
     """Show the size of a data set, its label statistics, and the imbalance of every label."""
-    dataset = open_dataset(source, labels, encode=False, reading=Reading(label_sep))
+    dataset = open_dataset(source, reading)
     statistics = dataset.describe()
     summary = Table(title=shown(dataset.name), show_header=False)
     summary.add_column(style="bold")
@@ -111,20 +111,17 @@ def fetch_command(
 
 
 @app.command("convert", epilog="Example: mlspl datasets convert emotions emotions.csv")
+@with_reading("labels", "label_sep", "drop", "na")
 def convert_command(
     source: Annotated[str, typer.Argument(metavar="IN", help="A known name, or a file of yours.")],
     target: Annotated[Path, typer.Argument(metavar="OUT", help="A file; its suffix says the format.")],
-    labels: LabelsOption = None,
-    label_sep: LabelSepOption = None,
-    na: NaOption = None,
-    drop: DropOption = "",
+    reading: Reading,
 ) -> None:
     """Write a data set as ARFF, CSV or Parquet, with the XML that names its labels, or as svmlight."""
-    check_target(target, source, labels)
+    check_target(target, source, reading.labels)
     from mlspl.datasets import write_dataset
 
     holds_categories = target.suffix.lower() in (".arff", ".csv", ".tsv", ".parquet")
-    reading = Reading.of(label_sep, na, drop)
-    dataset = open_dataset(source, labels, encode=not holds_categories, reading=reading)
+    dataset = open_dataset(source, reading, encode=not holds_categories)
     path = write_dataset(dataset, target)
     Console(soft_wrap=True).print(f"{shown(str(dataset))}\nwritten to {shown(str(path))}", highlight=False)

@@ -14,19 +14,7 @@ from mlspl._files import replacing
 from mlspl._progress import show_progress
 from mlspl._text import shown
 from mlspl.cli.names import CRITERION_NAMES, METHOD_NAMES
-from mlspl.cli.reading import (
-    CategoricalOption,
-    DropOption,
-    LabelSepOption,
-    LabelsOption,
-    NaOption,
-    NumericOption,
-    Reading,
-    TextOption,
-    note_columns,
-    open_dataset,
-    split_names,
-)
+from mlspl.cli.reading import Reading, note_columns, open_dataset, with_reading
 from mlspl.cli.scores import criteria_table, plain, score_rows
 from mlspl.cli.sources import STANDARD, check_target, counted, file_name, notes
 from mlspl.errors import UserError
@@ -40,6 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["fit"]
 
 
+@with_reading()
 def fit(
     data: Annotated[
         str,
@@ -51,13 +40,7 @@ def fit(
     out: Annotated[
         str, typer.Option("--out", "-o", metavar="FILE", help="The model file, such as model.skops.")
     ],
-    labels: LabelsOption = None,
-    label_sep: LabelSepOption = None,
-    text: TextOption = "",
-    categorical: CategoricalOption = "",
-    numeric: NumericOption = "",
-    drop: DropOption = "",
-    na: NaOption = None,
+    reading: Reading,
     method: Annotated[
         str, typer.Option(help=f"One of {', '.join(METHOD_NAMES)}; a + behind it has the decision tuned too.")
     ] = "mlspl",
@@ -91,7 +74,7 @@ def fit(
     is scaled. Unknown labels (? or empty) are left out. All of it is in the
     model file, which is safe to share.
     """
-    check_target(out, data, labels)
+    check_target(out, data, reading.labels)
     from mlspl.metrics import get_criterion
     from mlspl.model_selection import protocol_split
     from mlspl.recipes import Recipe, Schema, get_method
@@ -102,9 +85,8 @@ def fit(
     if test_size is not None and not 0 < test_size < 1:
         raise UserError(f"--test-size is a share between 0 and 1, such as 0.3; it is {test_size:g}.")
     console = Console(stderr=out == STANDARD, highlight=False)
-    reading = Reading.of(label_sep, na, drop, text=text, categorical=categorical, numeric=numeric)
-    dataset = open_dataset(data, labels, encode=False, reading=reading)
-    recipe = Recipe(chosen, Schema.from_dataset(dataset, text=split_names(text)), seed)
+    dataset = open_dataset(data, reading)
+    recipe = Recipe(chosen, Schema.from_dataset(dataset, text=reading.text), seed)
     table, _ = recipe.schema.match(dataset)
     note_columns(dataset, recipe.schema, table)
     n_features = recipe.schema.n_features

@@ -1,7 +1,9 @@
 """How the commands read files: the options that say what a file does not, kept in the model for new rows."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import wraps
+from inspect import Signature, signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -16,60 +18,19 @@ if TYPE_CHECKING:
     from mlspl.recipes import Schema
 
 __all__ = [
-    "CategoricalOption",
-    "DropOption",
-    "LabelSepOption",
-    "LabelsOption",
-    "NaOption",
-    "NumericOption",
     "Reading",
-    "TextOption",
     "note_columns",
     "open_dataset",
     "open_labelled",
     "open_rows",
     "parse_labels",
     "split_names",
+    "with_reading",
 ]
 
 _NAMES = "Names with commas between."
 # Their labels are in a file beside them.
 _ARRAYS = (".npy", ".npz")
-
-LabelsOption = Annotated[
-    str | None,
-    typer.Option(
-        "--labels",
-        metavar="WHICH",
-        help="Label columns of a file: an XML, names with commas between, a pattern such as 'TAG_*', or "
-        "their number (negative: the last columns); or the one column that holds the labels of each row, as "
-        "a|b. By default the XML beside the file, MEKA's -C, or a column called labels or tags.",
-    ),
-]
-LabelSepOption = Annotated[
-    str | None,
-    typer.Option(
-        "--label-sep", metavar="SIGN", help="What separates the labels in a column that holds several."
-    ),
-]
-NaOption = Annotated[
-    str | None,
-    typer.Option(
-        "--na",
-        metavar="VALUES",
-        help="Words for a missing value, commas between, in place of ?, NA, nan, null and the like.",
-    ),
-]
-DropOption = Annotated[str, typer.Option("--drop", metavar="COLUMNS", help=f"Leave columns out. {_NAMES}")]
-CategoricalOption = Annotated[
-    str, typer.Option("--categorical", metavar="COLUMNS", help=f"Take numbers for categories. {_NAMES}")
-]
-NumericOption = Annotated[
-    str, typer.Option("--numeric", metavar="COLUMNS", help=f"Refuse what is no number there. {_NAMES}")
-]
-TextOption = Annotated[
-    str, typer.Option("--text", metavar="COLUMNS", help=f"Learn from the words of text (TF-IDF). {_NAMES}")
-]
 
 
 def split_names(text: str | None) -> list[str]:
@@ -81,24 +42,64 @@ def split_names(text: str | None) -> list[str]:
 class Reading:
     """What a user said about a file that the file does not say itself."""
 
+    labels: str | None = None
     label_sep: str | None = None
     na_values: Sequence[str] | None = None
     drop: Sequence[str] = ()
     kinds: Mapping[str, str] | None = None
 
     @classmethod
-    def of(cls, label_sep: str | None, na: str | None, drop: str, **columns: str) -> "Reading":
-        """Read the options; `columns` are names by kind."""
+    def of(
+        cls,
+        labels: Annotated[
+            str | None,
+            typer.Option(
+                metavar="WHICH",
+                help="Label columns of a file: an XML, names with commas between, a pattern such as 'TAG_*', "
+                "or their number (negative: the last columns); or the one column that holds the labels of "
+                "each row, as a|b. By default the XML beside the file, MEKA's -C, or a column called labels "
+                "or tags.",
+            ),
+        ] = None,
+        label_sep: Annotated[
+            str | None,
+            typer.Option(metavar="SIGN", help="What separates the labels in a column that holds several."),
+        ] = None,
+        text: Annotated[
+            str, typer.Option(metavar="COLUMNS", help=f"Learn from the words of text (TF-IDF). {_NAMES}")
+        ] = "",
+        categorical: Annotated[
+            str, typer.Option(metavar="COLUMNS", help=f"Take numbers for categories. {_NAMES}")
+        ] = "",
+        numeric: Annotated[
+            str, typer.Option(metavar="COLUMNS", help=f"Refuse what is no number there. {_NAMES}")
+        ] = "",
+        drop: Annotated[str, typer.Option(metavar="COLUMNS", help=f"Leave columns out. {_NAMES}")] = "",
+        na: Annotated[
+            str | None,
+            typer.Option(
+                metavar="VALUES",
+                help="Words for a missing value, commas between, in place of ?, NA, nan, null and the like.",
+            ),
+        ] = None,
+    ) -> "Reading":
+        """Read the options, which `with_reading` gives to a command."""
         kinds: dict[str, str] = {}
-        for kind, names in columns.items():
+        for kind, names in (("text", text), ("categorical", categorical), ("numeric", numeric)):
             for name in split_names(names):
                 if kinds.setdefault(name, kind) != kind:
                     raise UserError(f"column {name!r} cannot be both {kinds[name]} and {kind}.")
-        return cls(label_sep or None, None if na is None else split_names(na), split_names(drop), kinds)
+        na_values = None if na is None else split_names(na)
+        return cls(labels, label_sep or None, na_values, split_names(drop), kinds)
+
+    @property
+    def text(self) -> list[str]:
+        """The columns to learn words from."""
+        return [name for name, kind in (self.kinds or {}).items() if kind == "text"]
 
     def options(self) -> dict[str, Any]:
-        """The arguments of `read_dataset`."""
-        return {name: getattr(self, name) for name in self.__dataclass_fields__}
+        """The arguments of `read_dataset`, but the labels."""
+        return {name: getattr(self, name) for name in ("label_sep", "na_values", "drop", "kinds")}
 
     def to_json(self, dataset: "Dataset") -> dict[str, Any]:
         """What a model file keeps of it, to read new rows in the same way."""
@@ -120,27 +121,41 @@ def parse_labels(text: str | None) -> str | int | list[str] | None:
     return text.split(",") if "," in text else text
 
 
-def open_dataset(
-    source: str,
-    labels: str | Sequence[str] | None = None,
-    encode: bool = True,
-    reading: Reading | None = None,
-) -> "Dataset":
+def with_reading(*names: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Give a command these options of `Reading.of`, or all of them, in place of its parameter `reading`."""
+    known = signature(Reading.of).parameters
+    options = [known[name] for name in names or known]
+
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        @wraps(command)
+        def run(**given: Any) -> None:
+            told = {option.name: given.pop(option.name) for option in options}
+            command(reading=Reading.of(**told), **given)
+
+        parameters = list(signature(command).parameters.values())
+        place = [parameter.name for parameter in parameters].index("reading")
+        parameters[place : place + 1] = options
+        run.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
+        return run
+
+    return decorate
+
+
+def open_dataset(source: str, reading: Reading, encode: bool = False) -> "Dataset":
     """The registered data set of that name, the file of that path, or standard input if it is ``-``.
 
-    What was left out is said on stderr. `labels` is what ``--labels`` takes, or a list of names.
+    What was left out is said on stderr.
     """
     from mlspl.datasets import find_entry, list_datasets, load_dataset, read_dataset
 
     if source in list_datasets():
-        if labels is not None or (reading is not None and any(reading.options().values())):
+        if reading.labels is not None or any(reading.options().values()):
             raise UserError(f"{source} is known by name, labels and all. --labels is for files of your own.")
         return load_dataset(source, encode=encode)
     if source != STANDARD and not Path(source).exists() and not Path(source).suffix:
         find_entry(source)
-    which = parse_labels(labels) if labels is None or isinstance(labels, str) else list(labels)
     with spooled(source) as path:
-        return read_dataset(path, which, encode, **(reading or Reading()).options())
+        return read_dataset(path, parse_labels(reading.labels), encode, **reading.options())
 
 
 def note_columns(dataset: "Dataset", schema: "Schema", table: Any) -> None:
