@@ -91,7 +91,8 @@ def argument_lists(draw, path, options):
             place = draw(st.integers(0, len(arguments)))
             arguments[place : place + draw(st.integers(0, 3))] = draw(st.lists(values, max_size=2))
     # What would train for hours only lists what it would do.
-    return [*path, *(["--dry-run"] if path == ("reproduce",) else []), *arguments]
+    alone = ["--jobs", "1"] if path == ("compare",) and "--methods" in arguments else []
+    return [*path, *(["--dry-run"] if path == ("reproduce",) else []), *arguments, *alone]
 
 
 @pytest.fixture(scope="module")

@@ -1,6 +1,5 @@
 """`mlspl audit`: which labels of a file are probably wrong, and a page to review them on."""
 
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,7 +9,7 @@ from rich.table import Table
 
 from mlspl._text import shown
 from mlspl.cli.reading import Reading, note_columns, open_dataset, with_reading
-from mlspl.cli.sources import STANDARD, counted, file_name, note, notes
+from mlspl.cli.sources import STANDARD, check_folder, counted, file_name, note, notes
 from mlspl.errors import UserError
 
 if TYPE_CHECKING:
@@ -70,7 +69,7 @@ def audit(
     from mlspl.pages import write_audit_folder
     from mlspl.recipes import Recipe, Schema, encode_table, get_method
 
-    _check_folder(out)
+    check_folder(out)
     chosen = None if method is None else get_method(method)
     dataset = open_dataset(data, reading)
     names = None if ids is None else [text or "" for text in dataset.texts(ids)]
@@ -114,15 +113,6 @@ def audit(
     _print(found, names, console)
     page, *tables = (shown(str(path)) for path in paths)
     console.print(f"Wrote {', '.join(tables)}\nOpen {page} in a browser to review.", soft_wrap=True)
-
-
-def _check_folder(out: Path) -> None:
-    if out.exists() and not out.is_dir():
-        raise UserError(f"{out} is a file. Name a folder for the page and the tables.")
-    if not out.exists() and not out.parent.is_dir():
-        raise UserError(f"the folder {out.parent} does not exist. Make it first.")
-    if not os.access(out if out.exists() else out.parent, os.W_OK):
-        raise UserError(f"the folder {out} cannot be written to. Name another.")
 
 
 def _with_names(dataset: "Dataset"):

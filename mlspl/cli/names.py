@@ -16,6 +16,7 @@ METHOD_NAMES = (
     "mlspl-cv",
     "forest",
     "extra-trees",
+    "logistic",
 )
 
 CRITERION_NAMES = (

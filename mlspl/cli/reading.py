@@ -34,8 +34,8 @@ _ARRAYS = (".npy", ".npz")
 
 
 def split_names(text: str | None) -> list[str]:
-    """The names in a list with commas between."""
-    return [name.strip() for name in (text or "").split(",") if name.strip()]
+    """The names in a list with commas between, each once."""
+    return list(dict.fromkeys(name.strip() for name in (text or "").split(",") if name.strip()))
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,5 @@
 """`mlspl reproduce`: the paper's experiments, resumable."""
 
-import shlex
-import sys
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -10,25 +8,29 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
-from mlspl._progress import show_progress
-from mlspl._text import printable, shown
-from mlspl.cli.sources import notes
+from mlspl._text import printable
+from mlspl.cli.reading import Reading, split_names, with_reading
+from mlspl.cli.sources import check_folder, notes
+from mlspl.cli.trials import open_datasets, report_trials
 from mlspl.errors import UserError
 
 if TYPE_CHECKING:
     from mlspl.datasets import Dataset
-    from mlspl.experiments import Outcome, Store, Trial
+    from mlspl.experiments import Trial
 
 __all__ = ["reproduce"]
 
 _SPLITS, _QUICK_SPLITS = 10, 2
-_MOST_ERRORS = 5
 
 
+@with_reading()
 def reproduce(
     datasets: Annotated[
         str,
-        typer.Option(help="Data sets, by commas.", show_default="digits-traits and the paper's three"),
+        typer.Option(
+            help="Data sets, or files of your own, by commas.",
+            show_default="digits-traits and the paper's three",
+        ),
     ] = "",
     methods: Annotated[str, typer.Option(help="Methods, by commas.", show_default="the paper's six")] = "",
     splits: Annotated[
@@ -56,59 +58,36 @@ def reproduce(
     out: Annotated[Path, typer.Option(help="Folder for results.db, tables and figures.")] = Path("results"),
     quick: Annotated[bool, typer.Option("--quick", help="Embedded data, few splits.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="List the trials and run none.")] = False,
+    *,
+    reading: Reading,
 ) -> None:
     """Run six methods on the paper's data sets; print its tables and ours.
 
     Results are kept in OUT/results.db: the same command goes on where an earlier one stopped.
+    Of files of your own, --labels and the options behind it say how to read them.
     """
     from mlspl import experiments
 
     console = Console(highlight=False)
-    chosen = _names(methods) or list(experiments.PAPER_METHODS)
-    paced = [] if functions == "none" or experiments.PUBLISHED not in chosen else _names(functions)
+    check_folder(out)
+    chosen = split_names(methods) or list(experiments.PAPER_METHODS)
+    paced = [] if functions == "none" or experiments.PUBLISHED not in chosen else split_names(functions)
     if not functions and experiments.PUBLISHED in chosen:
         paced = list(experiments.PAPER_FUNCTIONS)
-    data = _load(_names(datasets), quick, console)
+    data = _load(split_names(datasets), reading, quick, console)
     trials = experiments.plan_trials(
         data,
         chosen,
         splits=splits or (_QUICK_SPLITS if quick else _SPLITS),
-        train=[_share(text) for text in _names(train)],
+        train=[_share(text) for text in split_names(train)],
         corruption=corrupt,
         tune=tune,
         functions=paced,
     )
-    path = out / "results.db"
     if dry_run:
-        _list(trials, path, console)
+        _list(trials, out / "results.db", console)
         return
-    out.mkdir(parents=True, exist_ok=True)
-    with notes():
-        store = experiments.Store(path)
-    with store:
-        _run(trials, data, store, jobs, scheduler, console)
-        results = experiments.write_results(store, trials, out, paced)
-        command = shlex.join(["mlspl", *sys.argv[1:]])
-        report = experiments.write_report(store, out / "report.html", trials, data, command)
-        failed = store.failed()
-    for table in (
-        *experiments.rich_tables(results.summary, console.width),
-        experiments.ranks_table(results.comparisons),
-        experiments.wins_table(results.comparisons),
-    ):
-        if table is not None:
-            console.print(table)
-    errors = [(trial, failed[trial.key]) for trial in trials if trial.key in failed]
-    _report_errors(errors, console)
-    console.print(f"Results: {shown(str(path))}", soft_wrap=True)
-    for file in (*results.files, report):
-        console.print(f"  {shown(str(file))}", soft_wrap=True)
-    if errors:
-        raise typer.Exit(1)
-
-
-def _names(text: str) -> list[str]:
-    return list(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
+    report_trials(trials, data, out, console, jobs=jobs, scheduler=scheduler, functions=paced)
 
 
 def _share(text: str) -> float:
@@ -118,13 +97,13 @@ def _share(text: str) -> float:
         raise UserError(f"--train takes shares such as 0.3 or 0.3,0.5; {text!r} is no number.") from None
 
 
-def _load(names: list[str], quick: bool, console: Console) -> dict[str, "Dataset"]:
+def _load(names: list[str], reading: Reading, quick: bool, console: Console) -> dict[str, "Dataset"]:
     """Load the sets the user named, or those of the default list that can be had."""
     from mlspl.datasets import EMBEDDED, load_dataset
     from mlspl.experiments import PAPER_DATASETS
 
-    if names:
-        return {name: load_dataset(name, encode=False) for name in names}
+    if names or reading != Reading.of():
+        return open_datasets(names, reading)
     data = {EMBEDDED: load_dataset(EMBEDDED, encode=False)}
     if quick:
         return data
@@ -169,44 +148,3 @@ def _list(trials: list["Trial"], path: Path, console: Console) -> None:
     console.print(
         f"{len(trials)} trials: " + ", ".join(f"{count} {state}" for state, count in states.items())
     )
-
-
-def _run(trials, data, store: "Store", jobs, scheduler, console: Console) -> None:
-    from mlspl.experiments import run_trials
-
-    finished = store.finished()
-    done = sum(trial.key in finished for trial in trials)
-    if done:
-        console.print(f"{done} of {len(trials)} trials were done before.")
-    failed = 0
-    try:
-        with show_progress("trials", len(trials), done=done, lines=True, console=console) as advance:
-
-            def report(trial: "Trial", outcome: "Outcome | None") -> None:
-                nonlocal failed
-                failed += outcome is not None and outcome.failed
-                advance(f"{failed} failed, {trial.dataset} {trial.method} {trial.split}")
-
-            run_trials(trials, data, store, jobs, scheduler, report)
-    except KeyboardInterrupt:
-        finished = store.finished()
-        done = sum(trial.key in finished for trial in trials)
-        console.print(
-            f"Stopped with {done} of {len(trials)} trials done; the same command goes on from there.",
-            markup=False,
-        )
-        raise typer.Exit(130) from None
-
-
-def _report_errors(errors: list[tuple["Trial", str]], console: Console) -> None:
-    if not errors:
-        return
-    count = "1 trial failed; the same command tries it again:"
-    if len(errors) > 1:
-        count = f"{len(errors)} trials failed; the same command tries them again:"
-    console.print(count, style="bold red")
-    for trial, error in errors[:_MOST_ERRORS]:
-        text = f"{trial.method} on split {trial.split} of {trial.dataset}: {error}"
-        console.print(f"  {printable(text)}", markup=False)
-    if len(errors) > _MOST_ERRORS:
-        console.print(f"  and {len(errors) - _MOST_ERRORS} more, in the store's column `error`")

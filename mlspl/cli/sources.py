@@ -18,6 +18,7 @@ from mlspl.errors import UserError
 
 __all__ = [
     "STANDARD",
+    "check_folder",
     "check_target",
     "counted",
     "file_name",
@@ -93,6 +94,17 @@ def check_target(out: str | Path, *inputs: str | Path | None) -> None:
     if path.exists() and not os.access(path, os.W_OK):
         raise UserError(f"{path} is write-protected. Name another file.")
     check_writable(path)
+
+
+def check_folder(out: Path) -> None:
+    """Refuse a folder that cannot be made or written to, before any work is done for it."""
+    if out.exists() and not out.is_dir():
+        raise UserError(f"{out} is a file. Name a folder.")
+    above = out
+    while not above.exists() and above != above.parent:
+        above = above.parent
+    if not above.is_dir() or not os.access(above, os.W_OK):
+        raise UserError(f"the folder {out} cannot be written to. Name another.")
 
 
 def counted(number: int, what: str) -> str:

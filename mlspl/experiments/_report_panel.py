@@ -36,11 +36,12 @@ def describe_block(
     splits = sorted(set(summary["splits"]))
     counted = f"{splits[0]} to {splits[-1]} splits" if len(splits) > 1 else f"{splits[0]} splits"
     counted = "1 split" if splits == [1] else counted
+    facts = f"{100 * first['train']:g} % of the rows to train on, {counted}"
     pairs, pairs_note = _list_pairs(block, comparisons)
     unpaced = standard[standard["method"] == "ml-loc"]
     return {
         "name": block,
-        "facts": f"{100 * first['train']:g} % of the rows to train on, {counted}",
+        "facts": f"{first['folds']}-fold cross-validation" if first["folds"] else facts,
         "scores": _list_scores(summary),
         "score_charts": _draw_scores(summary),
         "has_paper": bool(summary["paper"].notna().any()),

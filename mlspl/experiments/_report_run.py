@@ -32,6 +32,7 @@ def describe_run(frame: pd.DataFrame, datasets: Mapping[str, Dataset], command: 
         "n_failed": failed,
         "datasets": _list_datasets(frame, datasets),
         "methods": _list_methods(frame),
+        "folds": int(frame["folds"].max()),
         "corruption": ", ".join(kind for kind in dict.fromkeys(frame["corruption"]) if kind),
         "environment": _environment(frame),
     }

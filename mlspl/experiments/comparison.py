@@ -219,7 +219,7 @@ def _read_csv(path: Path) -> pd.DataFrame:
         if column not in table:
             raise UserError(
                 f"{path} has no column {column!r}; a table to compare has the columns dataset, method, split "
-                "and one for each criterion."
+                "and one for each criterion. If these are data, name the --methods to compare on them."
             )
     if table.empty:
         raise UserError(f"{path} has a header and no rows: there is nothing to compare.")

@@ -8,6 +8,7 @@ from rich.text import Text
 
 from mlspl._text import printable, shown
 from mlspl.experiments.comparison import Comparison
+from mlspl.experiments.statistics import fewest_splits
 from mlspl.recipes import method_title
 
 __all__ = ["pairs_table", "ranks_table", "wins_table"]
@@ -67,7 +68,10 @@ def wins_table(comparisons: Sequence[Comparison], alpha: float = 0.05) -> Group 
         return None
     title = f"Pairs significantly better–worse (Wilcoxon over splits, Holm, α = {alpha:g})"
     if not any((comparison.pairs["p_holm"] < alpha).any() for comparison in tested):
-        return _titled(title, "none")
+        pairs = max((len(part) for one in tested for _, part in one.pairs.groupby("block")))
+        needed = fewest_splits(pairs, alpha)
+        few = max(one.pairs["blocks"].max() for one in tested) < needed
+        return _titled(title, f"none, nor can there be: it takes {needed} splits" if few else "none")
     table = Table(box=None, pad_edge=False)
     table.add_column("", no_wrap=True)
     for comparison in tested:

@@ -12,7 +12,7 @@ from typing import Any
 from mlspl.datasets import Dataset, corrupt
 from mlspl.experiments.trial import Outcome, Trial, parse_corruption
 from mlspl.metrics import score_all, score_others
-from mlspl.model_selection import protocol_split
+from mlspl.model_selection import IterativeStratification, protocol_split
 from mlspl.recipes import Recipe, Schema, get_method, take_rows
 from mlspl.solvers import one_library_thread
 
@@ -30,7 +30,7 @@ def run_trial(trial: Trial, dataset: Dataset) -> Outcome:
     """Run a trial; an exception becomes its outcome's `error`.
 
     Everything random is seeded by the split, and the numerical libraries work on one thread: the same trial
-    gives the same scores in whatever process, order or company it runs.
+    gives the same scores in whatever process, order or company it runs. Columns of text are learnt from.
 
     Parameters
     ----------
@@ -72,9 +72,10 @@ def run_trial(trial: Trial, dataset: Dataset) -> Outcome:
 
 
 def _run(trial: Trial, dataset: Dataset) -> dict[str, Any]:
-    recipe = Recipe(get_method(trial.method), Schema.from_dataset(dataset), trial.split)
+    text = [name for name in dataset.feature_names if dataset.kind(name) == "text"]
+    recipe = Recipe(get_method(trial.method), Schema.from_dataset(dataset, text), trial.split)
     table, _ = recipe.schema.match(dataset)
-    train, test = protocol_split(dataset.Y.shape[0], trial.split, trial.train)
+    train, test = _split(trial, dataset.Y)
     X_train, X_test = (take_rows(table, rows) for rows in (train, test))
     Y_train, Y_test = dataset.Y[train], dataset.Y[test]
     if trial.corruption:
@@ -99,6 +100,14 @@ def _run(trial: Trial, dataset: Dataset) -> dict[str, Any]:
         "history": getattr(model[-1], "history_", None),
         "validation": getattr(model[-1], "cv_results_", None),
     }
+
+
+def _split(trial: Trial, Y: Any) -> tuple[Any, Any]:
+    """The rows to train and to test on."""
+    if not trial.folds:
+        return protocol_split(Y.shape[0], trial.split, trial.train)
+    repetition, fold = divmod(trial.split, trial.folds)
+    return list(IterativeStratification(trial.folds, random_state=repetition).split(Y, Y))[fold]
 
 
 def _reset_peak_memory() -> None:

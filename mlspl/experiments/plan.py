@@ -24,6 +24,7 @@ def plan_trials(
     corruption: str = "",
     tune: str = "",
     functions: Iterable[str] = (),
+    folds: int = 0,
 ) -> list[Trial]:
     """List the trials of all methods on all splits of all data sets.
 
@@ -43,6 +44,8 @@ def plan_trials(
         Criterion of the inner cross-validation.
     functions : iterable of str
         Self-paced functions to run the published MLSPL with as well.
+    folds : int, default=0
+        Cross-validate by so many folds, in place of `splits` and `train`.
 
     Returns
     -------
@@ -56,6 +59,9 @@ def plan_trials(
     >>> len(plan_trials(digits, ["bsvm", "ml-knn"], splits=3))
     6
     """
+    if folds:
+        _check_folds(folds, datasets)
+        splits, train = folds, [round(1 - 1 / folds, 12)]
     if splits < 1:
         raise UserError(f"There must be at least one split; {splits} were asked for.")
     if splits > MOST_SPLITS:
@@ -74,10 +80,18 @@ def plan_trials(
         changed = {"pace_function": [name] if tune else name}
         settings.append((PUBLISHED, get_method(PUBLISHED).settings(tune) | changed))
     trials = [
-        Trial(dataset, checksum, method, parameters, split, share, corruption, tune)
+        Trial(dataset, checksum, method, parameters, split, share, corruption, tune, folds=folds)
         for dataset, checksum in ((name, data.fingerprint()) for name, data in datasets.items())
         for share in train
         for method, parameters in settings
         for split in range(splits)
     ]
     return list({trial.key: trial for trial in trials}.values())
+
+
+def _check_folds(folds: int, datasets: Mapping[str, Dataset]) -> None:
+    if folds < 2:
+        raise UserError(f"Cross-validation takes 2 folds or more; {folds} were asked for.")
+    for name, data in datasets.items():
+        if folds > data.Y.shape[0]:
+            raise UserError(f"{name} has {data.Y.shape[0]} rows: there cannot be {folds} folds of them.")

@@ -51,8 +51,9 @@ def standard_trials(trials: pd.DataFrame) -> pd.DataFrame:
 
 
 def criteria_in(scores: pd.DataFrame) -> list[str]:
-    """Return those of the five criteria that the table has, in the order of the paper."""
-    return [name for name in FIVE if name in scores]
+    """Return those of the five criteria that the table has, in the order of the paper, and those tuned by."""
+    tuned = [name for name in scores.get("tune", ()) if name in CRITERIA]
+    return [name for name in dict.fromkeys((*FIVE, *tuned)) if name in scores]
 
 
 def summarise(scores: pd.DataFrame) -> pd.DataFrame:
@@ -81,6 +82,7 @@ def summarise(scores: pd.DataFrame) -> pd.DataFrame:
                     **{"block": block, "dataset": first["dataset"], "criterion": criterion},
                     **{"variant": variant, "method": first["method"]},
                     **{"train": first["train"], "corruption": first["corruption"], "tune": first["tune"]},
+                    "folds": first["folds"],
                     **{"mean": group[criterion].mean(), "std": group[criterion].std(), "splits": len(group)},
                     "paper": np.nan if paper is None else paper,
                 }
@@ -94,7 +96,7 @@ def summarise(scores: pd.DataFrame) -> pd.DataFrame:
 
 
 def _blocks(trials: pd.DataFrame) -> pd.Series:
-    several_shares = trials["train"].nunique() > 1
+    several_shares = len(trials[["train", "folds"]].drop_duplicates()) > 1
     several_contents = trials.groupby("dataset")["fingerprint"].nunique() > 1
 
     def name(trial: pd.Series) -> str:
@@ -102,7 +104,8 @@ def _blocks(trials: pd.DataFrame) -> pd.Series:
         if several_contents[trial["dataset"]]:
             parts.append(trial["fingerprint"][:8])
         if several_shares:
-            parts.append(f"{100 * trial['train']:g} % training")
+            share = f"{100 * trial['train']:g} % training"
+            parts.append(f"{trial['folds']} folds" if trial["folds"] else share)
         if trial["corruption"]:
             parts.append(trial["corruption"])
         return ", ".join(parts)

@@ -24,7 +24,7 @@ __all__ = ["Store", "StoreError", "is_database"]
 
 # "mlsp" in ASCII, in the header of every file of ours; the version counts changes of the table below.
 _APPLICATION_ID = 0x6D6C7370
-_SCHEMA_VERSION = 1
+_SCHEMA_VERSION = 2
 _BUSY_SECONDS = 60.0
 
 _SCHEMA = """
@@ -51,9 +51,12 @@ CREATE TABLE trial (
     validation TEXT,
     host TEXT NOT NULL,
     versions TEXT NOT NULL,
-    recorded TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))
+    recorded TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')),
+    folds INTEGER NOT NULL DEFAULT 0
 )
 """
+# From the version before, which knew no cross-validation.
+_UPDATE = "ALTER TABLE trial ADD COLUMN folds INTEGER NOT NULL DEFAULT 0"
 _COLUMNS = ["key", *(field.name for field in fields(Trial)), *(field.name for field in fields(Outcome))]
 _JSON_COLUMNS: dict[str, tuple[type, ...]] = {
     "parameters": (dict,),
@@ -248,38 +251,38 @@ class Store:
     def _check_or_create(self) -> None:
         # In one transaction, lest another process creates the table between two looks.
         self._query("BEGIN")
-        ours = self._is_ours()
+        version = self._version()
         self._query("COMMIT")
-        if not ours:
+        if version != _SCHEMA_VERSION:
             self._query("PRAGMA journal_mode = WAL")
             self._query("BEGIN IMMEDIATE")
             # Another process may have created the table while this one waited for the lock.
-            if not self._is_ours():
-                self._query(_SCHEMA)
+            if (version := self._version()) != _SCHEMA_VERSION:
+                self._query(_UPDATE if version else _SCHEMA)
                 self._query(f"PRAGMA application_id = {_APPLICATION_ID}")
                 self._query(f"PRAGMA user_version = {_SCHEMA_VERSION}")
             self._query("COMMIT")
         self._query("PRAGMA synchronous = FULL")
 
-    def _is_ours(self) -> bool:
-        """Whether the file is one of ours; False for one that is still empty; refuses all others."""
+    def _version(self) -> int:
+        """Which version of the table the file holds; 0 where it is still empty; refuses what is not ours."""
         application = self._query("PRAGMA application_id")[0][0]
         version = self._query("PRAGMA user_version")[0][0]
         if application == 0 and version == 0 and not self._query("SELECT 1 FROM sqlite_master LIMIT 1"):
-            return False
+            return 0
         if application != _APPLICATION_ID:
             raise StoreError(
                 f"{self.path} is an SQLite file of another program; it was left as it is. Name another file."
             )
-        if version != _SCHEMA_VERSION:
+        if not 1 <= version <= _SCHEMA_VERSION:
             raise StoreError(
-                f"{self.path} has results format {version}; this version of mlspl reads format "
+                f"{self.path} has results format {version}; this version of mlspl reads formats up to "
                 f"{_SCHEMA_VERSION}. Use the mlspl that wrote it, or name another file."
             )
         verdict = self._query("PRAGMA quick_check(1)")[0][0]
         if verdict != "ok":
             raise _unusable(self.path, verdict)
-        return True
+        return version
 
 
 # Only SQLite may open a file that is or may be a store: to close any other descriptor of it would drop the

@@ -140,6 +140,8 @@ def _title(name: str, part: pd.DataFrame) -> str:
     first = part.iloc[0]
     words = [] if "training" in name else [f"{100 * first['train']:g} % training rows"]
     words.append(f"{splits} split{'' if counts == [1] else 's'}")
+    if first["folds"]:
+        words = [f"{first['folds']}-fold cross-validation"]
     if first["tune"]:
         words.append(f"tuned by {first['tune'].replace('_', ' ')}")
     return f"{name} ({', '.join(words)})"

@@ -47,6 +47,8 @@ class Trial:
         Criterion of the inner cross-validation; empty to use `parameters` as they are.
     version : str
         Version of the package.
+    folds : int, default=0
+        Of a cross-validation, whose folds 0 to folds - 1 are the splits; 0 for the splits of the protocol.
 
     Examples
     --------
@@ -65,6 +67,7 @@ class Trial:
     corruption: str = ""
     tune: str = ""
     version: str = field(default_factory=lambda: version("mlspl"))
+    folds: int = 0
 
     @cached_property
     def key(self) -> str:
@@ -79,6 +82,8 @@ class Trial:
             "tune": self.tune,
             "version": self.version,
         }
+        if self.folds:
+            identity["folds"] = self.folds
         return hashlib.sha256(canonical_json(identity).encode()).hexdigest()
 
 

@@ -51,7 +51,7 @@ def write_audit_folder(folder: str | PathLike, audit: Audit, X, **page: Any) -> 
     ['audit.html', 'issues.csv', 'labels.csv', 'rows.csv']
     """
     folder = Path(folder)
-    folder.mkdir(exist_ok=True)
+    folder.mkdir(parents=True, exist_ok=True)
     ids = page.get("ids")
     issues = audit.issues
     columns = ["label", "given", "suggested", "suspicion", "probability", "difficulty", "why"]

@@ -37,7 +37,7 @@ def choose_parameters(
     grid : mapping
         The values to try of each parameter.
     criterion : str
-        Name of one of the five criteria.
+        As :func:`mlspl.metrics.get_criterion` takes it.
     X, Y : arrays of shape (n, d) and (n, L)
         The training rows; X may also be a DataFrame.
     random_state : int

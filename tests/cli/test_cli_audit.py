@@ -227,7 +227,7 @@ def test_decisions_that_do_not_fit_are_refused_and_nothing_is_written(
     ("arguments", "message"),
     [
         (("audit", "digits.csv", "--labels=-3", "-o", "digits.csv"), "is a file. Name a folder"),
-        (("audit", "digits.csv", "--labels=-3", "-o", "no/such"), "does not exist"),
+        (("audit", "digits.csv", "--labels=-3", "-o", "digits.csv/d"), "cannot be written to"),
         (("audit", "digits.csv", "--labels=-3", "--ids", "name", "-o", "d"), "no column 'name'"),
         (("audit", "digits.csv", "--labels=-3", "--embed", "-o", "d"), "--embed is for pictures"),
         (("audit", "digits.csv", "--labels=-3", "--embed", "--show", "note", "-o", "d"), "no file names"),

@@ -1,12 +1,14 @@
-"""`mlspl compare` on a store, on a CSV, and on mistakes."""
+"""`mlspl compare` on a store, on a CSV, on data, and on mistakes."""
 
 import sys
 
+import numpy as np
 import pandas as pd
 import pytest
 
 from mlspl.cli.main import main
 from mlspl.experiments import Outcome, Store, Trial
+from tests.songs import songs
 
 SCORES = {"a": 0.1, "b": 0.2, "c": 0.3}
 
@@ -94,3 +96,73 @@ def test_one_data_set_is_told_apart_from_several(monkeypatch, tmp_path, capsys):
 def test_a_file_that_is_not_there(monkeypatch, tmp_path, capsys):
     assert run(monkeypatch, tmp_path / "results.db") == 2
     assert "There is no file" in capsys.readouterr().err
+
+
+def cross_validate(*arguments):
+    return ("songs.csv", "--labels=-3", "--jobs", 1, "--folds", 3, *arguments)
+
+
+def test_methods_are_cross_validated_on_ones_own_file(mlspl, tmp_path):
+    """Each row is tested once; the same command goes on; the pairs and the page are there."""
+    (tmp_path / "songs.csv").write_text(songs())
+    command = ("compare", *cross_validate("--methods", "ml-knn,logistic", "--criterion", "macro_f1"))
+    code, out, errors = mlspl(*command)
+    assert (code, errors) == (0, "")
+    assert "songs (3-fold cross-validation)" in out
+    assert "nor can there be: it takes 6 splits" in out
+    assert "macro f1: Wilcoxon" in out
+    files = {path.name for path in (tmp_path / "comparison").iterdir()}
+    assert {"results.db", "songs.csv", "pairs.csv", "report.html", "tables.md"} <= files
+    page = (tmp_path / "comparison" / "report.html").read_text(encoding="utf-8")
+    assert "cut into 3 folds" in page
+    assert "RandomState" not in page
+    with Store(tmp_path / "comparison" / "results.db") as store:
+        trials = store.frame()
+    assert sorted(trials["split"]) == [0, 0, 1, 1, 2, 2]
+    assert trials["scores"].map(lambda scores: scores["hamming_loss"]).nunique() > 2
+    assert "6 of 6 trials were done before." in mlspl(*command)[1]
+
+
+def test_tuning_by_any_criterion_shows_it(mlspl, tmp_path):
+    (tmp_path / "songs.csv").write_text(songs())
+    code, out, errors = mlspl("compare", *cross_validate("--methods", "ml-knn", "--tune", "macro_f1"))
+    assert (code, errors) == (0, "")
+    assert "macro f1 ↑" in out
+
+
+def test_text_is_learnt_from_where_it_is_named(mlspl, tmp_path):
+    rng = np.random.default_rng(0)
+    words = ["piano quiet night slow", "drums loud fast party"]
+    rows = [f"{rng.normal():.3f},{words[i % 2]} number{i},{i % 2}" for i in range(60)]
+    (tmp_path / "songs.csv").write_text("\n".join(["tempo,lyrics,dance", *rows]) + "\n")
+    command = ("songs.csv", "--labels", "dance", "--jobs", 1, "--folds", 2, "--methods", "logistic")
+    code, out, errors = mlspl("compare", *command)
+    assert code == 0
+    assert "--text 'lyrics'" in errors
+    assert "hamming loss ↓       *0.0000" not in out
+    code, out, errors = mlspl("compare", *command, "--text", "lyrics", "--out", "with")
+    assert (code, errors) == (0, "")
+    assert "hamming loss ↓       *0.0000" in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["songs.csv", "--labels=-3"], "name the methods to compare on the data"),
+        (["songs.csv"], "If these are data, name the --methods"),
+        (["songs.csv", "--labels=-3", "--methods", "svm"], "There is no method 'svm'"),
+        (["songs.csv", "--labels=-3", "--methods", "bsvm", "--folds", "900"], "cannot be 900 folds"),
+        (["songs.csv", "--labels=-3", "--methods", "bsvm", "--tune", "loss"], "no criterion 'loss'"),
+        (["songs.csv", "--labels=-3", "--methods", "bsvm", "--criterion", "loss"], "no criterion 'loss'"),
+        (["songs.csv", "--labels=-3", "--methods", "bsvm", "--higher", "x"], "are for scores"),
+        (["digits-traits", "--labels=-3", "--methods", "bsvm"], "no file is named"),
+        (["-", "--labels=-3", "--methods", "bsvm"], "Name the file"),
+        (["songs.csv", "--labels=-3", "--methods", "bsvm", "--out", "songs.csv"], "is a file"),
+    ],
+)
+def test_mistakes_about_data_are_sentences_and_write_nothing(mlspl, tmp_path, arguments, sentence):
+    (tmp_path / "songs.csv").write_text(songs())
+    code, out, errors = mlspl("compare", *arguments)
+    assert (code, out) == (2, "")
+    assert sentence in " ".join(errors.split())
+    assert [path.name for path in tmp_path.iterdir()] == ["songs.csv"]

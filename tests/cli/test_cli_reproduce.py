@@ -11,6 +11,7 @@ import pytest
 
 from mlspl.cli.main import main
 from mlspl.experiments import Store
+from tests.songs import songs
 
 QUICK = ["reproduce", "--quick", "--methods", "ml-knn,tram", "--jobs", "1"]
 
@@ -156,3 +157,12 @@ def test_ctrl_c_stops_cleanly_and_says_how_to_go_on(tmp_path):
     assert process.returncode == 130
     assert f"Stopped with {finished} of 5000 trials done; the same command goes on from there." in out
     assert "Traceback" not in out + err
+
+
+def test_a_file_of_ones_own_is_a_data_set(monkeypatch, tmp_path, capsys):
+    (tmp_path / "songs.csv").write_text(songs())
+    arguments = ["--datasets", f"{tmp_path / 'songs.csv'},digits-traits", "--labels=-3", "--splits", "1"]
+    assert run(monkeypatch, "reproduce", *arguments, "--methods", "bsvm", "--dry-run") == 0
+    shown = capsys.readouterr().out
+    assert "to do  songs bsvm split=0 train=0.3" in shown
+    assert "to do  digits-traits bsvm split=0 train=0.3" in shown

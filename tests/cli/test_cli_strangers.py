@@ -125,6 +125,14 @@ def test_a_store_of_strangers_stays_in_its_folder(mlspl, folder, tmp_path):
     assert rich_tables(results.summary, 80)
 
 
+def test_methods_compared_on_data_of_strangers(mlspl, folder, tmp_path):
+    (tmp_path / f"{EVIL[:4]}.csv").write_bytes((folder / "data.csv").read_bytes())
+    command = (f"{EVIL[:4]}.csv", "--labels=-3", "--methods", "ml-knn", "--folds", 2, "--jobs", 1)
+    code, out, errors = mlspl("compare", *command)
+    assert code == 0, errors
+    assert_harmless(out, errors, *(path.name for path in (tmp_path / "comparison").iterdir()))
+
+
 def test_trials_that_all_fail_are_listed(mlspl, monkeypatch):
     """There was an internal error, KeyError: 'block', and no word of what had failed."""
 

@@ -1,0 +1,141 @@
+"""Trials run for a command, shown while they run, and what they gave: tables, files, the report."""
+
+import shlex
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+from rich.console import Console
+
+from mlspl._progress import show_progress
+from mlspl._text import printable, shown
+from mlspl.cli.reading import Reading, note_columns, open_dataset
+from mlspl.cli.sources import notes
+from mlspl.errors import UserError
+
+if TYPE_CHECKING:
+    from mlspl.datasets import Dataset
+    from mlspl.experiments import Outcome, Store, Trial
+
+__all__ = ["open_datasets", "report_trials"]
+
+_MOST_ERRORS = 5
+
+
+def open_datasets(sources: Sequence[str], reading: Reading) -> dict[str, "Dataset"]:
+    """Data sets and files by their names; what was said of reading is said of the files."""
+    from mlspl.datasets import list_datasets
+    from mlspl.recipes import Schema
+
+    known = list_datasets()
+    data = {}
+    for source in sources:
+        if source in known:
+            data[source] = open_dataset(source, Reading())
+            continue
+        dataset = open_dataset(source, reading)
+        schema = Schema.from_dataset(dataset, reading.text)
+        note_columns(dataset, schema, schema.match(dataset)[0])
+        # Trials learn from whatever text there is.
+        unread = [name for name in schema.dropped if dataset.kind(name) == "text"]
+        if dataset.name in data:
+            raise UserError(f"two data sets are called {dataset.name}. Give one of them another name.")
+        data[dataset.name] = dataset.without(unread)
+    if reading != Reading.of() and not set(sources) - set(known):
+        raise UserError("--labels and the like say how to read a file, and no file is named.")
+    return data
+
+
+def report_trials(
+    trials: Sequence["Trial"],
+    data: Mapping[str, "Dataset"],
+    out: Path,
+    console: Console,
+    *,
+    jobs: int | None = None,
+    scheduler: str | None = None,
+    functions: Sequence[str] = (),
+    criteria: Sequence[str] = (),
+) -> None:
+    """Run the trials that OUT/results.db does not have, and show and write what they gave.
+
+    Every pair of methods is shown by each of the `criteria`.
+    """
+    from mlspl import experiments
+
+    path = out / "results.db"
+    out.mkdir(parents=True, exist_ok=True)
+    with notes():
+        store = experiments.Store(path)
+    with store:
+        _run(trials, data, store, jobs, scheduler, console)
+        results = experiments.write_results(store, trials, out, functions)
+        command = shlex.join(["mlspl", *sys.argv[1:]])
+        report = experiments.write_report(store, out / "report.html", trials, data, command)
+        failed = store.failed()
+        scores = experiments.score_table(store.frame(trial.key for trial in trials))
+    for table in (
+        *experiments.rich_tables(results.summary, console.width),
+        experiments.ranks_table(results.comparisons),
+        experiments.wins_table(results.comparisons),
+        *(_pairs(scores, name) for name in criteria if len(scores)),
+    ):
+        if table is not None:
+            console.print(table)
+    errors = [(trial, failed[trial.key]) for trial in trials if trial.key in failed]
+    _report_errors(errors, console)
+    console.print(f"Results: {shown(str(path))}", soft_wrap=True)
+    for file in (*results.files, report):
+        console.print(f"  {shown(str(file))}", soft_wrap=True)
+    if errors:
+        raise typer.Exit(1)
+
+
+def _pairs(scores: Any, criterion: str) -> Any:
+    from mlspl import experiments, metrics
+
+    greater = metrics.get_criterion(criterion).greater_is_better
+    return experiments.pairs_table(experiments.compare(scores, criterion, greater))
+
+
+def _run(trials, data, store: "Store", jobs, scheduler, console: Console) -> None:
+    from mlspl.experiments import run_trials
+
+    finished = store.finished()
+    done = sum(trial.key in finished for trial in trials)
+    if done:
+        console.print(f"{done} of {len(trials)} trials were done before.")
+    failed = 0
+    try:
+        with show_progress("trials", len(trials), done=done, lines=True, console=console) as advance:
+
+            def report(trial: "Trial", outcome: "Outcome | None") -> None:
+                nonlocal failed
+                failed += outcome is not None and outcome.failed
+                advance(f"{failed} failed, {trial.dataset} {trial.method} {trial.split}")
+
+            run_trials(trials, data, store, jobs, scheduler, report)
+    except KeyboardInterrupt:
+        finished = store.finished()
+        done = sum(trial.key in finished for trial in trials)
+        console.print(
+            f"Stopped with {done} of {len(trials)} trials done; the same command goes on from there.",
+            markup=False,
+        )
+        raise typer.Exit(130) from None
+
+
+def _report_errors(errors: list[tuple["Trial", str]], console: Console) -> None:
+    if not errors:
+        return
+    count = "1 trial failed; the same command tries it again:"
+    if len(errors) > 1:
+        count = f"{len(errors)} trials failed; the same command tries them again:"
+    console.print(count, style="bold red")
+    for trial, error in errors[:_MOST_ERRORS]:
+        text = f"{trial.method} on split {trial.split} of {trial.dataset}: {error}"
+        console.print(f"  {printable(text)}", markup=False)
+    if len(errors) > _MOST_ERRORS:
+        console.print(f"  and {len(errors) - _MOST_ERRORS} more, in the store's column `error`")
