@@ -7,13 +7,16 @@ if TYPE_CHECKING:
     from mlspl import curriculum, datasets, experiments, metrics, model_selection, pacing, spaces
     from mlspl.models import (
         BSVMClassifier,
+        HistoryDisplay,
         MLkNNClassifier,
         MLLOCClassifier,
         MLSPLClassifier,
         MLSPLClassifierCV,
+        PacePathDisplay,
         RankSVMClassifier,
         SelfPacedClassifier,
         SelfPacedForestClassifier,
+        ThresholdDisplay,
         TRAMClassifier,
         TunedDecisionClassifier,
     )
@@ -23,14 +26,17 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BSVMClassifier",
+    "HistoryDisplay",
     "MLLOCClassifier",
     "MLSPLClassifier",
     "MLSPLClassifierCV",
     "MLkNNClassifier",
+    "PacePathDisplay",
     "RankSVMClassifier",
     "SelfPacedClassifier",
     "SelfPacedForestClassifier",
     "TRAMClassifier",
+    "ThresholdDisplay",
     "TunedDecisionClassifier",
     "curriculum",
     "datasets",

@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from mlspl._display import BLUE, ORANGE, Display, final_step, label_names_of
+from mlspl._text import drawn
 from mlspl.curriculum.audit import Audit, audit
 from mlspl.curriculum.difficulty import Difficulty, difficulty
 from mlspl.errors import UserError
@@ -24,37 +26,9 @@ __all__ = [
 
 # More labels than this cannot be read side by side; those that matter most are shown.
 MOST_LABELS = 30
-# Blue and orange of the Okabe–Ito palette, told apart with any colour vision.
-LOST_COLOUR, FALSE_COLOUR = "#0072b2", "#d55e00"
 
 
-class _Display:
-    """What the displays share: axes of their own if none are given, and `ax_` and `figure_` afterwards."""
-
-    def plot(self, ax: "Axes | None" = None) -> Self:
-        """Draw.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where; by default in a new figure.
-        """
-        if ax is None:
-            from matplotlib import pyplot as plt
-
-            _, ax = plt.subplots(figsize=(6.4, self._height()), layout="constrained")
-        self._draw(ax)
-        self.ax_, self.figure_ = ax, ax.figure
-        return self
-
-    def _height(self) -> float:
-        return 4.0
-
-    def _draw(self, ax) -> None:
-        raise NotImplementedError
-
-
-class DifficultyDisplay(_Display):
+class DifficultyDisplay(Display):
     """How hard the pairs of each label are: from the 5th to the 95th percentile, the quartiles, the median.
 
     Parameters
@@ -91,7 +65,7 @@ class DifficultyDisplay(_Display):
     def from_estimator(cls, estimator, ax: "Axes | None" = None) -> Self:
         """Draw the difficulties by the trace of a fitted self-paced estimator."""
         trace = _trace_of(estimator)
-        return cls(difficulty(trace), _names_of(estimator, trace)).plot(ax)
+        return cls(difficulty(trace), label_names_of(estimator, trace.entered.shape[1])).plot(ax)
 
     def _height(self) -> float:
         return 1.2 + 0.25 * min(len(self.label_names), MOST_LABELS)
@@ -105,13 +79,13 @@ class DifficultyDisplay(_Display):
                 continue
             low, first, median, third, high = np.quantile(column, [0.05, 0.25, 0.5, 0.75, 0.95])
             ax.plot([low, high], [place, place], color="0.6", linewidth=1)
-            ax.plot([first, third], [place, place], color=LOST_COLOUR, linewidth=5, solid_capstyle="butt")
+            ax.plot([first, third], [place, place], color=BLUE, linewidth=5, solid_capstyle="butt")
             ax.plot(median, place, "o", color="white", markeredgecolor="0.2", markersize=4)
         _name_labels(ax, [self.label_names[label] for label in order], len(self.label_names))
         ax.set(xlabel="difficulty", xlim=(0, 1))
 
 
-class NoiseDisplay(_Display):
+class NoiseDisplay(Display):
     """The share of lost positives and of false ones of each label, with their intervals.
 
     Parameters
@@ -154,8 +128,8 @@ class NoiseDisplay(_Display):
         rates = self.noise_rates
         order = _shown((rates["lost"] + rates["false"]).to_numpy())
         for name, meaning, colour, shift in (
-            ("lost", "positives lost", LOST_COLOUR, 0.15),
-            ("false", "negatives given falsely", FALSE_COLOUR, -0.15),
+            ("lost", "positives lost", BLUE, 0.15),
+            ("false", "negatives given falsely", ORANGE, -0.15),
         ):
             part, places = rates.iloc[order], np.arange(len(order)) + shift
             ax.hlines(places, part[f"{name}_low"], part[f"{name}_high"], color=colour, linewidth=1.5)
@@ -166,7 +140,7 @@ class NoiseDisplay(_Display):
         ax.legend(frameon=False)
 
 
-class EntryDisplay(_Display):
+class EntryDisplay(Display):
     """The share of each label's pairs that has entered by each step of a paced fit.
 
     Parameters
@@ -207,7 +181,7 @@ class EntryDisplay(_Display):
     def from_estimator(cls, estimator, ax: "Axes | None" = None) -> Self:
         """Draw the trace of a fitted self-paced estimator."""
         trace = _trace_of(estimator)
-        return cls(trace, _names_of(estimator, trace)).plot(ax)
+        return cls(trace, label_names_of(estimator, trace.entered.shape[1])).plot(ax)
 
     @property
     def shares(self) -> NDArray[np.float64]:
@@ -310,15 +284,11 @@ def plot_entry(audit: Audit, ax: "Axes | None" = None) -> EntryDisplay:
 
 
 def _trace_of(estimator) -> Trace:
-    trace = getattr(estimator, "trace_", None)
+    fitted = final_step(estimator)
+    trace = getattr(fitted, "trace_", None)
     if trace is None:
-        raise UserError(f"{type(estimator).__name__} has no trace_: fit a self-paced estimator first.")
+        raise UserError(f"{type(fitted).__name__} has no trace_: fit a self-paced estimator first.")
     return trace
-
-
-def _names_of(estimator, trace: Trace) -> list[str]:
-    names = getattr(estimator, "label_names_", None)
-    return [str(name) for name in (range(trace.entered.shape[1]) if names is None else names)]
 
 
 def _shown(values) -> NDArray[np.intp]:
@@ -327,7 +297,7 @@ def _shown(values) -> NDArray[np.intp]:
 
 
 def _name_labels(ax, names: list[str], total: int) -> None:
-    ax.set_yticks(range(len(names)), names)
+    ax.set_yticks(range(len(names)), [drawn(name) for name in names])
     ax.set_ylim(-0.6, len(names) - 0.4)
     ax.spines[["top", "right"]].set_visible(False)
     if len(names) < total:

@@ -24,6 +24,7 @@ from mlspl.model_selection.thresholds import (
     LabelThreshold,
     Threshold,
     ZeroThreshold,
+    cut_curve,
     get_threshold,
 )
 
@@ -40,6 +41,7 @@ __all__ = [
     "PooledCalibration",
     "Threshold",
     "ZeroThreshold",
+    "cut_curve",
     "get_calibration",
     "get_threshold",
     "out_of_fold_scores",

@@ -13,7 +13,15 @@ from mlspl._validation import check_scores
 from mlspl.errors import UserError
 from mlspl.model_selection.inputs import check_training
 
-__all__ = ["THRESHOLDS", "CountThreshold", "LabelThreshold", "Threshold", "ZeroThreshold", "get_threshold"]
+__all__ = [
+    "THRESHOLDS",
+    "CountThreshold",
+    "LabelThreshold",
+    "Threshold",
+    "ZeroThreshold",
+    "cut_curve",
+    "get_threshold",
+]
 
 
 class Threshold(BaseEstimator):
@@ -117,10 +125,39 @@ class LabelThreshold(Threshold):
         return check_scores(F, (None, len(self.cut_))) > self.cut_
 
 
-def best_cut(
-    scores: NDArray[np.float64], relevant: NDArray[np.bool_], weight: NDArray[np.float64], criterion: str
-) -> float:
-    """Return the cut of one label that is best by the criterion, of several the one nearest to 0."""
+def cut_curve(
+    scores: NDArray[np.float64],
+    relevant: NDArray[np.bool_],
+    weight: NDArray[np.float64] | None = None,
+    criterion: str = "f1",
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return every cut that tells rows apart, from the highest to the lowest, and what it is worth.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n,)
+        Scores of one label.
+    relevant : ndarray of shape (n,)
+        Which rows have the label.
+    weight : ndarray of shape (n,), default=None
+        Weights of the rows; 1 if not given.
+    criterion : {"f1", "hamming_loss"}, default="f1"
+        F1, or the share of wrong predictions.
+
+    Returns
+    -------
+    cuts, values : ndarrays
+        A label is predicted where its score is above the cut.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mlspl.model_selection import cut_curve
+    >>> cuts, values = cut_curve(np.array([-2.0, 1.0, 3.0]), np.array([False, True, True]))
+    >>> cuts.round(2).tolist(), values.round(2).tolist()
+    ([3.0, 2.0, 0.0, -2.0], [0.0, 0.67, 1.0, 0.8])
+    """
+    weight = np.ones(len(scores)) if weight is None else weight
     order = np.argsort(-scores)
     # Entry k of each array is about the cut that predicts the k best rows.
     upper, lower = np.append(np.inf, scores[order]), np.append(scores[order], -np.inf)
@@ -129,13 +166,21 @@ def best_cut(
     if criterion == "f1":
         size = predicted + found[-1]
         # Nothing there and nothing predicted is perfect.
-        value = np.divide(2 * found, size, out=np.ones_like(size), where=size > 0)
+        values = np.divide(2 * found, size, out=np.ones_like(size), where=size > 0)
     else:
-        value = (2 * found - predicted) / max(predicted[-1], np.finfo(float).tiny)
+        values = (found[-1] + predicted - 2 * found) / max(predicted[-1], np.finfo(float).tiny)
     possible = lower < upper
+    return cut_between(lower[possible], upper[possible]), values[possible]
+
+
+def best_cut(
+    scores: NDArray[np.float64], relevant: NDArray[np.bool_], weight: NDArray[np.float64], criterion: str
+) -> float:
+    """Return the cut of one label that is best by the criterion, of several the one nearest to 0."""
+    cuts, values = cut_curve(scores, relevant, weight, criterion)
+    gains = values if criterion == "f1" else -values
     # Sums of weights round; what is equal but for that is equal.
-    best = possible & (value >= value[possible].max() - 1e-12)
-    cuts = cut_between(lower[best], upper[best])
+    cuts = cuts[gains >= gains.max() - 1e-12]
     sizes = np.round(np.abs(cuts), 9)
     nearest = cuts[sizes == sizes.min()]
     return 0.0 if (nearest == 0).any() else float(nearest[0])

@@ -9,6 +9,7 @@ from sklearn.utils import gen_batches, get_tags
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d, validate_data
 
+from mlspl._label_sets import label_sets
 from mlspl._limits import FLOAT, Cost, FitSize, check_limits
 from mlspl._validation import (
     Labels,
@@ -21,6 +22,8 @@ from mlspl._validation import (
 )
 from mlspl.errors import UserError
 from mlspl.models._inputs import check_values, short_indices
+from mlspl.models._notebook import NotebookMixin
+from mlspl.models._outputs import as_frame, check_output
 from mlspl.models._parameters import check_parameters
 
 __all__ = ["MultiLabelClassifier"]
@@ -28,7 +31,7 @@ __all__ = ["MultiLabelClassifier"]
 _BLOCK_PAIRS = 2**24  # scores of 128 MiB
 
 
-class MultiLabelClassifier(ClassifierMixin, BaseEstimator):
+class MultiLabelClassifier(NotebookMixin, ClassifierMixin, BaseEstimator):
     """Base of the multi-label classifiers: public methods check, private ones work.
 
     A subclass implements
@@ -89,7 +92,7 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):
         self._fit(X, Y, label_weight)
         return self
 
-    def decision_function(self, X):
+    def decision_function(self, X, output="array"):
         """Scores of shape (n_samples, n_labels): the higher, the likelier.
 
         A label is predicted where its score is positive, unless the estimator has a threshold rule.
@@ -98,24 +101,37 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):
         ----------
         X : array, sparse matrix or DataFrame of shape (n_samples, n_features)
             The instances.
+        output : {"array", "pandas"}, default="array"
+            "pandas" is a DataFrame with the labels' names, and the index of X if it has one.
         """
-        return self._shaped(self._scores(self._check_new(X)))
+        check_output(output, ("array", "pandas"))
+        scores = self._shaped(self._scores(self._check_new(X)))
+        return as_frame(scores, self.label_names_, X) if output == "pandas" else scores
 
-    def predict(self, X, sparse_output=False):
+    def predict(self, X, output="array"):
         """Labels of shape (n_samples, n_labels), in the coding of the training labels.
 
         Parameters
         ----------
         X : array, sparse matrix or DataFrame of shape (n_samples, n_features)
             The instances.
-        sparse_output : bool, default=False
-            Whether the labels come as a boolean CSR array, in which no table of rows by labels is made.
+        output : {"array", "pandas", "sets", "sparse"}, default="array"
+            "pandas" is a DataFrame with the labels' names, and the index of X if it has one; "sets" a list
+            with the names of every row's labels; "sparse" a boolean CSR array, without a table of rows by
+            labels on the way.
         """
-        X = self._check_new(X)
-        if not sparse_output:
-            return self._coded(self._labels(X, self._scores(X)))
-        parts = [sparse.csr_array(self._labels(rows, self._scores(rows))) for rows in self._row_blocks(X)]
-        return sparse.vstack(parts, format="csr")
+        check_output(output, ("array", "pandas", "sets", "sparse"))
+        rows = self._check_new(X)
+        if output == "sets" and not self._multilabel:
+            raise UserError("y was one-dimensional: every row has one class, and no set of labels.")
+        if output in ("array", "pandas"):
+            labels = self._coded(self._labels(rows, self._scores(rows)))
+            return as_frame(labels, self.label_names_, X) if output == "pandas" else labels
+        parts = [
+            sparse.csr_array(self._labels(block, self._scores(block))) for block in self._row_blocks(rows)
+        ]
+        table = sparse.vstack(parts, format="csr")
+        return label_sets(table, self.label_names_.tolist()) if output == "sets" else table
 
     def predict_top(self, X, k=5):
         """The k labels of highest score of every row, best first, without a table of rows by labels.
@@ -145,7 +161,7 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):
             best.append(np.take_along_axis(scores, order, axis=1))
         return np.concatenate(labels), np.concatenate(best)
 
-    def predict_proba(self, X):
+    def predict_proba(self, X, output="array"):
         """Probabilities of shape (n_samples, n_labels) that each label is present.
 
         For a one-dimensional y, of shape (n_samples, 2): the probability of each class.
@@ -154,12 +170,17 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):
         ----------
         X : array, sparse matrix or DataFrame of shape (n_samples, n_features)
             The instances.
+        output : {"array", "pandas"}, default="array"
+            "pandas" is a DataFrame with the labels' names, and the index of X if it has one.
         """
-        X = self._check_new(X)
-        probabilities = self._probabilities(X, self._scores(X))
-        if self._multilabel:
-            return probabilities
-        return np.column_stack([1.0 - probabilities, probabilities])[:, -len(self.classes_) :]
+        check_output(output, ("array", "pandas"))
+        rows = self._check_new(X)
+        probabilities = self._probabilities(rows, self._scores(rows))
+        names = self.label_names_
+        if not self._multilabel:
+            probabilities = np.column_stack([1.0 - probabilities, probabilities])[:, -len(self.classes_) :]
+            names = self.classes_
+        return as_frame(probabilities, names, X) if output == "pandas" else probabilities
 
     def score(self, X, y, sample_weight=None):
         """Share of rows whose known labels are all predicted right (subset accuracy).

@@ -17,8 +17,8 @@ from mlspl.models._family_search import recall_visits, search_families
 from mlspl.models._forest_family import ForestFamily
 from mlspl.models._kernel_family import KernelFamily, split_rows
 from mlspl.models._pace_path import Setting, list_points
-from mlspl.models._path_plot import draw_path
 from mlspl.models._progress import CallbackSupportMixin, fit_progress, with_callbacks
+from mlspl.models.path_display import PacePathDisplay
 from mlspl.models.self_paced_forest import SelfPacedForestClassifier
 from mlspl.models.tuned_decision import DecisionMixin, judge_of, known_labels
 from mlspl.pacing import Trace
@@ -141,10 +141,12 @@ class MLSPLClassifierCV(CallbackSupportMixin, DecisionMixin, MultiLabelClassifie
         "max_steps"; "callback" or "interrupted" where a callback or Ctrl-C ended the search, and what was
         finished by then is used.
 
-    Notes ----- With S settings, P points and L labels, the search fits S·P·cv·L SVMs with warm starts, on
-    kernels that are computed once for each γ, and P·cv·L forests; memory is about three n×n matrices and
-    the held-out scores, S·P·n·L numbers. Prediction evaluates the kernel to all training rows once for each
-    γ among the members.
+    Notes
+    -----
+    With S settings, P points and L labels, the search fits S·P·cv·L SVMs with warm starts, on kernels that
+    are computed once for each γ, and P·cv·L forests; memory is about three n×n matrices and the held-out
+    scores, S·P·n·L numbers. Prediction evaluates the kernel to all training rows once for each γ among the
+    members.
 
     If `best_params_` has the largest or smallest C of those tried, try further ones: sparse text, for
     instance, often asks for a larger C than other data.
@@ -230,10 +232,7 @@ class MLSPLClassifierCV(CallbackSupportMixin, DecisionMixin, MultiLabelClassifie
     fit = with_callbacks(MultiLabelClassifier.fit)
 
     def plot_path(self, ax=None):
-        """Draw what each pace gains over the unpaced end, for the best setting of each family.
-
-        The mean over the folds of the difference on the same held-out rows, with its standard error; above
-        the line is better. Points that belong to the model are filled.
+        """Draw what each pace gains over the unpaced end: the Axes of a :class:`PacePathDisplay`.
 
         Parameters
         ----------
@@ -244,7 +243,7 @@ class MLSPLClassifierCV(CallbackSupportMixin, DecisionMixin, MultiLabelClassifie
         -------
         matplotlib Axes
         """
-        return draw_path(self.cv_results_, self.criterion_, ax)
+        return PacePathDisplay.from_estimator(self, ax).ax_
 
     def _fit(self, X, Y, label_weight):
         if len(Y) < 4:

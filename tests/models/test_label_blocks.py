@@ -72,7 +72,7 @@ def test_predictions_as_csr_and_as_the_best(data, monkeypatch):
     model = BSVMClassifier(space="linear").fit(X, Y)
     scores = model.decision_function(X)
     monkeypatch.setattr("mlspl.models._base._BLOCK_PAIRS", 40 * 7)
-    predicted = model.predict(X, sparse_output=True)
+    predicted = model.predict(X, output="sparse")
     assert predicted.dtype == bool
     np.testing.assert_array_equal(predicted.toarray(), model.predict(X) == 1)
     labels, best = model.predict_top(X, k=3)
@@ -88,7 +88,7 @@ def test_transductive_rows_stay_together(data, monkeypatch):
     for model in (TRAMClassifier(), MLkNNClassifier()):
         model.fit(X[:200], Y[:200])
         expected = model.predict(X[200:]) == 1
-        np.testing.assert_array_equal(model.predict(X[200:], sparse_output=True).toarray(), expected)
+        np.testing.assert_array_equal(model.predict(X[200:], output="sparse").toarray(), expected)
 
 
 def test_memory_does_not_grow_with_rows_times_labels(monkeypatch):
