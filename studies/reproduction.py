@@ -22,7 +22,6 @@ from mlspl.experiments import (
     compare,
     criterion_head,
     fewest_splits,
-    get_method,
     is_standard,
     markdown_table,
     markdown_tables,
@@ -31,6 +30,7 @@ from mlspl.experiments import (
     summarise,
 )
 from mlspl.metrics import CRITERIA
+from mlspl.recipes import get_method
 
 __all__ = ["reproduction_page", "share_fits"]
 

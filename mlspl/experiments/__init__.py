@@ -46,20 +46,15 @@ from mlspl.experiments.tables import (
     rich_tables,
 )
 from mlspl.experiments.trial import Outcome, Trial, is_standard
-from mlspl.recipes import METHODS, TUNING_BUDGET, TUNING_FOLDS, Method, get_method
 
 __all__ = [
-    "METHODS",
     "PAPER_CRITERIA",
     "PAPER_DATASETS",
     "PAPER_FUNCTIONS",
     "PAPER_METHODS",
     "PUBLISHED",
-    "TUNING_BUDGET",
-    "TUNING_FOLDS",
     "Comparison",
     "Friedman",
-    "Method",
     "Outcome",
     "Ranking",
     "Results",
@@ -74,7 +69,6 @@ __all__ = [
     "draw_intervals",
     "fewest_splits",
     "friedman",
-    "get_method",
     "holm",
     "is_standard",
     "known_directions",

@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from mlspl.datasets import Dataset
-from mlspl.experiments import Trial, get_method
+from mlspl.experiments import Trial
+from mlspl.recipes import get_method
 
 __all__ = [
     "BSVM",

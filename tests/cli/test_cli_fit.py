@@ -12,9 +12,9 @@ import pytest
 from mlspl import BSVMClassifier, load_model
 from mlspl._limits import FitSize
 from mlspl.datasets import Dataset, load_dataset, read_dataset, write_dataset
-from mlspl.experiments import METHODS
 from mlspl.model_selection import protocol_split
 from mlspl.persistence import read_model_info
+from mlspl.recipes import METHODS
 from tests.songs import songs, table
 
 

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from mlspl.experiments import PAPER_CRITERIA, Outcome, Store, Trial, get_method, paper_mean
+from mlspl.experiments import PAPER_CRITERIA, Outcome, Store, Trial, paper_mean
+from mlspl.recipes import get_method
 
 
 @pytest.fixture(scope="session")

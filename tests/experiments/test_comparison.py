@@ -13,13 +13,13 @@ from mlspl.experiments import (
     compare,
     critical_difference,
     friedman,
-    get_method,
     known_directions,
     read_scores,
     score_table,
     wilcoxon_pairs,
 )
 from mlspl.experiments.comparison import ALL_DATASETS
+from mlspl.recipes import get_method
 
 
 def random_scores(n_datasets=3, n_splits=5, methods="abc", seed=0):

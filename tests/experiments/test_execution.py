@@ -9,9 +9,10 @@ from scipy import sparse
 from sklearn.preprocessing import StandardScaler
 
 from mlspl.datasets import Dataset, corrupt, load_dataset
-from mlspl.experiments import METHODS, Store, plan_trials, run_trial
+from mlspl.experiments import Store, plan_trials, run_trial
 from mlspl.metrics import FIVE, score_all
 from mlspl.models import MLkNNClassifier
+from mlspl.recipes import METHODS
 
 
 @pytest.fixture(scope="module")

@@ -3,7 +3,8 @@
 import doctest
 from pathlib import Path
 
-from mlspl.experiments import PAPER_FUNCTIONS, TUNING_BUDGET, critical_difference
+from mlspl.experiments import PAPER_FUNCTIONS, critical_difference
+from mlspl.recipes import TUNING_BUDGET
 
 PAGE = Path(__file__).parents[2] / "docs" / "experiments.md"
 

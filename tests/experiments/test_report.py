@@ -9,19 +9,18 @@ import pytest
 from mlspl.datasets import Dataset
 from mlspl.errors import UserError
 from mlspl.experiments import (
-    METHODS,
     PAPER_CRITERIA,
     PAPER_FUNCTIONS,
     PUBLISHED,
     Outcome,
     Store,
     Trial,
-    get_method,
     wilcoxon_pairs,
     write_report,
 )
 from mlspl.experiments.statistics import fewest_splits
 from mlspl.pages import Dot, Line, dot_chart, line_chart
+from mlspl.recipes import METHODS, get_method
 
 EVIL = "<script>document.title='hurt'</script>\"' onmouseover=alert(1)"
 DATASETS = ("flags", "scene", EVIL)

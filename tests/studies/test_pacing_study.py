@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from mlspl.datasets import load_dataset
-from mlspl.experiments import PAPER_CRITERIA, Outcome, Store, get_method, run_trial
+from mlspl.experiments import PAPER_CRITERIA, Outcome, Store, run_trial
 from mlspl.metrics import CRITERIA
+from mlspl.recipes import get_method
 from studies.pacing.page import study_page, write_page
 from studies.pacing.scores import collect, compare, pacing_gains
 from studies.pacing.trials import BSVM, OPPONENTS, OURS, PAIRS, study_parts, study_trials

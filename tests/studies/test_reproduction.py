@@ -18,10 +18,10 @@ from mlspl.experiments import (
     Outcome,
     Store,
     Trial,
-    get_method,
     paper_mean,
 )
 from mlspl.metrics import CRITERIA
+from mlspl.recipes import get_method
 from studies import reproduction
 from studies.reproduction import reproduction_page, share_fits
 
