@@ -1,31 +1,20 @@
-from contextlib import contextmanager
-
 import matplotlib
 import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.metrics import jaccard_score, make_scorer
-from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from mlspl import MLSPLClassifier, MLSPLClassifierCV, pacing
 from mlspl._limits import FitSize
-from mlspl.datasets import corrupt, load_dataset
-from mlspl.errors import UserError
+from mlspl.datasets import corrupt
 from mlspl.metrics import CRITERIA, average_precision
-from mlspl.model_selection import get_calibration, protocol_split
-from mlspl.models._families import drop_families
-from mlspl.models._forest import Bags, TreeRows, as_floats, make_tree, measure_units
-from mlspl.models._forest_learner import ForestLearner
+from mlspl.model_selection import get_calibration
 from mlspl.models._kernel_family import split_rows
 from mlspl.models.tuned_decision import choose_decision, judge
 from mlspl.spaces import Gram
+from tests.models.digits import X_TEST, X_TRAIN, Y_TEST, Y_TRAIN
 
-DIGITS = load_dataset("digits-traits")
-TRAIN, TEST = protocol_split(len(DIGITS.Y), 0, 0.1)
-X = StandardScaler().fit(DIGITS.X[TRAIN]).transform(DIGITS.X)
-X_TRAIN, Y_TRAIN, X_TEST, Y_TEST = X[TRAIN], DIGITS.Y[TRAIN], X[TEST], DIGITS.Y[TEST]
 SMALL = MLSPLClassifierCV(
     families=("kernel",),
     pace_functions=("gaussian", "huber"),
@@ -38,11 +27,6 @@ SMALL = MLSPLClassifierCV(
     cv=3,
     random_state=0,
 )
-BOTH = MLSPLClassifierCV(
-    C=(1.0, 4.0), gamma_factors=(0.5,), n_points=None, n_estimators=40, cv=3, random_state=0
-)
-
-
 # scikit-learn expects the labels with a positive score, which is what a threshold rule may change.
 CHECKED = MLSPLClassifierCV(
     C=(1.0,),
@@ -254,156 +238,3 @@ def test_one_label_is_drawn_by_what_judged_it():
 def test_mistakes_are_answered_with_a_sentence(parameters, sentence):
     with pytest.raises(ValueError, match=sentence):
         clone(SMALL).set_params(**parameters).fit(X_TRAIN, Y_TRAIN)
-
-
-@pytest.fixture(scope="module")
-def both():
-    """For tests that only look."""
-    return clone(BOTH).fit(X_TRAIN, Y_TRAIN)
-
-
-def test_the_model_is_the_mean_of_its_families(both):
-    """The forests' members are one forest of all their trees; the kernel's margins get one sigmoid."""
-    kernel, forest = both.families_
-    assert [kernel.family, forest.family] == ["kernel", "forest"]
-    taken = [row for row in both.cv_results_ if row["weight"] > 0]
-    assert sum(row["weight"] for row in taken) == pytest.approx(1.0)
-    assert sum(row["weight"] for row in taken if row["family"] == "forest") == pytest.approx(0.5)
-    margins = clone(BOTH).set_params(families=("kernel",)).fit(X_TRAIN, Y_TRAIN).families_[0].log_odds(X_TEST)
-    of_kernel = kernel.calibration.slope_ * margins + kernel.calibration.offset_
-    (model,) = forest.models
-    assert len(model.trees) == Y_TRAIN.shape[1] * (20 + 4 * 5)
-    of_forest = model.scores(X_TEST)
-    expected = both.calibration_.log_odds((of_kernel + of_forest) / 2)
-    np.testing.assert_allclose(both.decision_function(X_TEST), expected, atol=5e-3)
-
-
-def test_half_of_the_trees_are_those_of_the_plain_forest(both):
-    """The unpaced ones come first, on the draws of the seed; the others see the same rows, and weights."""
-    Y = Y_TRAIN.astype(bool)
-    trees = both.families_[1].models[0].trees
-    bags = Bags.draw(40, *Y.shape, 0)
-    rows = TreeRows(as_floats(X_TRAIN, measure_units(X_TRAIN)), make_tree("extra-trees", 2, "sqrt", 64))
-    learner = ForestLearner(rows, Y, np.ones(Y.shape), bags.first(20), None)
-    learner.fit(np.ones(Y.shape))
-    for label in range(Y.shape[1]):
-        ours, plain = trees.part(40 * label, 40 * label + 20), learner.forests[label]
-        np.testing.assert_array_equal(ours.sum_leaves(rows.X)[0], plain.sum_leaves(rows.X)[0])
-    weights = [member["weight"] for member in both.members_ if member["family"] == "forest"]
-    assert sorted(weights) == pytest.approx([0.0625] * 4 + [0.25])
-
-
-def test_a_family_that_spoils_the_mean_is_left_out():
-    """Beyond two standard errors of its folds; anything less is a matter of chance."""
-    random = np.random.default_rng(0)
-    truth = random.random((200, 5)) < 0.4
-    folds = split_rows(truth, 5, 0)
-    right, other = (np.where(truth, 1.0, -1.0) + random.standard_normal(truth.shape) for _ in range(2))
-    wrong = 5 * random.standard_normal(truth.shape)
-    judge_by = {"criterion": CRITERIA["average_precision"], "truth": truth, "folds": folds, "sign": -1.0}
-    assert drop_families([right, wrong], **judge_by) == [0]
-    assert drop_families([wrong, right], **judge_by) == [1]
-    assert drop_families([right, other], **judge_by) == [0, 1]
-    assert drop_families([wrong], **judge_by) == [0]
-
-
-def test_the_whole_path_of_a_taken_setting_is_averaged(both):
-    for family, n_settings in (("kernel", 2), ("forest", 1)):
-        targets = [member["target"] for member in both.members_ if member["family"] == family]
-        assert sorted(targets) == sorted(n_settings * [0.5, 0.5, 0.7, 0.7, 1.0])
-    assert {step["family"] for step in both.history_} == {"kernel", "forest"}
-    assert both.trace_.n_steps == 10
-
-
-def test_the_held_out_rows_of_a_forest_are_not_seen():
-    family = BOTH._make_families(BOTH._given(), FitSize.of(X_TRAIN, Y_TRAIN))[1]
-    Y = Y_TRAIN.astype(bool)
-    folds = split_rows(Y, 3, 0)
-    (first,) = family.search(X_TRAIN, Y, None, folds[:1], lambda note: None)
-    turned = Y.copy()
-    turned[folds[0][1]] = ~Y[folds[0][1]]
-    (second,) = family.search(X_TRAIN, turned, None, folds[:1], lambda note: None)
-    for one, other in zip(first, second, strict=True):
-        np.testing.assert_array_equal(one.held_out[folds[0][1]], other.held_out[folds[0][1]])
-
-
-def test_missing_values_are_for_forests_alone():
-    gaps = np.where(np.random.default_rng(0).random(X_TRAIN.shape) < 0.1, np.nan, X_TRAIN)
-    with pytest.raises(ValueError, match="needs a number in every cell"):
-        clone(BOTH).fit(gaps, Y_TRAIN)
-    model = clone(BOTH).set_params(families=("forest",), quantiles=()).fit(gaps, Y_TRAIN)
-    assert average_precision(Y_TEST, model.decision_function(X_TEST)) > 0.8
-
-
-@pytest.mark.parametrize(
-    "criterion",
-    ["macro_f1", "subset_accuracy", "ndcg", "precision_at_1", make_scorer(jaccard_score, average="samples")],
-)
-def test_any_criterion_decides(criterion):
-    model = clone(BOTH).set_params(criterion=criterion, quantiles=(), n_settings=1).fit(X_TRAIN, Y_TRAIN)
-    decided = [row["score"] for row in model.decisions_]
-    assert decided[0] == max(decided)
-    assert model.best_score_ <= max(row["mean"] for row in model.cv_results_)
-    model.plot_path()
-    matplotlib.pyplot.close("all")
-
-
-def test_families_are_drawn_side_by_side(both):
-    matplotlib.use("agg")
-    ax = both.plot_path()
-    names = [container.get_label() for container in ax.containers]
-    assert names == [f"{f}: gaussian, {g}" for f in ("kernel", "forest") for g in ("per class", "negatives")]
-    matplotlib.pyplot.close(ax.figure)
-
-
-@pytest.mark.parametrize("after", [1, 4])
-def test_ctrl_c_keeps_what_is_finished(after, monkeypatch):
-    """After a first fold nothing is; after the first fold of the forests the kernel's paths are."""
-    told = []
-
-    @contextmanager
-    def interrupt(*_):
-        def report(note):
-            told.append(note)
-            if len(told) == after:
-                raise KeyboardInterrupt
-            return False
-
-        yield report
-
-    monkeypatch.setattr("mlspl.models.mlspl_cv.fit_progress", interrupt)
-    if after == 1:
-        with pytest.raises(KeyboardInterrupt):
-            clone(BOTH).fit(X_TRAIN, Y_TRAIN)
-        return
-    with pytest.warns(UserWarning, match="finished \\(kernel\\)"):
-        model = clone(BOTH).fit(X_TRAIN, Y_TRAIN)
-    assert model.stop_reason_ == "interrupted"
-    kernel = clone(BOTH).set_params(families=("kernel",)).fit(X_TRAIN, Y_TRAIN)
-    np.testing.assert_array_equal(model.decision_function(X_TEST), kernel.decision_function(X_TEST))
-
-
-@pytest.mark.parametrize(
-    ("parameters", "sentence"),
-    [
-        ({"families": ("kernel", "hedge")}, "give some of 'kernel', 'forest', 'linear'"),
-        ({"families": ()}, "give some of"),
-        ({"budget": "vast"}, "budget is 'vast'; give 'fast', 'default' or 'thorough'"),
-    ],
-)
-def test_families_and_budgets_that_there_are_not(parameters, sentence):
-    with pytest.raises(UserError, match=sentence):
-        clone(BOTH).set_params(**parameters).fit(X_TRAIN, Y_TRAIN)
-
-
-def test_a_fast_budget_tries_less():
-    few = MLSPLClassifierCV(budget="fast", random_state=0).fit(X_TRAIN, Y_TRAIN)
-    assert len(few.cv_results_) == 2 * 2 + 2
-    assert len(few.cv_results_[0]["folds"]) == 3
-
-
-def test_a_linear_family_stands_beside_the_others():
-    model = clone(BOTH).set_params(families=("linear", "forest"), quantiles=(0.7,)).fit(X_TRAIN, Y_TRAIN)
-    assert [family.family for family in model.families_] == ["linear", "forest"]
-    assert model.space_ is None
-    assert average_precision(Y_TEST, model.decision_function(X_TEST)) > 0.8
