@@ -75,7 +75,9 @@ def pace_function_figure(scores: pd.DataFrame, functions: Sequence[str]) -> Figu
     return figure
 
 
-def critical_difference_figure(comparisons: Sequence[Comparison], alpha: float = 0.05) -> Figure:
+def critical_difference_figure(
+    comparisons: Sequence[Comparison], alpha: float = 0.05, figure: Figure | None = None
+) -> Figure:
     """Draw a critical-difference diagram (Demšar 2006) for each comparison that has a ranking.
 
     Methods stand at their average ranks, best at the left; a thick bar joins those whose ranks differ by less
@@ -87,6 +89,8 @@ def critical_difference_figure(comparisons: Sequence[Comparison], alpha: float =
         From :func:`compare`.
     alpha : float, default=0.05
         The level they were made with.
+    figure : matplotlib Figure, optional
+        Where to draw, and given its size; by default a new figure.
     """
     from matplotlib.figure import Figure
 
@@ -98,7 +102,8 @@ def critical_difference_figure(comparisons: Sequence[Comparison], alpha: float =
     heights = [drawing.height for drawing in drawings] or [1.0]
     width = max((drawing.width for drawing in drawings), default=1.0)
     inches = _DIAGRAM_WIDTH / width
-    figure = Figure(figsize=(_DIAGRAM_WIDTH, inches * sum(heights)))
+    figure = Figure() if figure is None else figure
+    figure.set_size_inches(_DIAGRAM_WIDTH, inches * sum(heights))
     axes = figure.subplots(len(heights), 1, squeeze=False, height_ratios=heights)[:, 0]
     figure.subplots_adjust(0, 0, 1, 1, hspace=0)
     for axis, drawing in zip(axes, drawings, strict=False):

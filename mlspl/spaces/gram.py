@@ -154,7 +154,7 @@ class GramRows(Rows):
             # B⁻¹c. Only its lower triangle is there; in ascending order, so is the block's.
             rows = np.sort(test)
             block = inverse[np.ix_(rows, rows)] - np.outer(ones[rows], ones[rows]) / ones.sum()
-            residuals = linalg.solve(block, coef[:, rows].T, lower=True, assume_a="pos")
+            residuals = linalg.cho_solve(linalg.cho_factor(block, lower=True), coef[:, rows].T)
             predicted[rows] = targets[rows] - residuals
         return Regression(coef, intercept, predicted)
 

@@ -133,6 +133,20 @@ def test_out_of_fold_regressions_are_fits_without_the_fold(regress, digits):
         )
 
 
+def test_left_out_ridge_predictions_do_not_depend_on_large_kernel_values():
+    """The half of a factor that holds the kernel is not read: it once gave a false warning."""
+    rng = np.random.default_rng(0)
+    X, targets = rng.normal(size=(90, 3)) * [20, 1, 1], rng.random((90, 2))
+    folds = [(np.setdiff1d(np.arange(90), test), test) for test in np.split(rng.permutation(90), 3)]
+    rows = Gram("linear").place(X)
+    held_out = rows.ridge(targets, 1.0, folds).out_of_fold
+    for train, test in folds:
+        inner, new = rows.split(train, test)
+        np.testing.assert_allclose(
+            held_out[test], new.scores(*inner.ridge(targets[train], 1.0)[:2]), atol=1e-8
+        )
+
+
 def test_ridge_predictions_of_codes_sum_to_one(digits):
     codes = np.eye(3)[np.arange(240) % 3]
     rows = Linear().place(digits[0])

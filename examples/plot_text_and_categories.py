@@ -1,0 +1,97 @@
+"""
+A table with text, categories and gaps
+======================================
+
+Support tickets with a subject, a product and a number that is missing here and there; the labels of a ticket
+stand as words in one column. A scikit-learn pipeline learns from the table as it is.
+"""
+
+# %%
+# Tickets
+# -------
+# Made up: products and words go with topics.
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from sklearn.compose import make_column_transformer
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+
+from mlspl import MLSPLClassifier, metrics
+
+random = np.random.default_rng(0)
+words = {
+    "billing": ["invoice", "charge", "refund", "payment", "card"],
+    "login": ["password", "reset", "account", "locked", "code"],
+    "crash": ["error", "freeze", "closes", "restart", "bug"],
+    "feature": ["please", "add", "option", "wish", "support"],
+}
+rows = []
+for _ in range(600):
+    topics = random.choice(list(words), random.choice([1, 2], p=[0.7, 0.3]), replace=False)
+    subject = [random.choice(words[topic]) for topic in np.repeat(topics, 2)]
+    subject += list(random.choice(["the", "my", "a", "with", "after", "on", "today", "when"], 4))
+    phone = "crash" in topics and random.random() < 0.7
+    rows.append(
+        {
+            "subject": " ".join(random.permutation(subject)),
+            "product": "phone app" if phone else random.choice(["website", "phone app", "desktop"]),
+            "days open": np.nan
+            if random.random() < 0.1
+            else random.exponential(2 + 3 * ("feature" in topics)),
+            "topics": [topic for topic in topics if random.random() > 0.05],  # some are forgotten
+        }
+    )
+tickets = pd.DataFrame(rows, index=[f"T-{number:04d}" for number in range(600)])
+print(tickets.head(3).to_string())
+
+# %%
+# A pipeline
+# ----------
+# Every column gets what it needs. Y is the column of lists: no binarizer is needed, and the names stay.
+
+columns = make_column_transformer(
+    (TfidfVectorizer(), "subject"),
+    (OneHotEncoder(handle_unknown="ignore"), ["product"]),
+    (make_pipeline(SimpleImputer(), StandardScaler()), ["days open"]),
+)
+model = make_pipeline(columns, MLSPLClassifier(kernel="linear", random_state=0))
+known, new = tickets.iloc[:450], tickets.iloc[450:]
+model.fit(known, known["topics"])
+model
+
+# %%
+# Answers with names
+# ------------------
+# As sets, as a DataFrame, or as arrays. A pipeline hands arrays to its last step, so that the frame's index
+# is set afterwards.
+
+answers = new[["subject"]].assign(
+    given=new["topics"], predicted=model.predict(new.drop(columns="topics"), output="sets")
+)
+print(answers.head(5).to_string())
+chances = model.predict_proba(new, output="pandas").set_axis(new.index)
+print(chances.head(3).round(2).to_string())
+print(f"macro F1 {metrics.macro_f1(new['topics'], model.predict(new, output='pandas')):.3f}")
+
+# %%
+# Forgotten topics
+# ----------------
+# One topic in twenty was left out by whoever filed the ticket. Where a subject has words of a topic that was
+# not given, the model finds the pair hard, and weighs it less.
+
+machine = model[-1]
+weights = machine.label_weights_
+given = np.array([[name in row for name in machine.label_names_] for row in known["topics"]])
+spoken = np.array(
+    [[bool({*words[name]} & {*text.split()}) for name in machine.label_names_] for text in known["subject"]]
+)
+groups = {"given": weights[given], "absent": weights[~given & ~spoken], "forgotten": weights[~given & spoken]}
+figure, axis = plt.subplots(figsize=(5, 3.2), layout="constrained")
+axis.boxplot(list(groups.values()), whis=(5, 95), showfliers=False)
+axis.set_xticks([1, 2, 3], list(groups))
+axis.set_ylabel("weight of the (ticket, topic) pair")
+plt.show()
