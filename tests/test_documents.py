@@ -1,6 +1,7 @@
 """What README and the guides tell people to type is run here; what they show is compared."""
 
 import io
+import math
 import os
 import re
 import shlex
@@ -11,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from mlspl.cli import main as cli
+from mlspl.cli import waiting
 from mlspl.persistence import TRUSTED_TYPES
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -96,6 +98,7 @@ def test_walks_show_what_really_happens(page, shell, capfdbinary, monkeypatch):
     monkeypatch.delenv("MLSPL_DATA", raising=False)
     monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.setattr(waiting, "PATIENCE", math.inf)  # how long a fit takes is not on the pages
     steps = re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", "".join(blocks(page, "console")), re.MULTILINE)
     assert len(steps) >= 5
     for command, expected in steps:

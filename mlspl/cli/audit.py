@@ -1,5 +1,7 @@
 """`mlspl audit`: which labels of a file are probably wrong, and a page to review them on."""
 
+import warnings
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,9 +12,12 @@ from rich.table import Table
 from mlspl._text import shown
 from mlspl.cli.reading import Reading, note_columns, open_dataset, with_reading
 from mlspl.cli.sources import STANDARD, check_folder, counted, file_name, note, notes
+from mlspl.cli.waiting import PATIENCE, about, keep_on_interrupt, probe_rows
 from mlspl.errors import UserError
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from mlspl.curriculum import Audit
     from mlspl.datasets import Dataset
 
@@ -65,9 +70,11 @@ def audit(
     labels.csv and rows.csv; rows are counted from 0. Decisions made on the
     page and exported are applied by `mlspl correct`.
     """
+    import numpy as np
+
     from mlspl.curriculum import audit as find_issues
     from mlspl.pages import write_audit_folder
-    from mlspl.recipes import Recipe, Schema, encode_table, get_method
+    from mlspl.recipes import Recipe, Schema, encode_table, get_method, take_rows
 
     check_folder(out)
     chosen = None if method is None else get_method(method)
@@ -85,20 +92,20 @@ def audit(
     # The page shows features in their own units; models want those of a table on one scale.
     X, feature_names = encode_table(schema, table)
     scaled = X if schema.layout != "frame" else encode_table(schema, table, scale=True)[0]
-    try:
-        with notes():
-            found = find_issues(
-                scaled if chosen is None else table,
-                _with_names(dataset),
-                None if chosen is None else Recipe(chosen, schema, seed).build(chosen.settings("")),
-                n_jobs=-1,
-                random_state=seed,
-                verbose=int(Console(stderr=True).is_terminal),
-            )
-    except (ValueError, RuntimeError) as error:
-        if isinstance(error, UserError):
+    learnt_from, given = scaled if chosen is None else table, _with_names(dataset)
+
+    def judge(rows: "np.ndarray", verbose: int = 0) -> "Audit":
+        estimator = None if chosen is None else Recipe(chosen, schema, seed).build(chosen.settings(""))
+        options = {"n_jobs": -1, "random_state": seed, "verbose": verbose}
+        return find_issues(take_rows(learnt_from, rows), given.iloc[rows], estimator, **options)
+
+    with notes(), keep_on_interrupt(f"nothing was written to {out}."):
+        try:
+            found = judge(np.arange(n_rows), _foretell(judge, n_rows, seed))
+        except UserError:
             raise
-        raise UserError(f"{file_name(data)} cannot be audited: {error}") from error
+        except (ValueError, RuntimeError) as error:
+            raise UserError(f"{file_name(data)} cannot be audited: {error}") from error
     paths = write_audit_folder(
         out,
         found,
@@ -113,6 +120,23 @@ def audit(
     _print(found, names, console)
     page, *tables = (shown(str(path)) for path in paths)
     console.print(f"Wrote {', '.join(tables)}\nOpen {page} in a browser to review.", soft_wrap=True)
+
+
+def _foretell(judge: Callable[..., Any], n_rows: int, seed: int) -> int:
+    """Whether to show the steps: on a terminal, and where samples foretell a long audit, which is said."""
+    import numpy as np
+
+    order = np.random.default_rng(seed).permutation(n_rows)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            probe = probe_rows(lambda size: judge(np.sort(order[:size])), n_rows)
+    except Exception:
+        probe = None  # a sample may be too small; what else is wrong, the audit itself will tell
+    if probe is None or probe.foretell(n_rows) <= PATIENCE:
+        return int(Console(stderr=True).is_terminal)
+    note(f"this takes about {about(probe.foretell(n_rows))}, as audits of up to {probe.rows} rows foretell.")
+    return 1
 
 
 def _with_names(dataset: "Dataset"):

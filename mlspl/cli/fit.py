@@ -1,8 +1,7 @@
 """`mlspl fit`: a model from the user's own file."""
 
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+import warnings
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -16,7 +15,8 @@ from mlspl._text import shown
 from mlspl.cli.names import CRITERION_NAMES, METHOD_NAMES
 from mlspl.cli.reading import Reading, note_columns, open_dataset, with_reading
 from mlspl.cli.scores import criteria_table, plain, score_rows
-from mlspl.cli.sources import STANDARD, check_target, counted, file_name, notes
+from mlspl.cli.sources import STANDARD, check_target, counted, file_name, note, notes
+from mlspl.cli.waiting import PATIENCE, about, keep_on_interrupt, probe_rows, show_waiting
 from mlspl.errors import UserError
 
 if TYPE_CHECKING:
@@ -96,13 +96,9 @@ def fit(
     console.print(f"{shown(file_name(data))}: {size}", soft_wrap=True)
 
     started = time.perf_counter()
-    try:
-        model, parameters, scores = _learn(recipe, tune, table, dataset, split, console)
-    except (ValueError, RuntimeError) as error:
-        if isinstance(error, UserError):
-            raise
-        # scikit-learn and the solvers say with these what they cannot learn from.
-        raise UserError(f"{chosen.title} cannot be fitted on {file_name(data)}: {error}") from error
+    kept = "nothing was written." if out == STANDARD else f"nothing was written to {out}."
+    with keep_on_interrupt(kept):
+        model, parameters, scores = _learn_or_explain(recipe, tune, table, dataset, split, console)
     summary = {
         "data": dataset.name,
         "fingerprint": dataset.fingerprint(),
@@ -119,7 +115,8 @@ def fit(
         "seconds": round(time.perf_counter() - started, 3),
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
     }
-    _write(model, out, dataset, recipe.schema, summary, proba)
+    with keep_on_interrupt(kept):
+        _write(model, out, dataset, recipe.schema, summary, proba)
     how = f", tuned by {tune.replace('_', ' ')}: {_spelled(parameters)}" if tune and parameters else ""
     console.print(f"{chosen.title} fitted on all {n_rows} rows{how}", markup=False, soft_wrap=True)
     space = getattr(model[-1], "space_", "gram")
@@ -129,8 +126,59 @@ def fit(
         console.print(f"Wrote {shown(out)}", soft_wrap=True)
 
 
-def _learn(
+def _foretell(recipe: "Recipe", tune: str, table: Any, dataset: "Dataset", split: Any) -> float:
+    """About how many seconds a fit on all rows takes; said if all fits together take long.
+
+    Measured on samples of the rows with the method's own parameters; 0 where it is short.
+    """
+    import numpy as np
+
+    from mlspl.recipes import TUNING_FOLDS, list_settings, take_rows
+
+    n_rows = dataset.Y.shape[0]
+    order = np.random.default_rng(recipe.seed).permutation(n_rows)
+    parameters = recipe.method.settings("")
+
+    def fit_sample(size: int) -> None:
+        rows = np.sort(order[:size])
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            model = recipe.build(parameters).fit(take_rows(table, rows), dataset.Y[rows])
+        if getattr(model[-1], "stop_reason_", "") == "interrupted":
+            raise KeyboardInterrupt
+
+    n_settings = len(list_settings(recipe.method.settings(tune))) if tune else 1
+    n_fits = 1 + (split is not None) + TUNING_FOLDS * n_settings * (n_settings > 1)
+    try:
+        probe = probe_rows(fit_sample, n_rows, n_fits)
+    except Exception:
+        return 0.0  # a sample may be too small; what else is wrong, the fit itself will tell
+    if probe is None:
+        return 0.0
+    n_seen = n_rows if split is None else len(split[0])
+    total = probe.foretell(n_rows) + (split is not None) * probe.foretell(n_seen)
+    if n_settings > 1:
+        total += n_settings * TUNING_FOLDS * probe.foretell(n_seen * (1 - 1 / TUNING_FOLDS))
+    if total > PATIENCE:
+        note(f"this takes about {about(total)}, as fits on up to {probe.rows} rows foretell.")
+    return probe.foretell(n_rows)
+
+
+def _learn_or_explain(
     recipe: "Recipe", tune: str, table: Any, dataset: "Dataset", split: Any, console: Console
+) -> tuple["Pipeline", dict[str, Any], dict[str, float] | None]:
+    try:
+        seconds = _foretell(recipe, tune, table, dataset, split)
+        return _learn(recipe, tune, table, dataset, split, console, seconds)
+    except UserError:
+        raise
+    except (ValueError, RuntimeError) as error:
+        # scikit-learn and the solvers say with these what they cannot learn from.
+        raise UserError(f"{recipe.method.title} cannot be fitted on {dataset.name}: {error}") from error
+
+
+def _learn(
+    recipe: "Recipe", tune: str, table: Any, dataset: "Dataset", split: Any, console: Console, seconds: float
 ) -> tuple["Pipeline", dict[str, Any], dict[str, float] | None]:
     """The model of all rows, its parameters, and what a model without the held-out rows scores on them."""
     from mlspl.recipes import take_rows
@@ -141,42 +189,45 @@ def _learn(
     if split is not None:
         train, test = split
         seen, unseen = take_rows(table, train), take_rows(table, test)
-        parameters = _choose(recipe, tune, seen, Y[train])
-        model = _fit(recipe, parameters, seen, Y[train], label_names)
+        parameters = _choose(recipe, tune, seen, Y[train], seconds)
+        model = _fit(recipe, parameters, seen, Y[train], label_names, seconds)
         with notes():
             F, P = model.decision_function(unseen), model.predict(unseen)
             scores, _ = score_rows(Y[test], F, P, label_names)
         console.print(f"On {counted(len(test), 'row')} held out, learnt from the other {len(train)}:")
         console.print(criteria_table(scores))
-    parameters = parameters or _choose(recipe, tune, table, Y)
-    return _fit(recipe, parameters, table, Y, label_names), parameters, scores
+    parameters = parameters or _choose(recipe, tune, table, Y, seconds)
+    return _fit(recipe, parameters, table, Y, label_names, seconds), parameters, scores
 
 
-def _choose(recipe: "Recipe", tune: str, table: Any, Y: Any) -> dict[str, Any]:
+def _choose(recipe: "Recipe", tune: str, table: Any, Y: Any, seconds: float) -> dict[str, Any]:
     """The method's own parameters, or those that cross-validation on these rows finds best."""
     from mlspl.recipes import list_settings
 
     settings = recipe.method.settings(tune)
     if not tune:
         return settings
-    with show_progress("settings", len(list_settings(settings))) as advance, notes():
+    n_settings = len(list_settings(settings))
+    with show_progress("settings", n_settings, lines=n_settings * seconds > PATIENCE) as advance, notes():
         return recipe.choose(settings, tune, table, Y, advance)
 
 
-def _fit(recipe: "Recipe", parameters: dict, table: Any, Y: Any, label_names: list[str]) -> "Pipeline":
+def _fit(
+    recipe: "Recipe", parameters: dict, table: Any, Y: Any, label_names: list[str], seconds: float
+) -> "Pipeline":
     import pandas as pd
     from scipy import sparse
 
     model = recipe.build(parameters)
     estimator = model[-1]
-    paced = "verbose" in estimator.get_params(deep=False)
-    error = Console(stderr=True)
-    if paced:
-        estimator.set_params(verbose=int(error.is_terminal))
-    with notes(), _status("" if paced else "fitting"):
-        model.fit(table, Y if sparse.issparse(Y) else pd.DataFrame(Y, columns=label_names))
-    if paced:
-        estimator.set_params(verbose=0)
+    labels = Y if sparse.issparse(Y) else pd.DataFrame(Y, columns=label_names)
+    if "verbose" not in estimator.get_params(deep=False):
+        with notes(), show_waiting("fitting", seconds):
+            return model.fit(table, labels)
+    estimator.set_params(verbose=int(seconds > PATIENCE or Console(stderr=True).is_terminal))
+    with notes():
+        model.fit(table, labels)
+    estimator.set_params(verbose=0)
     return model
 
 
@@ -185,7 +236,7 @@ def _write(
 ) -> None:
     from mlspl.persistence import model_bytes
 
-    with notes(), _status("preparing probabilities" if proba else ""):
+    with notes(), show_waiting("preparing probabilities" if proba else "packing the model"):
         data = model_bytes(
             model, label_names=dataset.label_names, schema=schema, summary=summary, proba=proba
         )
@@ -198,14 +249,3 @@ def _write(
 
 def _spelled(parameters: dict[str, Any]) -> str:
     return ", ".join(f"{name}={value}" for name, value in parameters.items())
-
-
-@contextmanager
-def _status(text: str) -> Iterator[None]:
-    """A spinner on standard error, on a terminal."""
-    error = Console(stderr=True)
-    if not text or not error.is_terminal:
-        yield
-        return
-    with error.status(text):
-        yield

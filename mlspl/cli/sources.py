@@ -1,7 +1,6 @@
 """What the commands share: files or standard input, notes on standard error."""
 
 import os
-import re
 import shutil
 import sys
 import tempfile
@@ -30,8 +29,6 @@ __all__ = [
 STANDARD = "-"
 """How the command line spells standard input and output."""
 
-_SVMLIGHT_ROW = re.compile(rb"# mlspl |\s*(\d+\s+\d+\s+\d+\s*$|(-?\d+(,-?\d+)*)?\s*\d+:\S)", re.MULTILINE)
-
 
 @contextmanager
 def spooled(source: str) -> Iterator[Path]:
@@ -44,6 +41,8 @@ def spooled(source: str) -> Iterator[Path]:
         with notes():
             yield Path(source)
         return
+    from mlspl.datasets import guess_suffix
+
     if sys.stdin is None:
         raise UserError("standard input is closed. Pipe a file into the command, or name one.")
     if sys.stdin.isatty():
@@ -52,23 +51,13 @@ def spooled(source: str) -> Iterator[Path]:
         copy = Path(folder) / "input"
         with copy.open("wb") as stream:
             shutil.copyfileobj(sys.stdin.buffer, stream)
-        with copy.open("rb") as stream:
-            suffix = _suffix(stream.read(2**16))
-        path = copy.rename(Path(folder) / f"standard input{suffix}")
+        path = copy
         try:
+            path = copy.rename(Path(folder) / f"standard input{guess_suffix(copy)}")
             with notes(hidden=str(path)):
                 yield path
         except UserError as error:
             raise UserError(str(error).replace(str(path), "standard input")) from None
-
-
-def _suffix(start: bytes) -> str:
-    if start.startswith(b"PAR1"):
-        return ".parquet"
-    text = start.removeprefix(b"\xef\xbb\xbf").lstrip()
-    if text[:1] in (b"@", b"%"):
-        return ".arff"
-    return ".svm" if _SVMLIGHT_ROW.match(text) else ".csv"
 
 
 def file_name(source: str) -> str:

@@ -269,7 +269,7 @@ def audit(
         n_jobs = None
     else:
         models = {type(estimator).__name__: estimator}
-    with show_progress("steps of the audit", len(models) * cv + 1, hidden=not verbose) as advance:
+    with show_progress("steps of the audit", len(models) * cv + 1, hidden=not verbose, lines=True) as advance:
         sources = [
             consult(name, model, X, given, cv, n_jobs, seed, advance) for name, model in models.items()
         ]

@@ -12,6 +12,7 @@ from mlspl.datasets.loading import fetch_dataset, load_dataset, locate_dataset
 from mlspl.datasets.reading import read_dataset, read_unlabelled
 from mlspl.datasets.registry import EMBEDDED, Entry, find_entry, list_datasets
 from mlspl.datasets.relabelling import relabel_file
+from mlspl.datasets.sniffing import guess_suffix
 from mlspl.datasets.writing import write_dataset
 from mlspl.errors import DataFormatError
 
@@ -24,6 +25,7 @@ __all__ = [
     "corrupt",
     "fetch_dataset",
     "find_entry",
+    "guess_suffix",
     "list_datasets",
     "load_dataset",
     "locate_dataset",

@@ -2,13 +2,14 @@
 
 import bz2
 import gzip
+import math
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
 from mlspl.errors import DataFormatError, UserError
 
-__all__ = ["COMPRESSIONS", "data_stem", "data_suffix", "read_bytes"]
+__all__ = ["COMPRESSIONS", "data_stem", "data_suffix", "read_bytes", "unfold"]
 
 COMPRESSIONS = (".gz", ".bz2", ".zst")
 
@@ -34,6 +35,11 @@ def read_bytes(path: Path) -> bytes:
     suffix = path.suffix.lower()
     if suffix not in COMPRESSIONS:
         return path.read_bytes()
+    return unfold(path, suffix)
+
+
+def unfold(path: Path, suffix: str, enough: float = math.inf) -> bytes:
+    """What is in a file of this compression; once there is enough of it, no more is unfolded."""
     most = max(_HARMLESS, _MOST_UNFOLDED * path.stat().st_size)
     parts, size = [], 0
     try:
@@ -43,6 +49,8 @@ def read_bytes(path: Path) -> bytes:
             if size > most:
                 message = f"it unfolds to more than {_MOST_UNFOLDED} times its size, as no data do."
                 raise DataFormatError(message + " Unpack it yourself if you trust it.", path)
+            if size >= enough:
+                break
     except (OSError, EOFError, ValueError, zlib.error) as error:
         if isinstance(error, UserError):
             raise

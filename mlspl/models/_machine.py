@@ -1,5 +1,6 @@
 """Estimators whose machines are fitted in a space."""
 
+import sys
 from copy import copy
 
 import numpy as np
@@ -99,7 +100,7 @@ class SpaceMachine(Machine):
         choice = self._choose_space(FitSize.of(X, Y))
         self.space_ = choice.reason
         if getattr(self, "verbose", 0):
-            print(f"{type(self).__name__}: {choice.reason}.")
+            print(f"{type(self).__name__}: {choice.reason}.", file=sys.stderr)
         return choice.space
 
     @property

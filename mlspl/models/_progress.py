@@ -30,7 +30,7 @@ def fit_progress(estimator, n_steps: int, X, Y):
         context = estimator._init_callback_context(max_subtasks=n_steps)
         context.call_on_fit_task_begin(estimator=estimator, X=X, y=Y)
     with show_progress(
-        type(estimator).__name__, n_steps, hidden=not estimator.verbose, lines=True
+        f"steps of {type(estimator).__name__}", n_steps, hidden=not estimator.verbose, lines=True
     ) as advance:
 
         def step(note: str) -> bool:

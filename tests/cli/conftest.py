@@ -1,11 +1,13 @@
 """The command as a user runs it, and a model it has fitted."""
 
 import io
+import math
 import sys
 
 import pytest
 
 from mlspl.cli import main as cli
+from mlspl.cli import waiting
 from tests.songs import songs
 
 
@@ -14,6 +16,8 @@ def mlspl(monkeypatch, capfdbinary, tmp_path):
     """Run the command in an empty folder; give its exit code, stdout and stderr."""
     monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.setenv("NO_COLOR", "1")
+    # No probe of how long a fit will take, for on a busy machine it may say so.
+    monkeypatch.setattr(waiting, "PATIENCE", math.inf)
     monkeypatch.chdir(tmp_path)
 
     def run(*arguments, given=None):

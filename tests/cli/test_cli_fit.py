@@ -1,5 +1,7 @@
 """`mlspl fit` as a user meets it: what is printed and written, exit codes; and the walk of all commands."""
 
+import bz2
+import gzip
 import json
 import os
 from dataclasses import replace
@@ -249,3 +251,21 @@ def test_a_column_that_counts_the_rows_is_pointed_out(mlspl):
     assert code == 0
     assert "numbers that count the rows are learnt from: 'id'." in errors
     assert "4 features" in out
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, bz2.compress])
+def test_compressed_standard_input_is_known_by_its_first_bytes(mlspl, pack):
+    arguments = ("--labels=-3", "--method", "ml-knn", "-o", "m.skops")
+    code, out, errors = mlspl("fit", "-", *arguments, given=pack(songs().encode()))
+    assert (code, errors) == (0, "")
+    assert "standard input: 80 rows, 3 features, 3 labels" in out
+    code, _, errors = mlspl("fit", "-", *arguments, given=pack(songs().encode())[:40])
+    assert code == 2
+    assert "standard input: it cannot be unpacked" in errors
+
+
+def test_json_lines_through_a_pipe(mlspl):
+    lines = [json.dumps({"tempo": i, "tags": ["a"] if i % 2 else ["b"]}) for i in range(30)]
+    code, out, _ = mlspl("fit", "-", "--method", "ml-knn", "-o", "m.skops", given="\n".join(lines))
+    assert code == 0
+    assert "standard input: 30 rows, 1 feature, 2 labels" in out

@@ -192,7 +192,7 @@ def test_progress_bar_and_callbacks(capsys):
     )
     model = MLSPLClassifier.as_published(max_steps=3, random_state=0, verbose=1)
     model.set_callbacks(callback_module.ProgressBar()).fit(X_TRAIN, Y_TRAIN)
-    assert "MLSPLClassifier" in capsys.readouterr().out
+    assert "MLSPLClassifier" in "".join(capsys.readouterr())
 
 
 @pytest.mark.parametrize(
