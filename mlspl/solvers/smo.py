@@ -15,20 +15,19 @@ Nothing here may be reordered or fused by the compiler ("fastmath"): every proce
 takes the same way to the optimum.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from llvmlite import ir
-from numba import njit, types
-from numba.extending import intrinsic
+from numba import njit
+
+from mlspl.solvers.smo_blocks import BLOCK, block_gain, block_highest, block_lowest, find_gain, find_sum
 
 __all__ = ["solve_label"]
 
 # `_subtract_rows` is unrolled for eight. Larger sets spend more rows on the same progress, smaller ones more
-# searches; so do pair steps that stop earlier or later. Blocks bound the cost of finding a leader's index.
+# searches; so do pair steps that stop earlier or later.
 _WORKING_SET = 8
 _PROGRESS = 0.5
-_BLOCK = 32
 # Three or four pair steps are usual; where rounding leaves no progress to be made they would not end.
 _PAIR_STEPS = 100
 # The second-order partner of the worst violator costs a row read alone. Without it the search would crawl
@@ -43,30 +42,12 @@ _NEAR = 1e-9
 _FLAT = 1e-12
 
 _compiled = njit(cache=True, nogil=True, error_model="numpy")
-
-
-def _reduction(name: str) -> Any:
-    """A maximum or minimum that LLVM may reorder, hence vectorise; in a loop Python's own stays scalar."""
-
-    @intrinsic
-    def operation(typing_context: Any, a: Any, b: Any) -> Any:
-        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            double = ir.DoubleType()
-            function_type = ir.FunctionType(double, [double, double])
-            function = builder.module.declare_intrinsic(name, [double], function_type)
-            return builder.call(function, arguments, fastmath=("nnan", "nsz"))
-
-        return types.float64(types.float64, types.float64), generate
-
-    return operation
-
-
-_larger = _reduction("llvm.maxnum")
-_smaller = _reduction("llvm.minnum")
+# Calls within a search cost as much as what they do, and count references to its arrays.
+_inlined = njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
 
 
 class _Search(NamedTuple):
-    """A label's problem and how far its solution has come; n entries each, g, up and low padded to blocks."""
+    """A label's problem and how far its solution has come; n entries each, or as many more as fill a block."""
 
     K: np.ndarray
     diagonal: np.ndarray
@@ -123,18 +104,19 @@ def solve_label(
 def _begin(K, diagonal, y, cost, start):  # pragma: no cover - compiled
     """The search at `start`, balanced."""
     n = len(y)
-    n_blocks = (n + _BLOCK - 1) // _BLOCK
+    n_blocks = (n + BLOCK - 1) // BLOCK
+    n_leaders = (n_blocks + BLOCK - 1) // BLOCK * BLOCK
     search = _Search(
         K,
         diagonal,
         np.empty(n),
         np.empty(n),
         np.empty(n),
-        np.zeros(n_blocks * _BLOCK),
-        np.empty(n_blocks * _BLOCK),
-        np.empty(n_blocks * _BLOCK),
-        np.empty(n_blocks),
-        np.empty(n_blocks),
+        np.zeros(n_blocks * BLOCK),
+        np.empty(n_blocks * BLOCK),
+        np.empty(n_blocks * BLOCK),
+        np.full(n_leaders, -_FAR),
+        np.full(n_leaders, _FAR),
         np.empty(_WORKING_SET, dtype=np.int64),
         np.empty(_WORKING_SET),
         np.zeros((_WORKING_SET, _WORKING_SET)),
@@ -187,7 +169,7 @@ def _balance(search):  # pragma: no cover - compiled
         _subtract_rows(search, count)
 
 
-@_compiled
+@_inlined
 def _put(search, k, value):  # pragma: no cover - compiled
     """Set β_k and note where it may still go."""
     search.beta[k] = value
@@ -195,7 +177,7 @@ def _put(search, k, value):  # pragma: no cover - compiled
     search.low[k] = 0.0 if value > search.lower[k] else _FAR
 
 
-@_compiled
+@_inlined
 def _subtract_rows(search, count):  # pragma: no cover - compiled
     """Take Σ_c step_c K[chosen_c] from g, over the first `count` of the working set, in one pass."""
     g, K, rows, step = search.g, search.K, search.chosen, search.step
@@ -210,30 +192,26 @@ def _subtract_rows(search, count):  # pragma: no cover - compiled
         g[k] -= first + second
 
 
-@_compiled
+@_inlined
 def _find_leaders(search):  # pragma: no cover - compiled
     """The largest g that may grow and the smallest that may fall, overall (returned) and in every block."""
-    g, up, low = search.g, search.up, search.low
-    for block in range(len(search.highest)):
-        top, bottom = -_FAR, _FAR
-        for k in range(block * _BLOCK, (block + 1) * _BLOCK):
-            top = _larger(top, g[k] + up[k])
-            bottom = _smaller(bottom, g[k] + low[k])
-        search.highest[block], search.lowest[block] = top, bottom
+    for block in range(len(search.g) // BLOCK):
+        search.highest[block] = block_highest(search.g, search.up, block * BLOCK)
+        search.lowest[block] = block_lowest(search.g, search.low, block * BLOCK)
     return _extremes(search.highest, search.lowest)
 
 
-@_compiled
+@_inlined
 def _extremes(highest, lowest):  # pragma: no cover - compiled
     """The extremes of the block leaders."""
     top, bottom = -_FAR, _FAR
-    for block in range(len(highest)):
-        top = _larger(top, highest[block])
-        bottom = _smaller(bottom, lowest[block])
+    for first in range(0, len(highest), BLOCK):
+        top = max(top, block_highest(highest, None, first))
+        bottom = min(bottom, block_lowest(lowest, None, first))
     return top, bottom
 
 
-@_compiled
+@_inlined
 def _choose(search, ask_partner):  # pragma: no cover - compiled
     """Fill the working set from both ends, one variable per block and side; the worst pair comes first."""
     count = 0
@@ -251,43 +229,46 @@ def _choose(search, ask_partner):  # pragma: no cover - compiled
     return count
 
 
-@_compiled
+@_inlined
 def _take(chosen, count, leaders, leader, closed, g, side):  # pragma: no cover - compiled
     """Append the variable behind a leader, unless it is there for its other side, and close its block."""
-    for block in range(len(leaders)):
-        if leaders[block] == leader:
-            leaders[block] = closed
-            for k in range(block * _BLOCK, (block + 1) * _BLOCK):
-                if g[k] + side[k] == leader:
-                    for c in range(count):
-                        if chosen[c] == k:
-                            return count
-                    chosen[count] = k
-                    return count + 1
+    for first in range(0, len(leaders), BLOCK):
+        place = find_sum(leaders, None, first, leader)
+        if place < BLOCK:
+            start = (first + place) * BLOCK
+            leaders[first + place] = closed
+            place = find_sum(g, side, start, leader)
+            if place == BLOCK:  # hidden by NaN
+                return count
+            for c in range(count):
+                if chosen[c] == start + place:
+                    return count
+            chosen[count] = start + place
+            return count + 1
     return count
 
 
-@_compiled
+@_inlined
 def _partner(i, top, K, diagonal, g, low):  # pragma: no cover - compiled
     """The variable that gains most by falling while β_i grows, bounds aside; −1 if none gains."""
     row, n = K[i], len(diagonal)
-    best, best_block = 0.0, 0
-    for block in range(0, n, _BLOCK):
-        gain = 0.0
-        for k in range(block, min(block + _BLOCK, n)):
-            gap = _larger(top - (g[k] + low[k]), 0.0)
-            gain = _larger(gain, gap * gap / _larger(diagonal[i] + diagonal[k] - 2.0 * row[k], _FLAT))
+    whole = n // BLOCK * BLOCK
+    best, place = 0.0, -1
+    for first in range(0, whole, BLOCK):
+        gain = block_gain(g, low, row, diagonal, diagonal[i], top, _FLAT, first)
         if gain > best:
-            best, best_block = gain, block
-    if best > 0.0:
-        for k in range(best_block, min(best_block + _BLOCK, n)):
-            gap = _larger(top - (g[k] + low[k]), 0.0)
-            if gap * gap / _larger(diagonal[i] + diagonal[k] - 2.0 * row[k], _FLAT) == best:
-                return k
-    return -1
+            best, place = gain, first
+    if place >= 0:
+        place += find_gain(g, low, row, diagonal, diagonal[i], top, _FLAT, place, best)
+    for k in range(whole, n):
+        gap = max(top - (g[k] + low[k]), 0.0)
+        gain = gap * gap / max(diagonal[i] + diagonal[k] - 2.0 * row[k], _FLAT)
+        if gain > best:
+            best, place = gain, k
+    return place
 
 
-@_compiled
+@_inlined
 def _improve(search, count, max_iter):  # pragma: no cover - compiled
     """Move the chosen β by pair steps among themselves; write how far, return how many steps."""
     kernel, (slope, value, lower, upper) = search.kernel, search.vectors
@@ -305,7 +286,7 @@ def _improve(search, count, max_iter):  # pragma: no cover - compiled
     return n_steps
 
 
-@_compiled
+@_inlined
 def _pair_steps(kernel, g, beta, lower, upper, size, max_iter):  # pragma: no cover - compiled
     """LIBSVM's steps on a small kernel, until the largest violation has fallen to `_PROGRESS` of itself."""
     enough = 0.0
