@@ -47,7 +47,7 @@ _inlined = njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
 
 
 class _Search(NamedTuple):
-    """A label's problem and how far its solution has come; n entries each, or as many more as fill a block."""
+    """A label's problem and how far its solution has come; n entries each, or what more fills a block."""
 
     K: np.ndarray
     diagonal: np.ndarray
