@@ -13,8 +13,8 @@ test: .venv/installed-dev
 	$(BIN)/python -m pytest -n auto
 
 # The core of the suite, under three minutes: for other machines, and other versions of what we stand on.
-CORE := tests/solvers tests/correlation tests/metrics/test_criteria.py tests/models/test_common.py tests/models/test_mlspl.py \
-	tests/models/test_bsvm.py tests/datasets/test_arff.py tests/datasets/test_frames.py tests/persistence/test_model_file.py \
+CORE := tests/solvers tests/correlation tests/metrics/test_criteria.py tests/models/test_common.py tests/models/test_inputs.py \
+	tests/models/test_mlspl.py tests/models/test_bsvm.py tests/datasets/test_arff.py tests/datasets/test_frames.py tests/persistence/test_model_file.py \
 	tests/cli/test_cli_fit.py tests/cli/test_cli_predict.py tests/test_dependencies.py tests/test_rounding.py tests/test_same_numbers.py
 test-core: .venv/installed-dev
 	$(BIN)/python -m pytest -n auto $(CORE)

@@ -30,6 +30,7 @@ __all__ = [
     "check_scores",
     "explain",
     "label_table",
+    "name_columns",
     "row_blocks",
     "unmask",
 ]  # fmt: skip
@@ -197,6 +198,15 @@ def unmask(table: Any) -> Any:
     if isinstance(table, np.ma.MaskedArray):
         return np.where(np.ma.getmaskarray(table), np.nan, np.ma.getdata(table))
     return table
+
+
+def name_columns(table: Any) -> Any:
+    """Return a table of polars as one of pandas, whose names scikit-learn sees whatever their versions."""
+    import pandas as pd
+
+    if isinstance(table, pd.DataFrame) or not (hasattr(table, "columns") and hasattr(table, "to_numpy")):
+        return table
+    return pd.DataFrame(table.to_numpy(), columns=list(table.columns))
 
 
 def row_blocks(table: Any) -> Iterator[tuple[slice, NDArray]]:

@@ -18,6 +18,7 @@ from mlspl._validation import (
     check_names,
     explain,
     label_table,
+    name_columns,
     unmask,
 )
 from mlspl.errors import UserError
@@ -282,7 +283,7 @@ class MultiLabelClassifier(NotebookMixin, ClassifierMixin, BaseEstimator):
 
     def _table(self, X, reset=True):
         """X as an array or CSR matrix of floats, of the features of the fit unless they are set anew."""
-        X = unmask(X)
+        X = name_columns(unmask(X))
         check_names(X, "X")
         layout = {
             "accept_sparse": "csr",

@@ -94,7 +94,7 @@ def test_every_schedule_can_be_saved(schedule, tmp_path):
 
 
 def test_names_survive_and_a_frame_predicts_through_categories(tmp_path):
-    frame = pd.DataFrame(X[:, :5], columns=list("abcde"))
+    frame = pd.DataFrame(X[:, :5].copy(), columns=list("abcde"))
     frame["colour"] = np.where(X[:, 20] > 0.3, "red", "blue")
     frame.loc[3, "a"] = np.nan
     columns = make_column_transformer(
