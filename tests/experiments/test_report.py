@@ -21,6 +21,7 @@ from mlspl.experiments import (
 from mlspl.experiments.statistics import fewest_splits
 from mlspl.pages import Dot, Line, dot_chart, line_chart
 from mlspl.recipes import METHODS, get_method
+from tests.pages.screen import check_contrast
 
 EVIL = "<script>document.title='hurt'</script>\"' onmouseover=alert(1)"
 DATASETS = ("flags", "scene", EVIL)
@@ -176,39 +177,10 @@ def test_it_fits_stays_quiet_and_does_not_move(browser, page, width, scheme, sho
     assert browser.get_log("browser") == []
 
 
-def luminance(colour):
-    channels = np.array([int(part) for part in re.findall(r"\d+", colour)[:3]]) / 255
-    linear = np.where(channels <= 0.04045, channels / 12.92, ((channels + 0.055) / 1.055) ** 2.4)
-    return linear @ [0.2126, 0.7152, 0.0722]
-
-
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_all_text_stands_out_from_its_ground(browser, page, scheme, show):
-    """Contrast of at least 4.5 to 1 (WCAG AA) of every text, in both schemes."""
     show(page, scheme=scheme)
-    script = """
-        function ground(element) {
-          for (; element; element = element.parentElement) {
-            const colour = getComputedStyle(element).backgroundColor;
-            if (colour !== "rgba(0, 0, 0, 0)") return colour;
-          }
-          return "rgb(255, 255, 255)";
-        }
-        const pairs = new Set();
-        for (const element of document.querySelectorAll("body *")) {
-          if (![...element.childNodes].some((node) => node.nodeType === 3 && node.data.trim())) continue;
-          if (!element.getClientRects().length) continue;
-          const style = getComputedStyle(element);
-          pairs.add((element.ownerSVGElement ? style.fill : style.color) + "|" + ground(element));
-        }
-        return [...pairs];
-    """
-    pairs = [pair.split("|") for pair in browser.execute_script(script)]
-    assert len(pairs) > 3
-    for ink, ground in pairs:
-        dark, light = sorted([luminance(ink), luminance(ground)])
-        assert (light + 0.05) / (dark + 0.05) >= 4.5, (ink, ground)
-    body = luminance(pairs[0][1])
+    body = check_contrast(browser)[0]
     assert body < 0.1 if scheme == "dark" else body > 0.9
 
 
