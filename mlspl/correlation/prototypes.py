@@ -1,8 +1,9 @@
 """Prototypes of the label vectors: where they start, and the weighted means they move to."""
 
 import numpy as np
+from scipy import sparse
 
-from mlspl.correlation._label_sets import cluster_label_sets
+from mlspl.correlation._label_sets import cluster_label_sets, distinct_label_sets
 
 __all__ = ["initial_codes", "prototype_distances", "prototype_means"]
 
@@ -15,8 +16,8 @@ def initial_codes(signs, n_codes, random_state=None) -> tuple[np.ndarray, np.nda
 
     Parameters
     ----------
-    signs : array (n, L)
-        Labels, -1 or +1.
+    signs : array or CSR array (n, L)
+        Labels, positive where present. CSR stays so: memory and time grow with the labels that are there.
     n_codes : int
         Number of prototypes asked for; there are never more than distinct label vectors.
     random_state : int, RandomState or None
@@ -41,20 +42,17 @@ def initial_codes(signs, n_codes, random_state=None) -> tuple[np.ndarray, np.nda
     array([[-1.,  1.],
            [ 1.,  1.]])
     """
-    signs = np.asarray(signs, dtype=np.float64)
     if n_codes < 1:
         raise ValueError(f"n_codes is {n_codes}; at least one code is needed.")
-    # Rows packed into bytes sort many times faster than rows of floats.
-    packed = np.ascontiguousarray(np.packbits(signs > 0, axis=1))
-    _, first, member, count = np.unique(
-        packed.view(f"V{packed.shape[1]}").ravel(), return_index=True, return_inverse=True, return_counts=True
-    )
+    present = sparse.csr_array((signs if sparse.issparse(signs) else np.asarray(signs)) > 0)
+    present.sort_indices()
+    first, member, count = distinct_label_sets(present)
     if n_codes >= len(first):
-        return np.eye(len(first))[member], signs[first]
+        return np.eye(len(first))[member], np.where(present[first].toarray(), 1.0, -1.0)
     order = np.argsort(-count, kind="stable")
     place = np.empty_like(order)
     place[order] = np.arange(len(order))
-    group, prototypes = cluster_label_sets(signs[first[order]], count[order], n_codes, random_state)
+    group, prototypes = cluster_label_sets(present[first[order]], count[order], n_codes, random_state)
     return np.eye(n_codes)[group[place[member]]], prototypes
 
 

@@ -33,3 +33,25 @@ def prototype_means(signs, codes, prototypes):
 
 def prototype_distances(signs, prototypes):
     return np.array([[sum((y - a) ** 2) for a in prototypes] for y in signs])
+
+
+def cluster_label_sets(signs, count, chosen):
+    """Lloyd's steps on distinct label vectors of ±1, dense, from the vectors `chosen`: groups and means."""
+    sums, sizes = signs[chosen].copy(), np.ones(len(chosen))
+    group = None
+    while True:
+        distances = np.array(
+            [
+                [
+                    (len(y) * n * n + np.sum(s * s) - 2 * n * (y @ s)) / (n * n)
+                    for s, n in zip(sums, sizes, strict=True)
+                ]
+                for y in signs
+            ]
+        )
+        nearest = distances.argmin(axis=1)
+        if group is not None and np.array_equal(nearest, group):
+            return group, sums / sizes[:, None]
+        group = nearest
+        sums = np.array([count[group == j] @ signs[group == j] for j in range(len(chosen))])
+        sizes = np.array([float(count[group == j].sum()) for j in range(len(chosen))])
