@@ -19,7 +19,7 @@ _MAX_STEPS = 300
 
 
 def distinct_label_sets(Y) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Of a CSR array, the first row of each distinct label set, the set of each row, and how often each occurs.
+    """First row of each distinct label set of a CSR array, set of each row, and how often each set occurs.
 
     Sets come in the order of their rows as numbers written in binary.
     """

@@ -1,5 +1,6 @@
 """Probabilities that agree with predictions made at score 0."""
 
+from collections.abc import Sequence
 from typing import Self
 
 import numpy as np
@@ -79,6 +80,13 @@ class AnchoredCalibration(Calibration):
         if self.shared:
             self.slopes_ = np.repeat(self.slopes_, n_labels, axis=1)
         return self
+
+    @classmethod
+    def beside(cls, parts: Sequence[Self]) -> Self:
+        """Return the slopes of all parts, none of which is shared."""
+        whole = cls()
+        whole.slopes_ = np.concatenate([part.slopes_ for part in parts], axis=1)
+        return whole
 
     def log_odds(self, F: ArrayLike) -> NDArray[np.float64]:
         """Return slope · F, shape (n, L)."""

@@ -5,7 +5,7 @@ row compares like with like and the cut at zero stays the natural one; and unlik
 run into 1.0, where distinct scores would tie.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Self
 
@@ -44,6 +44,11 @@ class Calibration(BaseEstimator):
         """Return calibrated scores of shape (n, L); 0 is an even chance."""
         raise NotImplementedError
 
+    @classmethod
+    def beside(cls, parts: Sequence[Self]) -> Self:
+        """Return the calibration of all labels from those of blocks of labels, where these stand alone."""
+        raise NotImplementedError
+
     def transform(self, F: ArrayLike) -> NDArray[np.float64]:
         """Return the probability of every pair, shape (n, L)."""
         return expit(self.log_odds(F))
@@ -67,6 +72,13 @@ class IdentityCalibration(Calibration):
         scores, _, _ = check_training(F, Y, label_weight)
         self.n_labels_ = scores.shape[1]
         return self
+
+    @classmethod
+    def beside(cls, parts: Sequence[Self]) -> Self:
+        """Return the calibration of as many labels as all parts have."""
+        whole = cls()
+        whole.n_labels_ = sum(part.n_labels_ for part in parts)
+        return whole
 
     def log_odds(self, F: ArrayLike) -> NDArray[np.float64]:
         """Return a copy of F."""
@@ -138,6 +150,14 @@ class PlattCalibration(Calibration):
         self.slope_ = slope / spread
         self.offset_ = offset - slope / spread * centre
         return self
+
+    @classmethod
+    def beside(cls, parts: Sequence[Self]) -> Self:
+        """Return the sigmoids of all parts."""
+        whole = cls()
+        whole.slope_ = np.concatenate([part.slope_ for part in parts])
+        whole.offset_ = np.concatenate([part.offset_ for part in parts])
+        return whole
 
     def log_odds(self, F: ArrayLike) -> NDArray[np.float64]:
         """Return slope · F + offset, shape (n, L)."""

@@ -1,7 +1,7 @@
 """The steps of Algorithm 1 on arrays: machines, losses, codes and prototypes in one space."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,9 +14,9 @@ from mlspl.correlation import (
     prototype_means,
     update_codes,
 )
-from mlspl.spaces import Machines, Rows
+from mlspl.spaces import Machines, Regression, Rows
 
-__all__ = ["Alternation", "Coding"]
+__all__ = ["Alternation", "Coded", "Coding", "code_rows"]
 
 
 @dataclass(frozen=True)
@@ -29,6 +29,38 @@ class Coding:
     random_state: Any = None
 
 
+class Coded(NamedTuple):
+    """What is made of all labels together: codes, prototypes, what the machines see of the codes.
+
+    Codes are (n, m), prototypes (m, L). What is seen, (n, m), are predictions of the codes out of fold, or
+    the codes themselves, for which the regression, which predicts codes of new rows, may wait.
+    """
+
+    codes: np.ndarray
+    prototypes: np.ndarray
+    seen: np.ndarray
+    regression: Regression | None
+
+    def of(self, labels) -> "Coded":
+        """The same for a block of the labels."""
+        return self._replace(prototypes=self.prototypes[:, labels])
+
+
+def code_rows(rows: Rows, Y, coding: Coding, folds=None) -> Coded:
+    """Group the label sets of Y (n, L), dense or CSR, and code the rows by their groups."""
+    codes, prototypes = initial_codes(Y, coding.n_codes, coding.random_state)
+    return Coded(codes, prototypes, *_see(rows, codes, coding, folds))
+
+
+def _see(rows, codes, coding, folds) -> tuple[np.ndarray, Regression | None]:
+    """What the machines see of codes: with folds, what is predicted of them without the row's fold."""
+    if folds is None:
+        return codes, None
+    regression = cross_fit_codes(coding.regressor, rows, codes, folds)
+    assert regression.out_of_fold is not None
+    return regression.out_of_fold, regression
+
+
 class Alternation:
     """The learner that Algorithm 1 paces: a machine per label that sees features and codes.
 
@@ -36,9 +68,11 @@ class Alternation:
     then near perfect and there is nothing left to pace. Given folds, they see out-of-fold predictions of the
     codes by the regressor that also serves at test time, and the losses come from machines that did not see
     the row; the prototypes, means over all rows, did.
+
+    Y may be a block of the labels, given what was coded of all of them.
     """
 
-    def __init__(self, rows: Rows, Y, coding: Coding, folds=None):
+    def __init__(self, rows: Rows, Y, coding: Coding, folds=None, coded: Coded | None = None):
         self.rows = rows
         self.coding = coding
         self.folds = folds
@@ -48,10 +82,10 @@ class Alternation:
         self._starts: dict = {}
         self._machines: Any = None
         self._held_out: np.ndarray | None = None
-        self._regression: Any = None
         self.set_costs(1.0, np.ones(Y.shape))
-        self.codes, self.prototypes = initial_codes(self.signs, coding.n_codes, coding.random_state)
-        self._see_codes()
+        coded = code_rows(rows, Y, coding, folds) if coded is None else coded
+        self.codes, self.prototypes, self._seen_codes, self._regression = coded
+        self._joint: Any = rows.join(self._seen_codes)
 
     def set_costs(self, C: float, prior) -> None:
         """Go on at other costs: C = 1/(2α) of objective (3), times the prior weight of every pair."""
@@ -135,12 +169,8 @@ class Alternation:
 
     def _see_codes(self) -> None:
         """Let the machines see the present codes, or what is predicted of them."""
-        self._joint: Any = None  # its memory is needed for the next one
-        if self.folds is None:
-            self._seen_codes, self._regression = self.codes, None
-        else:
-            self._regression = cross_fit_codes(self.coding.regressor, self.rows, self.codes, self.folds)
-            self._seen_codes = self._regression.out_of_fold
+        self._joint = None  # its memory is needed for the next one
+        self._seen_codes, self._regression = _see(self.rows, self.codes, self.coding, self.folds)
         self._joint = self.rows.join(self._seen_codes)
 
     def _solve(self, weights, part) -> Machines:

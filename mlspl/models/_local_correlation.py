@@ -1,17 +1,27 @@
 """What ML-LOC and MLSPL share: Algorithm 1 of the paper around :class:`Alternation`."""
 
 import numpy as np
+from scipy import sparse
 
 from mlspl._limits import FLOAT, Cost
+from mlspl._spread import count_workers, spread
 from mlspl.correlation import CodeRidge, get_regressor
-from mlspl.model_selection import AnchoredCalibration, Calibration, get_calibration
-from mlspl.models._alternation import Alternation, Coding
+from mlspl.model_selection import AnchoredCalibration, Calibration
+from mlspl.models._alternation import Coding, code_rows
+from mlspl.models._label_blocks import dense_block, in_columns, label_blocks, one_thread, stack_weights
 from mlspl.models._machine import SpaceMachine
+from mlspl.models._paced_block import FittedBlock, Plan, fit_block, merge_histories
 from mlspl.models._progress import CallbackSupportMixin, fit_progress, with_callbacks
-from mlspl.models.tuned_decision import choose_decision, judge_of, known_labels
-from mlspl.pacing import Trace, paced
+from mlspl.models.tuned_decision import judge_decision, judge_of, known_labels, rank_decisions
+from mlspl.pacing import PaceSchedule, Trace
+from mlspl.spaces import Linear, Nystroem
 
 __all__ = ["LocalCorrelationClassifier"]
+
+# Pairs whose weights and trace are kept: 22 bytes each, 1.5 GB. Of more, a block of labels at a time is held.
+_REMEMBERED_PAIRS = 2**26
+# Pairs by which a calibration is chosen.
+_JUDGED_PAIRS = 2**24
 
 
 class LocalCorrelationClassifier(CallbackSupportMixin, SpaceMachine):
@@ -22,7 +32,7 @@ class LocalCorrelationClassifier(CallbackSupportMixin, SpaceMachine):
     """
 
     _contents = {
-        "label_weights_": "float (rows, labels)",
+        "label_weights_": "float (rows, labels)?",
         "calibration_": (Calibration, None),
         "history_": "any",
         "trace_": (Trace, None),
@@ -34,62 +44,128 @@ class LocalCorrelationClassifier(CallbackSupportMixin, SpaceMachine):
 
     fit = with_callbacks(SpaceMachine.fit)
     target_weight = 1.0
+    _sparse_labels = True
 
     def _row_copies(self) -> float:
         """What codes take in a Gram space: a second and a third kernel matrix."""
         return 1.7 if isinstance(get_regressor(self.regressor), CodeRidge) else 1.0
 
     def _cost(self, size):
-        """Beside the machines' own, tables of codes; and a few rounds."""
-        machines = super()._cost(size)
-        return Cost(machines.bytes + FLOAT * 18 * size.rows * size.labels, 4.0 * machines.seconds)
+        """Beside the machines' own, tables of codes for a block of labels, and what is kept; a few rounds."""
+        block = self._block_labels(size)
+        machines = super()._cost(size._replace(labels=block))
+        pairs, weights = size.rows * size.labels, size.features * size.labels
+        tables = 18 * size.rows * block + 6 * size.rows * self.n_codes
+        kept = 0
+        if block < size.labels:
+            # Three numbers of each remembered pair, twice what is judged by, weights, the labels themselves.
+            kept = 3 * pairs * (pairs <= _REMEMBERED_PAIRS) + 4 * min(pairs, _JUDGED_PAIRS)
+            kept += min(weights, 2**28) + pairs // 64
+        n_bytes = machines.bytes + FLOAT * (tables + kept)
+        return Cost(n_bytes, 4.0 * machines.seconds * size.labels / block)
+
+    def _block_labels(self, size) -> int:
+        """How many labels are fitted at a time."""
+        if not self._labels_apart(self._choose_space(size).space):
+            return size.labels
+        return label_blocks(size.rows, size.features, size.labels)[0].stop
+
+    def _labels_apart(self, space) -> bool:
+        """Whether labels can be fitted without one another once there are codes, which must not move then."""
+        function, schedule = self._pacing()
+        fixed_codes = isinstance(space, Linear | Nystroem) and space.loss != "hinge"
+        paced_apart = function is None or (
+            function.by_label and isinstance(schedule, PaceSchedule) and schedule.by_label
+        )
+        return fixed_codes and paced_apart
 
     def _fit(self, X, Y, label_weight):
-        function, schedule = self._pacing()
-        rows = self._take_space(X, Y).place(X)
-        coding = Coding(self.n_codes, self.beta, self.regressor, self.random_state)
-        learner = Alternation(rows, Y, coding, self._folds(Y))
-        learner.set_costs(self.C, self._class_costs(Y, label_weight))
-        known = learner.prior > 0
-        walk = paced(learner, function, schedule, Y, known, target_weight=self.target_weight)
-        with fit_progress(self, len(schedule), X, Y) as report:
-            for step in walk:
-                step.record |= learner.objective(step.weights, _penalty(function, step))
-                step.record["codes_moved"] = step.moved
-                if report(f"mean weight {step.record['mean_weight']:.3f}"):
-                    walk.stop()
-        self.label_weights_ = walk.weights
-        self.history_ = walk.history
-        self.trace_ = walk.trace
-        self.stop_reason_ = walk.stop_reason
-        self.n_iter_ = len(walk.history)
-        self.codes_ = learner.codes
-        self.prototypes_ = learner.prototypes
-        self.model_ = rows.keep(*learner.expansion())
-        self._calibrate(learner, X, Y, label_weight)
+        space, n_workers = self._take_space(X, Y), count_workers()
+        if apart := self._labels_apart(space):
+            blocks = label_blocks(X.shape[0], X.shape[1], Y.shape[1], n_workers)
+            space = one_thread(space) if n_workers > 1 else space
+        else:
+            Y = Y.toarray() if sparse.issparse(Y) else Y
+            blocks = [slice(0, Y.shape[1])]
+        rows, plan = space.place(X), self._plan(Y)
+        coded = code_rows(rows, Y, plan.coding, plan.folds)
+        if apart and coded.regression is None:
+            coded = coded._replace(regression=get_regressor(self.regressor).regress(rows, coded.codes))
+        shared = (rows, coded, in_columns(Y), label_weight, plan)
+        if len(blocks) == 1:
+            with fit_progress(self, len(plan.schedule), X, Y) as report:
+                fitted = [fit_block(*shared, blocks[0], report)]
+            self.label_weights_, self.trace_ = fitted[0].weights, fitted[0].trace
+        else:
+            fitted = self._fit_blocks(shared, blocks, X, Y)
+        self._keep(rows, fitted)
+        self._calibrate(fitted, plan, X, Y, label_weight)
 
-    def _calibrate(self, learner, X, Y, label_weight) -> None:
+    def _plan(self, Y) -> Plan:
+        function, schedule = self._pacing()
+        n_rows, n_labels = Y.shape
+        n_judged = min(n_rows, max(1, _JUDGED_PAIRS // n_labels))
+        return Plan(
+            Coding(self.n_codes, self.beta, self.regressor, self.random_state),
+            self._folds(Y),
+            self.C,
+            self.class_weight,
+            (0, 1) if self._multilabel else self.classes_,
+            function,
+            schedule,
+            self.target_weight,
+            # One label has none to be compared with; a class weight, which odds would undo, stands.
+            ("platt", "none") if n_labels > 1 else ("none",),
+            np.sort(np.random.RandomState(0).permutation(n_rows)[:n_judged]),
+            n_rows * n_labels <= _REMEMBERED_PAIRS,
+        )
+
+    def _fit_blocks(self, shared, blocks, X, Y) -> list[FittedBlock]:
+        """Fit blocks of labels, and put together what is remembered of their pairs.
+
+        A callback cannot stop it: a model of some of the labels is none.
+        """
+        self.label_weights_, self.trace_ = None, None
+        if remembers := Y.shape[0] * Y.shape[1] <= _REMEMBERED_PAIRS:
+            weights, trace = self.label_weights_, self.trace_ = np.empty(Y.shape), Trace(Y.shape)
+        fitted = []
+        with fit_progress(self, len(blocks), X, Y) as report:
+            for block, part in zip(blocks, spread(fit_block, shared, blocks), strict=True):
+                if remembers:
+                    weights[:, block] = part.weights
+                    trace.fill(block, part.trace)
+                fitted.append(part._replace(weights=None, trace=None))
+                report(f"{block.stop:,} of {Y.shape[1]:,} labels")
+        return fitted
+
+    def _keep(self, rows, fitted: list[FittedBlock]) -> None:
+        """The model, and what is to be known of its fit."""
+        self.history_ = merge_histories(fitted)
+        self.n_iter_ = len(self.history_)
+        self.stop_reason_ = max(fitted, key=lambda part: len(part.history)).stop_reason
+        self.codes_ = fitted[0].codes
+        self.prototypes_ = np.concatenate([part.prototypes for part in fitted], axis=1)
+        coef = stack_weights([part.coef for part in fitted])
+        self.model_ = rows.keep(coef, np.concatenate([part.intercept for part in fitted]))
+
+    def _calibrate(self, fitted: list[FittedBlock], plan, X, Y, label_weight) -> None:
         """Put the labels' scores on one scale where out-of-fold scores are there and say that it pays."""
         self.calibration_ = None
-        if learner.folds is None:
+        if plan.folds is None:
             self._prepare_calibration(X, Y, label_weight)
             return
-        scores = learner.held_out_scores()
-        criterion = judge_of("average_precision", known_labels(Y, label_weight))
-        given = (scores, Y, label_weight)
-        # One label has none to be compared with; a class weight, which odds would undo, stands.
-        tried = ("platt", "none") if Y.shape[1] > 1 else ("none",)
-        best, *_ = choose_decision(*given, learner.folds, criterion, tried, ("zero",))
-        self.calibration_ = get_calibration(best["calibration"]).fit(*given)
-        self._calibration = AnchoredCalibration().fit(self.calibration_.log_odds(scores), Y, label_weight)
+        weight = None if label_weight is None else label_weight[plan.judged]
+        truth = known_labels(dense_block(Y[plan.judged], slice(None)), weight)
+        criterion = judge_of("average_precision", truth)
+        tried = []
+        for number, name in enumerate(plan.calibrations):
+            odds = np.concatenate([part.scales[number].odds for part in fitted], axis=1)
+            tried.append(judge_decision(name, "zero", criterion, truth, odds, odds > 0))
+        best = plan.calibrations.index(rank_decisions(tried, criterion)[0]["calibration"])
+        scales = [part.scales[best] for part in fitted]
+        self.calibration_ = type(scales[0].calibration).beside([scale.calibration for scale in scales])
+        self._calibration = AnchoredCalibration.beside([scale.probability for scale in scales])
 
     def _scores(self, X):
         scores = super()._scores(X)
         return scores if self.calibration_ is None else self.calibration_.log_odds(scores)
-
-
-def _penalty(function, step) -> np.ndarray:
-    """f(V, λ) per pair; nothing is paced at an infinite pace, where some functions have no finite limit."""
-    if function is None:
-        return np.zeros(step.weights.shape)
-    return np.where(np.isposinf(step.pace), 0.0, function.penalty(step.weights, step.pace))

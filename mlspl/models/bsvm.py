@@ -131,7 +131,7 @@ class BSVMClassifier(SpaceMachine):
         """In a linear space, tables for a block of labels at a time."""
         if not isinstance(self._choose_space(size).space, Linear):
             return super()._cost(size)
-        block = label_blocks(size.rows, size.labels)[0].stop
+        block = label_blocks(size.rows, size.features, size.labels)[0].stop
         cost = super()._cost(size._replace(labels=min(block, size.labels)))
         weights = FLOAT * min(size.features * size.labels, 2**28)
         return Cost(cost.bytes + weights + size.rows * size.labels / 8, cost.seconds * size.labels / block)

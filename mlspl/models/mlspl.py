@@ -213,8 +213,8 @@ class MLSPLClassifier(LocalCorrelationClassifier):
     def _folds(self, Y):
         if self.codes == "in-sample":
             return None
-        if len(Y) < 2:
+        n_rows = Y.shape[0]
+        if n_rows < 2:
             return None
-        return list(
-            IterativeStratification(min(self.n_folds, len(Y)), random_state=self.random_state).split(Y, Y)
-        )
+        splitter = IterativeStratification(min(self.n_folds, n_rows), random_state=self.random_state)
+        return list(splitter.split(Y, Y))

@@ -1,6 +1,6 @@
 """From scores to labels: calibration and threshold rule, chosen by validation for any estimator."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -19,7 +19,17 @@ from mlspl.model_selection import (
 )
 from mlspl.models._base import MultiLabelClassifier
 
-__all__ = ["DecisionMixin", "TunedDecisionClassifier", "choose_decision", "judge", "judge_of", "known_labels"]
+__all__ = [
+    "DecisionMixin",
+    "TunedDecisionClassifier",
+    "calibrate_folds",
+    "choose_decision",
+    "judge",
+    "judge_decision",
+    "judge_of",
+    "known_labels",
+    "rank_decisions",
+]
 
 
 def known_labels(Y, label_weight) -> np.ndarray:
@@ -55,28 +65,41 @@ def choose_decision(
     Each is fitted on the scores of the other folds. The criterion decides, then Hamming loss, then the order
     given: a criterion of scores does not see thresholds, and Hamming loss does.
     """
-    hamming = get_criterion("hamming_loss").function
     truth = known_labels(Y, label_weight)
     tried = []
     for calibration in calibrations:
         odds = np.empty(Y.shape)
         labels = {name: np.empty(Y.shape, dtype=bool) for name in thresholds}
-        for train, test in folds:
-            weight = None if label_weight is None else label_weight[train]
-            fitted = clone(get_calibration(calibration)).fit(scores[train], Y[train], weight)
+        for train, test, weight, fitted in calibrate_folds(calibration, scores, Y, label_weight, folds):
             odds[test] = fitted.log_odds(scores[test])
             for name in thresholds:
                 rule = clone(get_threshold(name)).fit(fitted.log_odds(scores[train]), Y[train], weight)
                 labels[name][test] = rule.apply(odds[test])
         tried += [
-            {
-                "calibration": calibration,
-                "threshold": name,
-                "score": judge(criterion, truth, odds, labels[name]),
-                "hamming_loss": hamming(truth, labels[name]),
-            }
-            for name in thresholds
+            judge_decision(calibration, name, criterion, truth, odds, labels[name]) for name in thresholds
         ]
+    return rank_decisions(tried, criterion)
+
+
+def calibrate_folds(calibration, scores, Y, label_weight, folds) -> Iterator[tuple]:
+    """Yield of every fold its rows, the weights of those trained on, and the calibration fitted to them."""
+    for train, test in folds:
+        weight = None if label_weight is None else label_weight[train]
+        yield train, test, weight, clone(get_calibration(calibration)).fit(scores[train], Y[train], weight)
+
+
+def judge_decision(calibration, threshold, criterion, truth, odds, labels) -> dict[str, Any]:
+    """What a calibration and a threshold rule are worth, whose log-odds and labels are given."""
+    return {
+        "calibration": calibration,
+        "threshold": threshold,
+        "score": judge(criterion, truth, odds, labels),
+        "hamming_loss": get_criterion("hamming_loss").function(truth, labels),
+    }
+
+
+def rank_decisions(tried: list[dict[str, Any]], criterion) -> list[dict[str, Any]]:
+    """Best first."""
     sign = -1.0 if criterion.greater_is_better else 1.0
     # Rounded, so that the last digits of a mean do not decide between equals.
     return sorted(

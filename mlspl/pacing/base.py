@@ -31,6 +31,11 @@ class SelfPacedFunction(ABC):
     max_pace: ClassVar[float] = np.inf
     """Finite paces from here on are refused."""
 
+    @property
+    def by_label(self) -> bool:
+        """Whether the weights of a label depend on no other label's losses."""
+        return True
+
     @abstractmethod
     def weight(self, loss: ArrayLike, pace: ArrayLike) -> FloatArray:
         """v*(l, λ), the minimiser of v·l + f(v, λ) over v in [0, 1]; falls with l and rises with λ."""

@@ -60,6 +60,11 @@ class Diversity(SelfPacedFunction):
             kept = tuple(rows) if groups.ndim == 1 else tuple(tuple(row) for row in rows)
             object.__setattr__(self, "groups", kept)
 
+    @property
+    def by_label(self) -> bool:
+        """Unless groups of pairs were given."""
+        return self.groups is None or np.ndim(self.groups) == 1
+
     def weight(self, loss: ArrayLike, pace: ArrayLike) -> FloatArray:
         """1 for the easiest pairs of each group, up to the rank at which the bonus no longer pays."""
         loss, pace = np.broadcast_arrays(loss_array(loss), pace_array(pace))

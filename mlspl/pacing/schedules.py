@@ -35,6 +35,11 @@ class PaceSchedule(ABC):
     _contents: ClassVar[dict[str, Any]] = {}
 
     @property
+    def by_label(self) -> bool:
+        """Whether the pace of a label depends on no other label's losses; then labels can be paced apart."""
+        return False
+
+    @property
     @abstractmethod
     def targets(self) -> tuple[float, ...]:
         """The targets of all steps, in order."""
@@ -103,6 +108,11 @@ class GeometricPace(PaceSchedule):
         """Refuse a pace that is not positive or does not grow."""
         _check_growth(self.start, self.growth)
         _check_steps("steps", self.steps)
+
+    @property
+    def by_label(self) -> bool:
+        """It depends on no loss at all."""
+        return True
 
     @property
     def targets(self) -> tuple[float, ...]:
@@ -232,6 +242,11 @@ class QuantilePace(PaceSchedule):
             raise UserError(
                 f"per of a QuantilePace is 'class', 'label', 'negatives' or 'all', and {self.per!r} is not."
             )
+
+    @property
+    def by_label(self) -> bool:
+        """Unless all losses are one group."""
+        return self.per != "all"
 
     @property
     def targets(self) -> tuple[float, ...]:

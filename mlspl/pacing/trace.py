@@ -14,7 +14,7 @@ class Trace:
     """Of every pair: the step at which it entered, and where its loss stood and moved.
 
     A pair enters at the first step that gives it a weight of at least ½. Four numbers a pair are kept,
-    however many steps there are; a learner of very many labels keeps a trace a block of labels.
+    however many steps there are.
 
     Parameters
     ----------
@@ -73,6 +73,20 @@ class Trace:
         self.mean_loss = before + (losses - before) / np.float32(self.n_steps)
         self._squares += (losses - before) * (losses - self.mean_loss)
         self.last_loss = losses
+
+    def fill(self, labels: slice, part: "Trace") -> None:
+        """Take over what a trace of some of the labels remembers.
+
+        Parameters
+        ----------
+        labels : slice
+            Which labels.
+        part : Trace
+            Of shape (n, as many).
+        """
+        self.n_steps = max(self.n_steps, part.n_steps)
+        for name in ("entered", "last_loss", "mean_loss", "_squares"):
+            getattr(self, name)[:, labels] = getattr(part, name)
 
     @property
     def spread(self) -> NDArray[np.float32]:

@@ -191,7 +191,8 @@ def _descend(label, rows, targets, costs, loss, epsilon, start, tol, solution) -
         beta[:] = start.duals[label]
     weights, summary = np.empty(rows.width), np.empty(2)
     n_epochs = max(_EPOCHS, _VISITS // max(rows.n, 1))
-    problem = (rows.arrays, lower, upper, target, float(epsilon), label, float(tol), n_epochs)
+    # The same order of rows for all: a label's machine does not depend on which labels are beside it.
+    problem = (rows.arrays, lower, upper, target, float(epsilon), 0, float(tol), n_epochs)
     descend(*problem, beta, weights, solution.scores[label], summary)
     solution.coef[label, : rows.n_features] = weights[: rows.n_features]
     solution.code_coef[label, : rows.width - 1 - rows.n_features] = weights[rows.n_features : -1]

@@ -4,14 +4,13 @@ import warnings
 from dataclasses import dataclass
 
 import numpy as np
-from joblib import Parallel, delayed, effective_n_jobs
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import gen_batches
 
 from mlspl._limits import FLOAT, Cost
 from mlspl.errors import UserError
-from mlspl.solvers import LinearSolution, solve_linear
+from mlspl.solvers import solve_linear
 from mlspl.spaces._losses import pair_losses
 from mlspl.spaces.base import HeldOut, Machines, Model, Regression, Rows, Space
 
@@ -88,19 +87,9 @@ class LinearRows(Rows):
         return pair_losses(self.space.loss, signs, scores)
 
     def solve(self, signs, costs, start=None) -> Machines:
-        """A weighted linear machine per label, LIBLINEAR's optimum.
-
-        Where joblib has a backend with several workers, blocks of labels go there; X is the same object in
-        all calls, which Dask sends once. The answer is the same.
-        """
+        """A weighted linear machine per label, LIBLINEAR's optimum."""
         options = {"codes": self._codes, "tol": self.space.tol, "n_threads": self.n_threads}
-        solved = Parallel()(
-            delayed(solve_linear)(
-                self._X, signs[block], costs[block], self.space.loss, start=_part(start, block), **options
-            )
-            for block in _blocks(len(signs), effective_n_jobs())
-        )
-        solution = LinearSolution(*map(_stack, zip(*solved, strict=True)))
+        solution = solve_linear(self._X, signs, costs, self.space.loss, start=start, **options)
         loose = int(np.sum(solution.gap > 10 * self.space.tol * solution.objective))
         if loose:
             warnings.warn(
@@ -180,19 +169,3 @@ class LinearModel(Model):
         scores += self.intercept
         # The last digits are the order of summation and would break ties at random.
         return np.round(scores, 12, out=scores)
-
-
-def _blocks(n_labels, n_workers) -> list[slice]:
-    """One block of labels a worker, in multiples of the eight that are solved side by side."""
-    size = max(8, -(-n_labels // (8 * n_workers)) * 8)
-    return [slice(first, first + size) for first in range(0, n_labels, size)]
-
-
-def _part(solution, block) -> LinearSolution | None:
-    if solution is None:
-        return None
-    return LinearSolution._make(None if part is None else part[block] for part in solution)
-
-
-def _stack(parts):
-    return None if parts[0] is None else parts[0] if len(parts) == 1 else np.concatenate(parts)

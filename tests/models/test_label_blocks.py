@@ -44,7 +44,7 @@ def test_blocks_of_labels_are_the_same_machines(data, monkeypatch):
     X, Y = data
     whole = BSVMClassifier(space="linear", class_weight="balanced").fit(X, Y)
     monkeypatch.setattr(_label_blocks, "_PAIRS", 300 * 16)
-    assert len(_label_blocks.label_blocks(300, 40)) == 3
+    assert len(_label_blocks.label_blocks(300, 30, 40)) == 3
     weight = np.random.default_rng(1).random(Y.shape)
     for given in (None, np.ones(Y.shape)):
         blocks = BSVMClassifier(space="linear", class_weight="balanced").fit(X, Y, given)

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from joblib import parallel_config
 from scipy import sparse
 from sklearn.kernel_approximation import Nystroem as SklearnNystroem
 from sklearn.metrics.pairwise import rbf_kernel
@@ -250,31 +249,3 @@ def test_a_refusal_names_a_setting_that_works(digits, monkeypatch):
         BSVMClassifier().fit(X, Y)
     space = str(refusal.value).split("space='")[1].split("'")[0]
     BSVMClassifier(space=space).fit(X, Y)
-
-
-def test_blocks_of_labels_on_other_workers_are_the_same_machines(digits, signs):
-    X, many = sparse.csr_array(digits[0]), np.tile(signs, (4, 1))
-    many[8:] *= np.sign(np.random.default_rng(0).normal(size=(many.shape[0] - 8, 1)))
-    alone = machines_of(Linear(), X, many)[1]
-    with parallel_config("threading", n_jobs=2):
-        rows, together = machines_of(Linear(), X, many)
-        again = rows.solve(many, np.full(many.shape, 0.5), together.start)
-    for ours, theirs in zip(alone[:4], together[:4], strict=True):
-        np.testing.assert_array_equal(ours, theirs)
-    expected = Linear().place(X).solve(many, np.full(many.shape, 0.5), alone.start)
-    np.testing.assert_array_equal(again.coef, expected.coef)
-
-
-def test_a_fit_spreads_over_a_dask_cluster(digits):
-    distributed = pytest.importorskip("distributed", reason="needs the extra dask")
-    X, Y = digits[0], np.tile(digits[1], (1, 3))
-    here = MLSPLClassifier(space="linear", random_state=0).fit(X, Y)
-    local = distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0")
-    with local, distributed.Client(local) as client, parallel_config("dask"):
-        there = MLSPLClassifier(space="linear", random_state=0).fit(X, Y)
-        assert any("solve_linear" in key for key in client.run_on_scheduler(_finished_tasks))
-    np.testing.assert_allclose(there.decision_function(X), here.decision_function(X), atol=1e-9)
-
-
-def _finished_tasks(dask_scheduler):
-    return [str(key) for key in dask_scheduler.task_prefixes]

@@ -1,0 +1,61 @@
+"""One fit on a Dask cluster: the same model, killed workers notwithstanding."""
+
+import os
+import signal
+
+import numpy as np
+import pytest
+from joblib import parallel_config
+
+from mlspl import BSVMClassifier, MLSPLClassifier
+from mlspl._spread import spread
+from mlspl.models import _local_correlation
+from tests.models.test_label_blocks import made
+
+distributed = pytest.importorskip("distributed", reason="needs the extra dask")
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    options = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "dashboard_address": ":0"}
+    with distributed.LocalCluster(**options) as local, distributed.Client(local):
+        yield local
+
+
+@pytest.fixture(scope="module")
+def data():
+    return made(200, 48)
+
+
+@pytest.mark.parametrize(
+    "model", [BSVMClassifier(space="linear"), MLSPLClassifier(space="linear", random_state=0)], ids=str
+)
+def test_a_fit_spreads_over_a_cluster(model, data, cluster):
+    X, Y = data
+    here = model.fit(X, Y).decision_function(X)
+    with parallel_config("dask"):
+        there = model.fit(X, Y).decision_function(X)
+    np.testing.assert_array_equal(there, here)
+
+
+def test_killed_workers_cost_time_and_not_the_result(data, cluster, monkeypatch):
+    """Even all of them, with all data: joblib's own way of scattering waits for ever then."""
+    X, Y = data
+    model = MLSPLClassifier(space="linear", random_state=0)
+    here = model.fit(X, Y).decision_function(X)
+    victims = []
+
+    def killing(*work):
+        for result in spread(*work):
+            if not victims:
+                victims.extend(nanny.pid for nanny in cluster.workers.values())
+                for pid in victims:
+                    os.kill(pid, signal.SIGKILL)
+            yield result
+
+    monkeypatch.setattr(_local_correlation, "spread", killing)
+    with parallel_config("dask"):
+        there = model.fit(X, Y).decision_function(X)
+    assert len(victims) == 2
+    assert not set(victims) & {nanny.pid for nanny in cluster.workers.values()}
+    np.testing.assert_array_equal(there, here)

@@ -1,0 +1,129 @@
+"""MLSPL and ML-LOC with very many labels: sparse Y, blocks of labels, workers. The dense fit is the twin."""
+
+import tracemalloc
+
+import numpy as np
+import pytest
+from joblib import parallel_config
+from scipy import sparse
+from sklearn.base import clone
+
+from mlspl import MLLOCClassifier, MLSPLClassifier, load_model, pacing, save_model
+from mlspl._limits import FitSize
+from mlspl.models import _label_blocks, _local_correlation
+from tests.models.test_label_blocks import made
+
+N, L = 240, 40
+MODELS = {
+    "mlspl": MLSPLClassifier(space="linear", random_state=0),
+    "mlspl, balanced, geometric": MLSPLClassifier(
+        space="linear", random_state=0, class_weight="balanced", schedule=pacing.GeometricPace(0.5, 1.5, 3)
+    ),
+    "mlspl, nystroem": MLSPLClassifier(space="nystroem", n_landmarks=50, random_state=0),
+    "ml-loc": MLLOCClassifier(space="linear", regressor="ridge", random_state=0),
+}
+
+
+@pytest.fixture(scope="module")
+def data():
+    return made(N, L)
+
+
+def in_blocks(monkeypatch, n_labels=16):
+    monkeypatch.setattr(_label_blocks, "_PAIRS", N * n_labels)
+
+
+def same_fit(ours, theirs, X):
+    np.testing.assert_array_equal(ours.decision_function(X), theirs.decision_function(X))
+    np.testing.assert_array_equal(ours.codes_, theirs.codes_)
+    np.testing.assert_array_equal(ours.prototypes_, theirs.prototypes_)
+    np.testing.assert_array_equal(ours.label_weights_, theirs.label_weights_)
+    assert ours.trace_.n_steps == theirs.trace_.n_steps
+    for name in ("entered", "last_loss", "mean_loss", "spread"):
+        np.testing.assert_array_equal(getattr(ours.trace_, name), getattr(theirs.trace_, name))
+    assert (ours.stop_reason_, ours.n_iter_) == (theirs.stop_reason_, theirs.n_iter_)
+    for mine, other in zip(ours.history_, theirs.history_, strict=True):
+        assert mine.keys() == other.keys()
+        for name in set(mine) - {"seconds"}:
+            # Sums over blocks of labels in place of one sum; distances to prototypes keep nine digits each.
+            np.testing.assert_allclose(
+                np.array(mine[name], float), np.array(other[name], float), rtol=1e-6, err_msg=name
+            )
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_sparse_labels_in_blocks_are_the_dense_fit_in_one(name, data, monkeypatch):
+    X, Y = data
+    model = MODELS[name]
+    whole = clone(model).fit(X, Y)
+    in_blocks(monkeypatch)
+    blocks = clone(model).fit(X, sparse.csr_array(Y))
+    same_fit(blocks, whole, X)
+    np.testing.assert_array_equal(blocks.predict_proba(X[:9]), whole.predict_proba(X[:9]))
+
+
+def test_weights_and_unknown_labels_in_blocks(data, monkeypatch):
+    X, Y = data
+    rng = np.random.default_rng(0)
+    weight = rng.random(Y.shape) * (rng.random(Y.shape) < 0.9)
+    whole = MLSPLClassifier(space="linear", random_state=0).fit(X, Y, weight)
+    in_blocks(monkeypatch)
+    same_fit(MLSPLClassifier(space="linear", random_state=0).fit(X, Y, weight), whole, X)
+
+
+@pytest.mark.parametrize(
+    "settings", [{"loss": "hinge"}, {"schedule": pacing.QuantilePace(0.5, 0.9, 2, per="all")}], ids=str
+)
+def test_what_couples_labels_is_fitted_in_one_block(settings, data, monkeypatch):
+    X, Y = data
+    whole = MLSPLClassifier(space="linear", random_state=0, **settings).fit(X, Y)
+    in_blocks(monkeypatch)
+    csr = MLSPLClassifier(space="linear", random_state=0, **settings).fit(X, sparse.csr_array(Y))
+    np.testing.assert_array_equal(csr.decision_function(X), whole.decision_function(X))
+
+
+def test_of_too_many_pairs_nothing_is_remembered_and_some_rows_judge(data, monkeypatch, tmp_path):
+    X, Y = data
+    whole = MLSPLClassifier(space="linear", random_state=0).fit(X, Y)
+    in_blocks(monkeypatch)
+    monkeypatch.setattr(_local_correlation, "_REMEMBERED_PAIRS", 100)
+    monkeypatch.setattr(_local_correlation, "_JUDGED_PAIRS", N * L // 3)
+    model = MLSPLClassifier(space="linear", random_state=0).fit(X, sparse.csr_array(Y))
+    assert model.label_weights_ is None
+    assert model.trace_ is None
+    assert len(model.history_) == 3
+    # The sigmoids are fitted to all rows; fewer rows choose between them and none.
+    assert type(model.calibration_) is type(whole.calibration_)
+    np.testing.assert_array_equal(model.decision_function(X), whole.decision_function(X))
+    save_model(model, tmp_path / "model.skops")
+    again = load_model(tmp_path / "model.skops")
+    np.testing.assert_array_equal(again.predict_top(X, 3)[0], model.predict_top(X, 3)[0])
+
+
+def test_memory_does_not_grow_with_rows_times_labels(monkeypatch):
+    n, n_labels = 600, 400
+    for name, pairs in (("_REMEMBERED_PAIRS", 2**14), ("_JUDGED_PAIRS", 2**14)):
+        monkeypatch.setattr(_local_correlation, name, pairs)
+    monkeypatch.setattr(_label_blocks, "_PAIRS", 2**14)
+    X, _ = made(n, 8)
+    rng = np.random.default_rng(0)
+    columns = np.stack([rng.integers(0, 20, n), rng.integers(20, 40, n)], axis=1).ravel() * 10
+    Y = sparse.csr_array((np.ones(2 * n), columns, np.arange(0, 2 * n + 1, 2)), shape=(n, n_labels))
+    model = MLSPLClassifier(space="linear", tol=0.1, random_state=0)
+    model.fit(X, Y[:, :8])
+    tracemalloc.start()
+    model.fit(X, Y)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    # A float64 table of rows by labels is 1.9 MB, and without blocks there were some thirty.
+    assert peak < 16e6
+    assert model._cost(FitSize.of(X, Y)).bytes < 16e6
+
+
+@pytest.mark.parametrize("name", ["mlspl", "ml-loc"])
+def test_other_workers_give_the_same_fit(name, data):
+    X, Y = data
+    here = clone(MODELS[name]).fit(X, Y)
+    with parallel_config("threading", n_jobs=2):
+        there = clone(MODELS[name]).fit(X, Y)
+    same_fit(there, here, X)
