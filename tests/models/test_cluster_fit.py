@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from joblib import parallel_config
 
-from mlspl import BSVMClassifier, MLSPLClassifier
+from mlspl import BSVMClassifier, MLSPLClassifier, MLSPLClassifierCV
 from mlspl._spread import spread
 from mlspl.models import _local_correlation
 from tests.models.test_label_blocks import made
@@ -36,6 +36,18 @@ def test_a_fit_spreads_over_a_cluster(model, data, cluster):
     with parallel_config("dask"):
         there = model.fit(X, Y).decision_function(X)
     np.testing.assert_array_equal(there, here)
+
+
+def test_folds_and_settings_of_a_search_spread_over_a_cluster(data, cluster):
+    X, Y = data[0][:90], data[1][:90, :6]
+    model = MLSPLClassifierCV(families=("kernel",), budget="fast", C=(1.0,), quantiles=(0.7,), random_state=0)
+    here = model.fit(X, Y)
+    scores, members, trace = here.decision_function(X), here.members_, here.trace_
+    with parallel_config("dask"):
+        there = model.fit(X, Y)
+    np.testing.assert_array_equal(there.decision_function(X), scores)
+    assert there.members_ == members
+    np.testing.assert_array_equal(there.trace_.mean_loss, trace.mean_loss)
 
 
 def test_killed_workers_cost_time_and_not_the_result(data, cluster, monkeypatch):
