@@ -45,8 +45,9 @@ class Judgement:
     @property
     def suspicion(self) -> NDArray:
         """P(the given label is wrong) (n, L); NaN where none is given."""
-        wrong = np.where(self.given == 1, 1 - self.truth, self.truth)
-        wrong[self.given < 0] = np.nan
+        wrong = self.truth.copy()
+        np.subtract(1, wrong, out=wrong, where=self.given == 1)
+        np.copyto(wrong, np.nan, where=self.given < 0)
         return wrong
 
 
@@ -58,7 +59,7 @@ def judge(Y, probabilities, relations: bool = True) -> Judgement:
     names = labels.names or [str(c) for c in getattr(probabilities, "columns", ())] or None
     related = relate(given, z) if relations else None
     if related is not None:
-        z = related.odds.astype(z.dtype, copy=False)
+        z = related.odds
     low = z.min(axis=0).astype(np.float64)
     step = np.maximum((z.max(axis=0) - low) / N_BINS, 1e-9)
     counts, sums = np.zeros((z.shape[1], N_BINS, 2)), np.zeros((z.shape[1], N_BINS))

@@ -14,29 +14,10 @@ __all__ = ["FALSE", "LOST", "N_BINS", "count_pairs", "fit_curves", "lookup_truth
 N_BINS = 64
 # What the rates may be. Dense where most data sets are; together below .85, as beyond it labels are all
 # noise.
-_RATES = np.array(
-    [
-        0.0,
-        0.003,
-        0.007,
-        0.015,
-        0.03,
-        0.05,
-        0.075,
-        0.1,
-        0.13,
-        0.16,
-        0.2,
-        0.25,
-        0.3,
-        0.35,
-        0.4,
-        0.45,
-        0.5,
-        0.6,
-        0.7,
-    ]
-)
+_RATES = (
+    0.0, 0.003, 0.007, 0.015, 0.03, 0.05, 0.075, 0.1, 0.13, 0.16, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.6,
+    0.7,
+)  # fmt: skip
 _GRID = np.array([(f, r) for f in _RATES for r in _RATES if f + r < 0.85])
 FALSE, LOST = _GRID[:, 0].copy(), _GRID[:, 1].copy()
 # Weight of a prior on slope and offset that keeps the curve of a separable label finite.
@@ -66,12 +47,13 @@ def count_pairs(given, z, low, step, counts, sums):
 
 
 @njit(cache=True, nogil=True)
-def _likelihood(z, n, k, false, span, a, b):
+def _likelihood(z, n, k, false, span, a, b, true):
+    """The log-likelihood of a curve; P(true = 1) of the bins goes into `true`."""
     total = 0.0
     for i in range(len(z)):
         if n[i] > 0.0:
-            p = false + span / (1.0 + np.exp(-(a * z[i] + b)))
-            p = min(max(p, 1e-12), 1.0 - 1e-12)
+            true[i] = 1.0 / (1.0 + np.exp(-(a * z[i] + b)))
+            p = min(max(false + span * true[i], 1e-12), 1.0 - 1e-12)
             total += k[i] * np.log(p) + (n[i] - k[i]) * np.log(1.0 - p)
     return total
 
@@ -89,17 +71,17 @@ def fit_curves(z, n, k, false, lost):
     explained, slopes, offsets = np.empty(G), np.empty(G), np.empty(G)
     share = (k.sum() + 0.5) / (n.sum() + 1.0)
     a, b = 1.0, np.log(share / (1.0 - share))
+    true, tried = np.zeros(len(z)), np.zeros(len(z))
     for g in range(G):
         low, span = false[g], 1.0 - false[g] - lost[g]
         damping = 1e-3
-        best = _likelihood(z, n, k, low, span, a, b) - 0.5 * _RIDGE * (a * a + b * b)
+        best = _likelihood(z, n, k, low, span, a, b, true) - 0.5 * _RIDGE * (a * a + b * b)
         for _ in range(100):
             ga, gb, haa, hab, hbb = -_RIDGE * a, -_RIDGE * b, _RIDGE, 0.0, _RIDGE
             for i in range(len(z)):
                 if n[i] > 0.0:
-                    s = 1.0 / (1.0 + np.exp(-(a * z[i] + b)))
-                    p = min(max(low + span * s, 1e-12), 1.0 - 1e-12)
-                    d = span * s * (1.0 - s)
+                    p = min(max(low + span * true[i], 1e-12), 1.0 - 1e-12)
+                    d = span * true[i] * (1.0 - true[i])
                     slope = (k[i] - n[i] * p) * d / (p * (1.0 - p))
                     weight = n[i] * d * d / (p * (1.0 - p))
                     ga += slope * z[i]
@@ -114,21 +96,19 @@ def fit_curves(z, n, k, false, lost):
                 # The slope is held positive: a curve that falls would call the model's order wrong.
                 a_new = max((db * ga - hab * gb) / determinant + a, 1e-3)
                 b_new = (da * gb - hab * ga) / determinant + b
-                trial = _likelihood(z, n, k, low, span, a_new, b_new)
+                trial = _likelihood(z, n, k, low, span, a_new, b_new, tried)
                 trial -= 0.5 * _RIDGE * (a_new * a_new + b_new * b_new)
                 gained = trial - best
                 if gained >= 0.0:
                     damping = max(damping / 10.0, 1e-9)
                     a, b, best = a_new, b_new, trial
+                    true, tried = tried, true
                     break
                 damping *= 10.0
             if gained < 1e-3:
                 break
-        true = 0.5
-        for i in range(len(z)):
-            true += n[i] / (1.0 + np.exp(-(a * z[i] + b)))
-        true /= n.sum() + 1.0
-        explained[g], slopes[g], offsets[g] = best - np.log(true * (1.0 - true)), a, b
+        share = (0.5 + (n * true).sum()) / (n.sum() + 1.0)
+        explained[g], slopes[g], offsets[g] = best - np.log(share * (1.0 - share)), a, b
     return explained, slopes, offsets
 
 

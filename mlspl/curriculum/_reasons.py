@@ -33,6 +33,7 @@ def explain_issues(rows, labels, audit_names, given, probabilities, relations, n
 
 
 def _relation(together: bool, present: bool, name: str) -> str:
+    """What the other label says of a pair; the subject is the pair's own label."""
     if present:
-        return f"comes with {name}" if together else f"not with {name}"
-    return f"not without {name}" if together else f"comes without {name}"
+        return f"{'usually' if together else 'rarely'} comes with {name}, which is given"
+    return f"rarely comes without {name}" if together else f"usually given where {name} is not"

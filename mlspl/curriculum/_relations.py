@@ -10,16 +10,17 @@ model's log-odds.
 from dataclasses import dataclass
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 from scipy.special import expit
 
 from mlspl._validation import row_blocks
 
-__all__ = ["Relations", "relate"]
+__all__ = ["Relations", "fit_path", "relate"]
 
 FOLDS = 5
 # Penalties on the coefficients of other labels, ½ ridge · coefficient².
-RIDGES = (300.0, 30.0, 3.0)
+RIDGES = np.array([300.0, 30.0, 3.0])
 # Rows beyond which the coefficients of a few dozen columns hardly change; others are scored with their means.
 MOST_ROWS = 10_000
 # Other labels taken into account: those that go most with what the model leaves unexplained in the training
@@ -33,7 +34,7 @@ LEAST_ROWS = 10
 class Relations:
     """Log-odds (n, L) after the other labels; label j moved those of l by weights[l, j] (y_j − centre_j)."""
 
-    odds: NDArray[np.float64]
+    odds: NDArray
     weights: NDArray[np.float64]
     centre: NDArray[np.float64]
 
@@ -41,9 +42,9 @@ class Relations:
 def relate(given, z, random_state=0) -> Relations:
     """Return the log-odds of each label given the model's, z, and the other labels, `given` (-1 unknown)."""
     n, L = z.shape
-    related = np.array(z, dtype=np.float64)
+    related = np.empty_like(z)
     rows = np.random.RandomState(random_state).permutation(n)[:MOST_ROWS]
-    y, odds = given[rows], related[rows]
+    y, odds = given[rows], z[rows].astype(np.float64)
     scored = odds.copy()
     others = _evidence(y, odds)
     centre = others.mean(axis=0)
@@ -62,7 +63,7 @@ def relate(given, z, random_state=0) -> Relations:
             columns = np.append(partners[f][label], [L, L + 1])
             design = np.column_stack([others[:, partners[f][label]], odds[:, label], np.ones(len(rows))])
             train = known & (fold != f)
-            fits = _fit_path(design[train], y[train, label])
+            fits = fit_path(design[train], y[train, label], RIDGES)
             held_out[:, fold == f] = fits @ design[fold == f].T
             coefficients[f][:, columns] = fits
         candidates = np.vstack([odds[:, label], held_out])[:, known]
@@ -72,16 +73,18 @@ def relate(given, z, random_state=0) -> Relations:
             mean = coefficients[:, best].mean(axis=0)
             weights[label], slopes[label], offsets[label] = mean[:L], mean[L], mean[L + 1]
             scored[:, label] = held_out[best]
-    for block, part in row_blocks(related):
-        evidence = _evidence(given[block], part) - centre
-        related[block] = part * slopes + evidence @ weights.T + offsets
+    offsets -= weights @ centre
+    for block, part in row_blocks(z):
+        related[block] = part * slopes + _evidence(given[block], part) @ weights.T + offsets
     related[rows] = scored
     return Relations(related, weights, centre)
 
 
 def _evidence(given, z):
     """The labels as given, as columns of a regression; what is unknown as the model expects it."""
-    return np.where(given >= 0, given, expit(z)).astype(np.float64)
+    evidence, unknown = given.astype(np.float64), given < 0
+    evidence[unknown] = expit(z[unknown])
+    return evidence
 
 
 def _partners(given, z, others):
@@ -97,23 +100,36 @@ def _partners(given, z, others):
     return list(np.sort(np.argpartition(-strength, MOST_LABELS, axis=1)[:, :MOST_LABELS], axis=1))
 
 
-def _fit_path(design, y):
+@njit(cache=True, nogil=True)
+def fit_path(design, y, ridges):
     """Coefficients (ridges, columns) of logistic regressions; the last two columns are not penalised."""
-    coefficient = np.zeros(design.shape[1])
-    coefficient[-2] = 1.0
-    path = []
-    for ridge in RIDGES:
-        penalty = np.full(len(coefficient), ridge)
-        penalty[-2:] = 1e-3
+    n, d = design.shape
+    path = np.empty((len(ridges), d))
+    coefficient = np.zeros(d)
+    coefficient[d - 2] = 1.0
+    for r in range(len(ridges)):
+        penalty = np.full(d, ridges[r])
+        penalty[d - 2 :] = 1e-3
         for _ in range(30):
-            p = expit(design @ coefficient)
-            gradient = design.T @ (y - p) - penalty * coefficient
-            curvature = (design * (p * (1 - p) + 1e-9)[:, None]).T @ design
-            step = np.linalg.solve(curvature + np.diag(penalty), gradient)
+            gradient, curvature = -penalty * coefficient, np.diag(penalty)
+            for i in range(n):
+                score = 0.0
+                for a in range(d):
+                    score += design[i, a] * coefficient[a]
+                p = 1.0 / (1.0 + np.exp(-score))
+                weight = p * (1.0 - p) + 1e-9
+                for a in range(d):
+                    gradient[a] += (y[i] - p) * design[i, a]
+                    weighted = weight * design[i, a]
+                    for b in range(a + 1):
+                        curvature[a, b] += weighted * design[i, b]
+            for a in range(d):
+                curvature[: a + 1, a] = curvature[a, : a + 1]
+            step = np.linalg.solve(curvature, gradient)
+            largest = np.abs(step).max()
             # A Newton step of a logistic regression overshoots only where it is large.
-            step *= min(1.0, 5.0 / max(np.abs(step).max(), 1e-12))
-            coefficient = coefficient + step
-            if np.abs(step).max() < 1e-3:
+            coefficient += step * min(1.0, 5.0 / max(largest, 1e-12))
+            if largest < 1e-3:
                 break
-        path.append(coefficient)
-    return np.array(path)
+        path[r] = coefficient
+    return path

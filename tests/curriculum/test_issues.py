@@ -12,6 +12,8 @@ from sklearn.metrics import average_precision_score
 from mlspl.curriculum import label_issues, noise_rates, row_scores
 from mlspl.curriculum._noise_curve import FALSE, LOST, fit_curves
 from mlspl.curriculum._pooling import LEAST, SCALE, STRENGTHS, pool
+from mlspl.curriculum._reasons import explain_issues
+from mlspl.curriculum._relations import RIDGES, Relations, fit_path
 from mlspl.errors import UserError
 from tests.naive import curriculum as naive
 
@@ -164,6 +166,31 @@ def test_curves_reach_the_likelihood_of_a_general_optimiser():
     # A fit stops when a step gains less than 1e-3; the steps shrink at least by half.
     assert fast == pytest.approx(slow, abs=2e-3)
     assert (slopes > 0).all()
+
+
+def test_what_other_labels_say_is_what_a_general_optimiser_finds():
+    rng = np.random.default_rng(0)
+    design = np.column_stack([rng.normal(size=(200, 4)), np.ones(200)])
+    y = (rng.random(200) < expit(design @ [1.0, -0.5, 0.0, 1.5, -1.0])).astype(float)
+    # Newton's method stops after a step below 1e-3, from where the next would be below its square.
+    assert fit_path(design, y, RIDGES) == pytest.approx(naive.ridge_path(design, y, RIDGES), abs=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("given", "weight", "reason"),
+    [
+        ([0, 1], 2.0, "usually comes with b, which is given"),
+        ([0, 0], -2.0, "usually given where b is not"),
+        ([1, 1], -2.0, "rarely comes with b, which is given"),
+        ([1, 0], 2.0, "rarely comes without b"),
+        ([0, 1], -2.0, None),
+    ],
+)
+def test_the_other_label_that_speaks_against_a_pair_is_named(given, weight, reason):
+    relations = Relations(np.zeros((1, 2)), np.array([[0.0, weight], [0.0, 0.0]]), np.array([0.5, 0.5]))
+    P, rows, labels = np.array([[0.25, 0.5]]), np.array([0]), np.array([0])
+    (text,) = explain_issues(rows, labels, ["a", "b"], np.array([given]), P, relations, None)
+    assert text == "model: 25% likely" + (f"; {reason}" if reason else "")
 
 
 def test_pooling_is_the_sum_over_all_that_labels_may_have_in_common():

@@ -46,6 +46,20 @@ def pool(likelihood, false, lost, rates, strengths, scale, least):
     return posterior / total
 
 
+def ridge_path(design, y, ridges):
+    """Logistic regressions whose last two columns are not penalised, each by a general minimiser."""
+
+    def loss(coefficient, penalty):
+        score = design @ coefficient
+        return np.sum(np.logaddexp(0, score) - y * score) + penalty @ coefficient**2 / 2
+
+    path = []
+    for ridge in ridges:
+        penalty = np.append(np.full(design.shape[1] - 2, ridge), [1e-3, 1e-3])
+        path.append(minimize(loss, np.zeros(design.shape[1]), penalty, tol=1e-10).x)
+    return np.array(path)
+
+
 def row_scores(suspicion):
     """P(any), P(several) and the expected number of errors of a row, over all 2^L ways to err."""
     scores = []
