@@ -11,7 +11,6 @@ import pandas as pd
 from selenium import webdriver
 
 from mlspl import curriculum, datasets
-from mlspl.pages import write_audit
 
 IMAGES = Path(__file__).parent / "images"
 
@@ -22,14 +21,9 @@ def make_page(folder: str) -> Path:
     X = digits.X[:800]
     Y, _ = datasets.corrupt(digits.Y[:800], "flip", 1 / 30, random_state=0)
     found = curriculum.audit(X, pd.DataFrame(Y, columns=digits.label_names), random_state=0)
-    return write_audit(
-        f"{folder}/audit.html",
-        found,
-        X,
-        name="digits-traits",
-        fingerprint=digits.fingerprint(),
-        feature_names=digits.feature_names,
-        images=list(X.reshape(-1, 8, 8)),
+    pictures = list(X.reshape(-1, 8, 8))
+    return found.to_html(
+        f"{folder}/audit.html", X, name="digits-traits", feature_names=digits.feature_names, images=pictures
     )
 
 

@@ -19,7 +19,6 @@ import numpy as np
 import pandas as pd
 
 from mlspl import BSVMClassifier, curriculum, datasets, metrics
-from mlspl.pages import write_audit
 
 digits = datasets.load_dataset("digits-traits")
 names = digits.label_names
@@ -60,14 +59,9 @@ figure.suptitle("Wrongly labelled, says the audit")
 # needs no network. From the shell, ``mlspl audit FILE -o DIR`` writes it.
 
 with tempfile.TemporaryDirectory() as folder:
-    page = write_audit(
-        f"{folder}/audit.html",
-        found,
-        X,
-        name="digits-traits",
-        fingerprint=digits.fingerprint(),
-        feature_names=digits.feature_names,
-        images=list(X.reshape(-1, 8, 8)),
+    pictures = list(X.reshape(-1, 8, 8))
+    page = found.to_html(
+        f"{folder}/audit.html", X, name="digits-traits", feature_names=digits.feature_names, images=pictures
     )
     print(f"{page.name}: {page.stat().st_size / 1e6:.1f} MB")
 

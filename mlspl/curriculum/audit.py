@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from os import PathLike
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -184,6 +186,27 @@ class Audit:
         if self._framed:
             return pd.DataFrame(labels, index=self.row_names, columns=self.label_names)
         return labels
+
+    def to_html(self, path: str | PathLike, X, **options) -> Path:
+        """Write the page on which suspected labels are reviewed: one HTML file with everything inside.
+
+        Parameters
+        ----------
+        path : path
+            The file to write.
+        X : array, sparse matrix or DataFrame of shape (n, d)
+            The features, in units that a reader knows.
+        **options
+            ``name``, ``ids``, ``texts``, ``images``, … of :func:`mlspl.pages.write_audit`.
+
+        Returns
+        -------
+        Path
+            The file.
+        """
+        from mlspl.pages import write_audit
+
+        return write_audit(path, self, X, **options)
 
     def _pairs(self, rows, labels) -> pd.DataFrame:
         names = np.asarray(self.label_names, dtype=object)

@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from scipy import sparse
 
 from mlspl._files import write_file
 from mlspl.curriculum import Audit
+from mlspl.datasets import Dataset
 from mlspl.pages._evidence import find_evidence
 from mlspl.pages._images import Picture, are_local, picture_address
 from mlspl.pages._render import embed_json, render
@@ -34,8 +36,8 @@ def write_audit(
     audit: Audit,
     X,
     *,
-    name: str,
-    fingerprint: str,
+    name: str = "data",
+    fingerprint: str | None = None,
     feature_names: Sequence[str] | None = None,
     ids: Sequence[str] | None = None,
     texts: Sequence[str | None] | None = None,
@@ -49,17 +51,17 @@ def write_audit(
         The file to write.
     audit : Audit
         From :func:`mlspl.curriculum.audit`.
-    X : array or CSR array of shape (n, d)
+    X : array, sparse matrix or DataFrame of shape (n, d)
         The features, in units that a reader knows; NaN where a value is missing.
-    name : str
+    name : str, default="data"
         What to call the data.
-    fingerprint : str
+    fingerprint : str, optional
         Under which the browser keeps decisions, and by which `mlspl correct` knows the data again: that of
-        the :class:`~mlspl.datasets.Dataset`.
+        the :class:`~mlspl.datasets.Dataset`. By default it is taken of X and the given labels.
     feature_names : sequence of str, optional
-        Names of the columns of X.
+        Names of the columns of X; by default those of a DataFrame.
     ids, texts : sequences of str, optional
-        What to call each row, and its text.
+        What to call each row, by default as the audit does, and its text.
     images : sequence, optional
         A picture of each row: an array of pixels or a `Path`, which are embedded, or a path relative to the
         page as text, which is linked.
@@ -78,16 +80,21 @@ def write_audit(
     >>> found = curriculum.audit(X, Y, BSVMClassifier(gamma="scale"), random_state=0)
     >>> pictures = list(X.reshape(-1, 8, 8))
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     page = write_audit(
-    ...         f"{folder}/audit.html", found, X, name="digits", fingerprint="of these rows", images=pictures
-    ...     )
+    ...     page = write_audit(f"{folder}/audit.html", found, X, name="digits", images=pictures)
     ...     page.read_text(encoding="utf-8").count("<title>Label audit of digits</title>")
     1
     """
     path = Path(path)
-    names = feature_names or [f"feature {j}" for j in range(X.shape[1])]
+    names = feature_names or getattr(X, "columns", None)
+    names = [f"feature {j}" for j in range(X.shape[1])] if names is None else list(map(str, names))
+    X = sparse.csr_array(X) if sparse.issparse(X) else np.asarray(X, dtype=np.float64)
+    if fingerprint is None:
+        labels = np.where(audit.given < 0, np.nan, audit.given)
+        fingerprint = Dataset(X, labels, names, audit.label_names).fingerprint()
+    if ids is None and not isinstance(audit.row_names, pd.RangeIndex):
+        ids = audit.row_names.map(str).tolist()
     document = describe_audit(audit, X, ids=ids, texts=texts, images=images)
-    document |= {"name": name, "fingerprint": fingerprint, "features": list(map(str, names))}
+    document |= {"name": name, "fingerprint": fingerprint, "features": names}
     page = render("audit.html", name=name, document=embed_json(document), local_images=are_local(images))
     write_file(path, page)
     return path

@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 from mlspl import BSVMClassifier, curriculum
-from mlspl.datasets import load_dataset
+from mlspl.datasets import Dataset, load_dataset
 from mlspl.errors import UserError
 from mlspl.pacing import Trace
 from mlspl.pages import find_pictures, write_audit, write_audit_folder
@@ -127,6 +127,18 @@ def test_no_text_ends_the_script_it_is_in(audit, data, tmp_path):
     text = page.read_text("utf-8")
     assert text.count("</script>") == text.count("<script") == 2
     assert document_of(page)["items"]["text"][0] == evil
+
+
+def test_an_audit_writes_its_own_page(audit, data, tmp_path):
+    """With the names it knows, and the fingerprint that the same data have in a file."""
+    X, Y = data
+    named = replace(audit, row_names=pd.Index([f"digit {row}" for row in range(len(X))]))
+    page = named.to_html(tmp_path / "audit.html", pd.DataFrame(X).add_prefix("pixel "), name="digits")
+    document = document_of(page)
+    assert document["name"] == "digits"
+    assert document["features"][:2] == ["pixel 0", "pixel 1"]
+    assert document["items"]["id"][0] == f"digit {document['items']['row'][0]}"
+    assert document["fingerprint"] == Dataset(X, Y, document["features"], NAMES).fingerprint()
 
 
 def test_the_tables_open_safely_and_tell_the_same(audit, data, tmp_path):
