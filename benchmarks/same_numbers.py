@@ -20,6 +20,7 @@ from mlspl import (
     MLSPLClassifier,
     MLSPLClassifierCV,
     RankSVMClassifier,
+    SelfPacedForestClassifier,
     TRAMClassifier,
 )
 from mlspl.datasets import load_dataset
@@ -29,7 +30,7 @@ from mlspl.model_selection import protocol_split
 BEGIN, END = "<!-- measured by benchmarks/same_numbers.py -->", "<!-- end -->"
 SIMPLE, PACED, CHOSEN = (
     ("bsvm", "ranksvm", "ml-knn", "tram"),
-    ("ml-loc", "mlspl", "mlspl-published"),
+    ("ml-loc", "mlspl", "mlspl-published", "forest"),
     "mlspl-cv",
 )
 SIMD = np.show_config(mode="dicts")["SIMD Extensions"].get("found", [])
@@ -60,6 +61,7 @@ def estimators(split):
         "ml-loc": MLLOCClassifier(random_state=split),
         "mlspl": MLSPLClassifier(random_state=split),
         "mlspl-published": MLSPLClassifier.as_published(random_state=split),
+        "forest": SelfPacedForestClassifier(n_estimators=100, random_state=split),
         CHOSEN: MLSPLClassifierCV(random_state=split),
     }
 
@@ -121,7 +123,7 @@ def row(machine, ours, theirs, n_splits) -> str:
 def table(n_splits) -> str:
     flags = Path("/proc/cpuinfo").read_text().split() if Path("/proc/cpuinfo").exists() else []
     heads = (
-        "as if", "BSVM, RankSVM, ML-kNN, TRAM", "ML-LOC, MLSPL, as published", "MLSPL-CV",
+        "as if", "BSVM, RankSVM, ML-kNN, TRAM", "ML-LOC, MLSPL, as published, forest", "MLSPL-CV",
         "splits with other members", "labels that differ", "average precision",
     )  # fmt: skip
     lines = ["| " + " | ".join(heads) + " |", "|" + "---|" * len(heads)]
