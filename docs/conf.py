@@ -1,5 +1,6 @@
 """Sphinx configuration; `make docs` builds the site and treats warnings as errors."""
 
+import os
 import sys
 from pathlib import Path
 
@@ -15,11 +16,13 @@ version = release = mlspl.__version__
 
 extensions = [
     "mathml",
+    "measured",
     "myst_parser",
     "numpydoc",
     "public_names",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
+    "sphinx_design",
     "sphinx_gallery.gen_gallery",
 ]
 myst_enable_extensions = ["dollarmath", "colon_fence"]
@@ -41,6 +44,11 @@ exclude_patterns = ["_build", "_templates", "auto_examples/**/*.ipynb", "auto_ex
 # Methods inherited from scikit-learn refer to its glossary and guide.
 suppress_warnings = ["config.cache", "ref.ref", "ref.term"]
 
+# Diagrams of estimators in the gallery link to the reference beside it.
+os.environ["MLSPL_DOCS"] = ".."
+
 html_theme = "furo"
 html_title = "mlspl"
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
 html_math_renderer = "mathml"

@@ -16,8 +16,12 @@ from mlspl.cli import waiting
 from mlspl.persistence import TRUSTED_TYPES
 
 ROOT = Path(__file__).resolve().parent.parent
-WALKS = [ROOT / "README.md", ROOT / "docs" / "first_use.md"]
-PAGES = [*WALKS, ROOT / "docs" / "audit.md", *sorted((ROOT / "docs" / "methods").glob("*.md"))]
+WALKS = [ROOT / "README.md", ROOT / "docs" / "first_use.md", ROOT / "docs" / "tutorial.md"]
+PAGES = [
+    *WALKS,
+    *(ROOT / "docs" / f"{name}.md" for name in ("index", "user_guide", "audit")),
+    *sorted((ROOT / "docs" / "methods").glob("*.md")),
+]
 
 
 def blocks(page, language):
@@ -57,12 +61,13 @@ def test_shell_examples_run(command, tmp_path, request):
     assert done.stdout.strip()
 
 
+SCRIPT = re.compile(r"```\{code-block\} python\n:caption: (\w+\.py)\n\n(.*?)```", re.DOTALL)
 NUMBER = re.compile(r"\d+\.\d+(?:e-?\d+)?")
 
 
 @pytest.fixture(scope="module")
 def shell(tmp_path_factory):
-    """Run a line of a page in a folder of its own; of a line that both pages show, recall the output.
+    """Run a line of a page in a folder of its own; of a line that several pages show, recall the output.
 
     A pipe goes from stage to stage; `mlspl` runs within this process, which has imported everything already.
     """
@@ -82,10 +87,14 @@ def shell(tmp_path_factory):
                 given, errors = capfdbinary.readouterr()
                 said += errors
             else:
-                given = subprocess.run(["bash", "-c", stage], input=given, stdout=subprocess.PIPE).stdout
+                words = ["bash", "-c", stage]
+                if stage.startswith("python "):
+                    words = [sys.executable, *shlex.split(stage)[1:]]
+                given = subprocess.run(words, input=given, stdout=subprocess.PIPE).stdout
         shown[line] = (said + given).decode()
         return shown[line]
 
+    run.folder = folder
     return run
 
 
@@ -99,6 +108,9 @@ def test_walks_show_what_really_happens(page, shell, capfdbinary, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.setenv("NO_COLOR", "1")
     monkeypatch.setattr(waiting, "PATIENCE", math.inf)  # how long a fit takes is not on the pages
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    for name, script in SCRIPT.findall(page.read_text(encoding="utf-8")):
+        (shell.folder / name).write_text(script, encoding="utf-8")
     steps = re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", "".join(blocks(page, "console")), re.MULTILINE)
     assert len(steps) >= 5
     for command, expected in steps:

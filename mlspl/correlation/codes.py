@@ -12,7 +12,7 @@ __all__ = ["update_codes"]
 
 
 def update_codes(scores, signs, code_weights, prototypes, label_weights, beta, *, n_threads=1) -> np.ndarray:
-    """The codes that minimise objective (3) while classifiers, weights and prototypes stay.
+    """The codes that minimise objective (11) while classifiers, weights and prototypes stay.
 
     Parameters
     ----------

@@ -88,7 +88,7 @@ class Alternation:
         self._joint: Any = rows.join(self._seen_codes)
 
     def set_costs(self, C: float, prior) -> None:
-        """Go on at other costs: C = 1/(2α) of objective (3), times the prior weight of every pair."""
+        """Go on at other costs: C = 1/(2α) of objective (11), times the prior weight of every pair."""
         self.C = C
         self.prior = prior
         self._weights = np.ones(self.signs.shape)
@@ -141,7 +141,7 @@ class Alternation:
         return self._solve_folds() if self._held_out is None else self._held_out
 
     def objective(self, weights, penalty) -> dict[str, float]:
-        """Every part of objective (3), the penalty f(V, λ) per pair being given."""
+        """Every part of objective (11), the penalty f(V, λ) per pair being given."""
         machines = self._machines
         squared_norm = self.rows.squared_norm(machines.coef, self._feature_scores)
         squared_norm += np.sum(machines.code_weights**2)
