@@ -1,4 +1,4 @@
-"""What the fuzz tests share: how long to search, and a watch over what code under test does.
+"""A watch over what code under test does and how much memory it takes; and how long to search for faults.
 
 ``MLSPL_FUZZ_EXAMPLES=20000 pytest …`` searches longer than the usual run.
 """
@@ -6,6 +6,7 @@
 import os
 import sys
 import time
+import tracemalloc
 from contextlib import contextmanager
 from datetime import timedelta
 
@@ -54,6 +55,18 @@ def nothing_run():
     finally:
         _watch = None
     assert not seen, seen[:5]
+
+
+@contextmanager
+def little_memory(most):
+    """Fail if more than so many bytes are in use at any time meanwhile."""
+    tracemalloc.start()
+    try:
+        yield
+    finally:
+        _, peak = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+    assert peak < most, f"{peak:,} bytes"
 
 
 def fuzzing(share=1.0):

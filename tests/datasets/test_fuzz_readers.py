@@ -6,7 +6,6 @@
 import os
 import subprocess
 import sys
-import tracemalloc
 import warnings
 
 import numpy as np
@@ -15,9 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mlspl.datasets import DataFormatError, Dataset, load_dataset, read_dataset, write_dataset
-from tests.watched import fuzzing
-
-MOST_MEMORY = 300e6
+from tests.watched import fuzzing, little_memory
 
 XML = """<?xml version="1.0" encoding="utf-8"?>
 <labels xmlns="http://mulan.sourceforge.net/labels">
@@ -75,17 +72,12 @@ def folder(tmp_path_factory):
 def read_or_refuse(path, labels):
     """Read; anything but a sound Dataset or a DataFormatError is a failure, and so is a great hunger."""
     dataset = refusal = None
-    tracemalloc.start()
     try:
-        with warnings.catch_warnings():
+        with little_memory(300e6), warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)
             dataset = read_dataset(path, labels)
     except DataFormatError as error:
         refusal = error
-    finally:
-        _, peak = tracemalloc.get_traced_memory()
-        tracemalloc.stop()
-    assert peak < MOST_MEMORY
     if dataset is None:
         assert refusal.file.parent == path.parent
         assert str(refusal).endswith((".", "?", "…"))

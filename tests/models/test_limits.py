@@ -4,7 +4,6 @@ import os
 import re
 import subprocess
 import sys
-import tracemalloc
 import warnings
 from pathlib import Path
 
@@ -27,6 +26,7 @@ from mlspl import (
 from mlspl import _limits as limits
 from mlspl._limits import FitSize, LargeFitWarning, machine_memory
 from mlspl.errors import UserError
+from tests.watched import little_memory
 
 KERNEL_METHODS = [
     BSVMClassifier(space="gram"),
@@ -53,12 +53,8 @@ def made(n, d=5, n_labels=4):
 def test_too_much_is_refused_before_anything_is_allocated(estimator, monkeypatch):
     X, Y = made(3000)
     monkeypatch.setenv("MLSPL_MEMORY", "1e5")
-    tracemalloc.start()
-    with pytest.raises(UserError) as refusal:
+    with little_memory(1e6), pytest.raises(UserError) as refusal:
         estimator.fit(X, Y)
-    _, peak = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
-    assert peak < 1e6
     match = SENTENCE.match(str(refusal.value))
     assert match
     assert "set MLSPL_MEMORY" in match[5]

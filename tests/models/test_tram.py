@@ -1,5 +1,3 @@
-import tracemalloc
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -18,6 +16,7 @@ from mlspl.metrics import score_all
 from mlspl.model_selection import protocol_split
 from mlspl.models import TRAMClassifier
 from tests.naive import models as naive
+from tests.watched import little_memory
 
 EXPECTED_FAILURES = {
     "check_methods_subset_invariance": "Transduction: the rows asked about together are part of the graph."
@@ -227,11 +226,8 @@ def test_labels_that_do_not_settle_are_reported(monkeypatch):
 def test_many_rows_need_no_square_matrix():
     X, Y = data(10_000, n_features=2)
     model = TRAMClassifier().fit(X[:3000], Y[:3000])
-    tracemalloc.start()
-    model.predict(X[3000:])
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert peak < len(X) ** 2 * 8 / 10
+    with little_memory(len(X) ** 2 * 8 / 10):
+        model.predict(X[3000:])
 
 
 FIGURES = {

@@ -3,8 +3,6 @@
 ``MLSPL_FUZZ_EXAMPLES=20000 pytest tests/pacing/test_fuzz_derive.py`` searches longer than the usual run.
 """
 
-import tracemalloc
-
 import numpy as np
 import pytest
 from hypothesis import example, given
@@ -13,9 +11,8 @@ from hypothesis import strategies as st
 from mlspl import pacing
 from mlspl.errors import UserError
 from mlspl.pacing.expression import FUNCTIONS
-from tests.watched import Patience, fuzzing, nothing_run
+from tests.watched import Patience, fuzzing, little_memory, nothing_run
 
-MOST_MEMORY = 100e6
 BOMBS = [
     "9**9**9**9", "t**9**9**9", "9**t**9**t**9", "((((t**64)**64)**64)**64)**64", "1e308**t",
     "2**-(9**9**9)", "(" * 95 + "t" + ")" * 95, "-" * 199 + "t", "exp(" * 40 + "t" + ")" * 40,
@@ -68,17 +65,12 @@ def mutated(draw):
 def derived_or_refused(text, family):
     """The function, or None with a sentence; and never anything run meanwhile."""
     function = refusal = None
-    tracemalloc.start()
     try:
-        with nothing_run(), Patience():
+        with little_memory(100e6), nothing_run(), Patience():
             function = pacing.derive(text, family)
             check_weights(function)
     except UserError as error:
         refusal = str(error)
-    finally:
-        _, peak = tracemalloc.get_traced_memory()
-        tracemalloc.stop()
-    assert peak < MOST_MEMORY
     assert function or (refusal.endswith(".") and len(refusal) < 600)
     return function
 

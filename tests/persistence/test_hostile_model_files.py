@@ -6,7 +6,6 @@ import json
 import os
 import pickle
 import struct
-import tracemalloc
 import zipfile
 
 import numpy as np
@@ -23,6 +22,7 @@ from tests.model_files import (
     rewritten,
     texts,
 )
+from tests.watched import little_memory
 
 MARKER = "mlspl_was_here"
 
@@ -263,18 +263,13 @@ def test_bombs_need_no_memory(saved, tmp_path):
         ({"extra": [("bomb.npz", packed.getvalue())]}, "unfold"),
         ({"extra": [("bomb.npy", megabyte)], "change": read_again}, "more often"),
     ]
-    tracemalloc.start()
     for options, message in cases:
         path = rewritten(saved, tmp_path, **options)
-        tracemalloc.reset_peak()
-        try:
+        with (
+            little_memory(2e7),
+            pytest.raises(UserError, match=message) if message else contextlib.nullcontext(),
+        ):
             load_model(path)
-        except UserError as error:
-            assert message in str(error)  # noqa: PT017
-        else:
-            assert not message
-        assert tracemalloc.get_traced_memory()[1] < 2e7
-    tracemalloc.stop()
 
 
 def understated(data, member):
@@ -301,11 +296,8 @@ def test_members_that_understate_what_they_unfold_to_need_no_memory(saved, tmp_p
             new.writestr("data.npy", npy((109,), bytes(2**26)))
         path = rewritten(saved, tmp_path, extra=[("bomb.npz", understated(packed.getvalue(), "data.npy"))])
     for load in (load_model, read_model_info) if place == "information" else (load_model,):
-        tracemalloc.start()
-        with pytest.raises(UserError, match="was refused"):
+        with little_memory(2e7), pytest.raises(UserError, match="was refused"):
             load(path)
-        assert tracemalloc.get_traced_memory()[1] < 2e7
-        tracemalloc.stop()
 
 
 def test_information_of_any_length_is_not_parsed(saved, tmp_path, monkeypatch):
