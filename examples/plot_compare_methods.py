@@ -49,13 +49,14 @@ print(means.round(4).to_string())
 # %%
 # A picture
 # ---------
-# Each point is a split; the line joins the means. Differences between splits are common to all methods, so
-# look at the order within each split, too.
+# Each small point is a split, the bar its mean. Splits differ for all methods alike, so look at the order
+# within each split, too.
 
 figure, axes = plt.subplots(1, 2, figsize=(9, 3.4), sharey=True, layout="constrained")
 for axis, criterion in zip(axes, ("average_precision", "hamming_loss"), strict=True):
-    axis.plot(means[criterion], means.index, color="#0072b2", linewidth=1)
-    axis.plot(results[criterion], results["method"], "o", color="#0072b2", markersize=4, alpha=0.6)
+    axis.plot(means[criterion], means.index, "|", color="#0072b2", markersize=16, markeredgewidth=3)
+    axis.plot(results[criterion], results["method"], "o", color="#0072b2", markersize=4, alpha=0.5)
+    axis.grid(axis="y", alpha=0.3)
     axis.set_xlabel(criterion.replace("_", " "))
 axes[0].invert_yaxis()
 plt.show()

@@ -22,8 +22,8 @@ from mlspl.model_selection import protocol_split
 methods = {
     "ml-knn": MLkNNClassifier(k=10),
     "bsvm": BSVMClassifier(gamma="scale"),
-    "forest": SelfPacedForestClassifier(30, pace_function=None, random_state=0),
-    "paced forest": SelfPacedForestClassifier(30, random_state=0),
+    "plain trees": SelfPacedForestClassifier(30, pace_function=None, random_state=0),
+    "paced trees": SelfPacedForestClassifier(30, random_state=0),
 }
 rows = []
 for seed in range(8):
