@@ -55,9 +55,10 @@ class StableNeighbours:
         """Leave out the engine: its trees are private to scikit-learn; no file should need to trust them."""
         return {name: value for name, value in self.__dict__.items() if name != "_engine"}
 
-    def of_each_other(self, k):
-        """The k nearest other rows of each row; a row is never its own neighbour, its duplicates may be."""
-        return self._search(self._X, k, excluded=np.arange(self._X.shape[0]))
+    def of_each_other(self, k, rows=None):
+        """The k nearest other rows of each row, or of these rows; none is its own, its duplicates may be."""
+        rows = np.arange(self._X.shape[0]) if rows is None else rows
+        return self._search(self._X[rows], k, excluded=rows)
 
     def of(self, X, k):
         """The k nearest rows of each row of X."""

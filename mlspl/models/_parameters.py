@@ -44,6 +44,7 @@ def _one_of(*names: Any, otherwise: _Rule | None = None) -> _Rule:
 
 _POSITIVE = _Rule("a positive, finite number", lambda value: _number(value) and value > 0)
 _NOT_NEGATIVE = _Rule("a finite number, 0 or more", lambda value: _number(value) and value >= 0)
+_SHARE = _Rule("a number from 0 to 1", lambda value: _number(value) and 0 <= value <= 1)
 _NOT_ZERO = _Rule("a whole number but 0", lambda value: isinstance(value, Integral) and value != 0)
 _FUNCTION = _Rule("a function of two arrays", callable)
 
@@ -67,6 +68,7 @@ _RULES = {
     "n_jobs": _one_of(None, otherwise=_NOT_ZERO),
     "n_points": _one_of(None, otherwise=_whole(1)),
     "n_settings": _whole(1),
+    "prior_weight": _one_of("auto", otherwise=_SHARE),
     "s": _POSITIVE,
     "solver": _one_of("auto", "libsvm"),
     "target_weight": _POSITIVE,

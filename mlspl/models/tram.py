@@ -20,6 +20,8 @@ _TOLERANCE = 1e-13
 _MAX_ITERATIONS = 10_000
 _DECIMALS = 10  # beyond them the solver's rounding shows, and would break ties by chance
 _SURE = 25.0  # log-odds of a probability that is 1 up to those decimals
+_PRIOR_WEIGHTS = np.array([0.0, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9, 1.0])
+_JUDGED_ROWS = 2000
 
 
 class TRAMClassifier(MultiLabelClassifier):
@@ -41,6 +43,11 @@ class TRAMClassifier(MultiLabelClassifier):
     up to z, moved where need be so that just the predicted labels exceed ½. `decision_function` gives the
     logarithms of these odds.
 
+    Neighbours may tell little: on sparse text those of nearly every row are the same few short rows, and
+    their shares rank worse than label frequencies. So the shares are averaged with the mean of the labelled
+    rows as far as that ranks the labels of these rows better, each as its neighbours see it; where it does
+    not by more than two standard errors, they are as published.
+
     Parameters
     ----------
     k : int, default=10
@@ -50,6 +57,8 @@ class TRAMClassifier(MultiLabelClassifier):
         Zhou 2010): the left singular vectors of the centred XᵀY.
     n_jobs : int, optional
         Passed on to scikit-learn's neighbour search.
+    prior_weight : "auto" or float, default="auto"
+        What the mean of the labelled rows weighs in the shares, from 0, as published, to 1.
 
     Attributes
     ----------
@@ -59,6 +68,8 @@ class TRAMClassifier(MultiLabelClassifier):
         Their numbers of labels.
     projection_ : array of shape (n_features, n_directions) or None
         The directions of MDDM.
+    prior_weight_ : float
+        The weight that was given or found.
 
     References
     ----------
@@ -80,16 +91,18 @@ class TRAMClassifier(MultiLabelClassifier):
         "counts_": "float (rows)",
         "shares_": "float (rows, labels)",
         "projection_": "float (features, directions)?",
+        "prior_weight_": "float",
         "_labelled": "rows (rows, features)",
         "_unlabelled": ["rows (_, features)"],
     }
 
     _scores_rows_alone = False  # transductive
 
-    def __init__(self, k=10, mddm=False, *, n_jobs=None):
+    def __init__(self, k=10, mddm=False, *, n_jobs=None, prior_weight="auto"):
         self.k = k
         self.mddm = mddm
         self.n_jobs = n_jobs
+        self.prior_weight = prior_weight
 
     def fit(self, X, Y, label_weight=None, X_unlabelled=None):
         """Keep the labelled rows, and the unlabelled ones the graph shall always hold.
@@ -119,7 +132,7 @@ class TRAMClassifier(MultiLabelClassifier):
         return Cost(super()._cost(size).bytes + projection)
 
     def _fit(self, X, Y, label_weight):
-        Y = Y.astype(np.float64)
+        relevant, Y = Y, Y.astype(np.float64)
         if label_weight is not None:
             weight = np.minimum(label_weight, 1.0)
             prior = _ratio((label_weight * Y).sum(axis=0), label_weight.sum(axis=0))
@@ -128,6 +141,10 @@ class TRAMClassifier(MultiLabelClassifier):
         self.shares_ = _ratio(Y, self.counts_[:, None])
         self.projection_ = _mddm(X, Y) if self.mddm else None
         self._labelled = X
+        self.prior_weight_ = 0.0 if self.prior_weight == "auto" else float(self.prior_weight)
+        if self.prior_weight == "auto" and self.k < len(Y):
+            rows = X if self.projection_ is None else X @ self.projection_
+            self.prior_weight_ = _choose_prior_weight(rows, self.shares_, relevant, self.k, self.n_jobs)
 
     def _scores(self, X):
         parts = [self._labelled, *self._unlabelled, X]
@@ -144,7 +161,8 @@ class TRAMClassifier(MultiLabelClassifier):
             )
         known = np.column_stack([self.shares_, self.counts_])
         spread = _propagate(_neighbour_graph(rows, self.k, self.n_jobs), known)[-X.shape[0] :]
-        return _log_odds(spread[:, :-1], spread[:, -1])
+        shares = (1 - self.prior_weight_) * spread[:, :-1] + self.prior_weight_ * self.shares_.mean(axis=0)
+        return _log_odds(np.round(shares, _DECIMALS), spread[:, -1])
 
     def _probabilities(self, X, scores):
         return expit(scores)
@@ -159,14 +177,46 @@ def _mddm(X, Y):
     return directions[:, :rank] if rank else None
 
 
-def _neighbour_graph(X, k, n_jobs):
-    """Symmetric CSR weights exp(-d²/2σ²) over the edges from each row to its k nearest others."""
-    distance, index = StableNeighbours(X, n_jobs=n_jobs).of_each_other(k)
+def _choose_prior_weight(X, shares, Y, k, n_jobs):
+    """The weight of the mean share that ranks the labels of the labelled rows best; 0 unless it surely does.
+
+    Each row is seen from its labelled neighbours. Average precision judges, on rows that have both present
+    and absent labels; of many rows every so-manieth.
+    """
+    mixed = np.flatnonzero(Y.any(axis=1) & ~Y.all(axis=1))
+    rows = mixed[:: max(1, -(-len(mixed) // _JUDGED_ROWS))]
+    if len(rows) < 2:
+        return 0.0
+    W = _edges(X, k, n_jobs, rows)
+    seen = np.round(_ratio(W @ shares, np.broadcast_to(W.sum(axis=1)[:, None], Y[rows].shape)), _DECIMALS)
+    prior = shares.mean(axis=0)
+    precision = np.array([_precisions(Y[rows], (1 - w) * seen + w * prior) for w in _PRIOR_WEIGHTS])
+    gain = np.round(precision - precision[0], _DECIMALS)
+    best = gain.mean(axis=1).argmax()
+    error = gain[best].std(ddof=1) / np.sqrt(len(rows))
+    return float(_PRIOR_WEIGHTS[best]) if gain[best].mean() > 2 * error else 0.0
+
+
+def _precisions(Y, scores):
+    """Average precision of every row."""
+    ranked = np.take_along_axis(Y, np.argsort(-scores, axis=1, kind="stable"), axis=1)
+    precision = np.cumsum(ranked, axis=1) / np.arange(1, Y.shape[1] + 1)
+    return (precision * ranked).sum(axis=1) / ranked.sum(axis=1)
+
+
+def _edges(X, k, n_jobs, rows=None):
+    """CSR weights exp(-d²/2σ²) from each row, or from these rows, to its k nearest others."""
+    distance, index = StableNeighbours(X, n_jobs=n_jobs).of_each_other(k, rows)
     squared = np.square(distance)
     scale = squared.mean()
     weight = np.exp(-squared / (2 * scale)) if scale > 0 else np.ones_like(squared)
-    n = X.shape[0]
-    W = sparse.csr_array((weight.ravel(), index.ravel(), np.arange(0, n * k + 1, k)), shape=(n, n))
+    starts = np.arange(0, weight.size + 1, k)
+    return sparse.csr_array((weight.ravel(), index.ravel(), starts), shape=(len(weight), X.shape[0]))
+
+
+def _neighbour_graph(X, k, n_jobs):
+    """Symmetric CSR weights over the edges from each row to its k nearest others."""
+    W = _edges(X, k, n_jobs)
     W = W.maximum(W.T)
     W.eliminate_zeros()
     return W

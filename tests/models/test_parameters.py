@@ -40,6 +40,7 @@ WRONG = {
     "n_jobs": (0, "all"),
     "n_points": (0,),
     "n_settings": (0,),
+    "prior_weight": (-0.1, 2, "none"),
     "s": (0, -1.0),
     "solver": ("liblinear",),
     "target_weight": (0.0, "all"),

@@ -12,7 +12,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from mlspl.datasets import load_dataset
 from mlspl.errors import UserError
-from mlspl.metrics import score_all
+from mlspl.metrics import average_precision, score_all
 from mlspl.model_selection import protocol_split
 from mlspl.models import TRAMClassifier
 from tests.naive import models as naive
@@ -58,7 +58,7 @@ problems = st.integers(6, 20).flatmap(
 def test_equals_a_dense_solve_in_ranking_and_labels(problem):
     X, Y, k = problem
     shares, counts = naive.tram(naive.tram_graph(X.tolist(), k), Y)
-    model = TRAMClassifier(k=k).fit(X[: len(Y)], Y)
+    model = TRAMClassifier(k=k, prior_weight=0.0).fit(X[: len(Y)], Y)
     scores = model.decision_function(X[len(Y) :])
     expected = top_labels(shares, counts)
     np.testing.assert_array_equal(model.predict(X[len(Y) :]), expected)
@@ -71,7 +71,7 @@ def test_equals_a_dense_solve_in_ranking_and_labels(problem):
 def test_odds_stand_in_the_ratio_of_the_shares_and_probabilities_sum_to_the_count():
     X, Y = data(200)
     shares, counts = naive.tram(naive.tram_graph(X.tolist(), 5), Y[:60])
-    model = TRAMClassifier(k=5).fit(X[:60], Y[:60])
+    model = TRAMClassifier(k=5, prior_weight=0.0).fit(X[:60], Y[:60])
     scores = model.decision_function(X[60:])
     np.testing.assert_allclose(np.exp(scores - scores[:, :1]), shares / shares[:, :1], rtol=1e-6, atol=1e-8)
     summed = model.predict_proba(X[60:]).sum(axis=1)
@@ -86,7 +86,7 @@ def test_one_label_is_scikit_learn_s_label_propagation():
     W = naive.tram_graph(X.tolist(), 6)
     oracle = LabelPropagation(kernel=lambda A, B: W, max_iter=100_000, tol=1e-13)
     oracle.fit(X, np.where(np.arange(120) < 50, y, -1))
-    model = TRAMClassifier(k=6).fit(X[:50], y[:50])
+    model = TRAMClassifier(k=6, prior_weight=0.0).fit(X[:50], y[:50])
     np.testing.assert_allclose(
         model.predict_proba(X[50:])[:, 1], oracle.label_distributions_[50:, 1], atol=1e-9
     )
@@ -98,7 +98,7 @@ def test_outliers_with_faint_edges_are_solved_as_exactly_as_the_others():
     W = naive.tram_graph(X.tolist(), 8)
     assert W.sum(axis=1).min() < 1e-12
     shares, counts = naive.tram(W, Y[:100])
-    model = TRAMClassifier(k=8).fit(X[:100], Y[:100])
+    model = TRAMClassifier(k=8, prior_weight=0.0).fit(X[:100], Y[:100])
     scores = model.decision_function(X[100:])
     np.testing.assert_allclose(np.exp(scores - scores[:, :1]), shares / shares[:, :1], rtol=1e-5)
     np.testing.assert_array_equal((scores > 0).sum(axis=1), np.floor(counts + 0.5))
@@ -206,7 +206,7 @@ def test_wrong_input_is_named():
     X, Y = data(8)
     for k in (0, 2.5, True):
         with pytest.raises(UserError, match=f"k is {k}"):
-            TRAMClassifier(k=k).fit(X, Y)
+            TRAMClassifier(k=k, prior_weight=0.0).fit(X, Y)
     with pytest.raises(UserError, match=r"k=10 neighbours .* make 10"):
         TRAMClassifier().fit(X, Y).predict(X[:2])
     assert TRAMClassifier().fit(X, Y).predict(X[:3]).shape == (3, 4)
@@ -248,3 +248,42 @@ def test_criteria_of_the_protocol(data_home, name):
         scores.append(list(score_all(dataset.Y[test], F, F > 0).values()))
     # Within one standard deviation of a split.
     assert np.all(np.abs(np.mean(scores, axis=0) - FIGURES[name]) <= np.std(scores, axis=0))
+
+
+def hub_data(n=300, n_labels=8, seed=0):
+    """Rows whose neighbours tell nothing; labels of frequencies from a half downwards."""
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=(n, 20)), (rng.random((n, n_labels)) < 0.5 ** np.arange(1, n_labels + 1)).astype(
+        int
+    )
+
+
+def test_neighbours_that_tell_nothing_give_way_to_the_frequencies():
+    X, Y = hub_data()
+    model = TRAMClassifier().fit(X[:150], Y[:150])
+    published = TRAMClassifier(prior_weight=0.0).fit(X[:150], Y[:150])
+    alone = np.tile(Y[:150].mean(axis=0), (150, 1))
+    precision = [average_precision(Y[150:], m.decision_function(X[150:])) for m in (model, published)]
+    assert model.prior_weight_ > 0.5
+    assert precision[0] > precision[1] + 0.02
+    assert precision[0] > average_precision(Y[150:], alone) - 0.02
+
+
+def test_neighbours_that_tell_much_are_left_to_tell_it():
+    X, Y = data(200)
+    assert TRAMClassifier().fit(X, Y).prior_weight_ == 0.0
+
+
+@pytest.mark.parametrize("weight", [0.3, 1.0])
+def test_the_prior_weight_is_that_of_the_mean_share(weight):
+    X, Y = data(120)
+    shares, _ = naive.tram(naive.tram_graph(X.tolist(), 5), Y[:60])
+    prior = naive_shares(Y[:60]).mean(axis=0)
+    model = TRAMClassifier(k=5, prior_weight=weight).fit(X[:60], Y[:60])
+    scores = model.decision_function(X[60:])
+    mixed = (1 - weight) * shares + weight * prior
+    np.testing.assert_allclose(np.exp(scores - scores[:, :1]), mixed / mixed[:, :1], rtol=1e-6, atol=1e-8)
+
+
+def naive_shares(Y):
+    return np.array([y / max(y.sum(), 1) for y in Y])

@@ -38,7 +38,7 @@ def test_logistic_is_logistic_regression():
     """
     digits = load_dataset("digits-traits")
     X = digits.X[:300] / 16.0
-    model = get_method("logistic").build(tol=1e-10).fit(X, digits.Y[:300])
+    model = get_method("logistic").build(C=1.0, tol=1e-10).fit(X, digits.Y[:300])
     theirs = LogisticRegression(C=1.0, solver="liblinear", tol=1e-8, max_iter=10_000)
     for j in range(3):
         scores = theirs.fit(X, digits.Y[:300, j]).decision_function(X)
