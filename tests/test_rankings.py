@@ -13,12 +13,17 @@ DATASETS = [
     "imdb",
 ]  # fmt: skip
 # A sample of the rows and labels of each set, so that all methods together take seconds.
-N_TRAIN, N_TEST, N_LABELS = 200, 300, 30
+N_TRAIN, N_TEST, N_LABELS = 200, 300, 20
 SMALLER = {
-    "mlspl-cv": {"budget": "fast", "n_estimators": 50},
-    "forest": {"n_estimators": 50},
-    "extra-trees": {"n_estimators": 50},
+    "mlspl-cv": {"budget": "fast", "n_estimators": 30},
+    "forest": {"n_estimators": 30},
+    "extra-trees": {"n_estimators": 30},
 }
+
+# Scores of one label at a time, on no common scale: to find one takes three further fits, which these methods
+# do not spend unasked. Where next to nothing can be learnt from two hundred rows, they need to be asked: +.
+UNCALIBRATED = ("bsvm", "forest", "extra-trees", "logistic")
+HARD = ("delicious", "imdb")
 
 
 def sample(name):
@@ -56,12 +61,13 @@ def test_no_method_ranks_below_the_frequencies(name, request):
     alone = precisions(Y_test, np.broadcast_to(Y.mean(axis=0), Y_test.shape))
     below = {}
     for method in METHODS:
-        chosen = get_method(method)
+        plus = method in UNCALIBRATED and name in HARD
+        chosen = get_method(f"{method}+" if plus else method)
         settings = chosen.settings("") | SMALLER.get(method, {})
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             model = Recipe(chosen, schema).build(settings).fit(X, Y)
         gain = precisions(Y_test, model.decision_function(X_test)) - alone
         if gain.mean() < -2 * gain.std(ddof=1) / np.sqrt(len(gain)):
-            below[method] = round(gain.mean(), 3)
+            below[chosen.name] = round(gain.mean(), 3)
     assert not below
