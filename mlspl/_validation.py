@@ -118,12 +118,12 @@ def check_labels_beside(Y: ArrayLike | Labels, other: Any, name: str) -> Labels:
     return check_labels(Y, label_names=[str(column) for column in right] or None)
 
 
-def check_predictions(P: ArrayLike, shape: tuple[int, int], name: str = "P") -> Labels:
+def check_predictions(P: ArrayLike, shape: tuple[int, int]) -> Labels:
     """Return predicted labels of that shape, none of which may be unknown."""
-    labels = check_labels(P, name)
-    _check_shape(labels.shape, shape, name)
+    labels = check_labels(P, "P")
+    _check_shape(labels.shape, shape, "P")
     if labels.unknown is not None and (place := _first(labels.unknown, np.asarray)):
-        raise UserError(f"{name}[{place[0]}, {place[1]}] is nan: predict 0 or 1 for every label.")
+        raise UserError(f"P[{place[0]}, {place[1]}] is nan: predict 0 or 1 for every label.")
     return labels
 
 

@@ -43,20 +43,7 @@ class DataFormatError(UserError):
         return type(self), (self.message, self.file, self.line)
 
 
-def listed(names: Sequence[str], most: int = 10) -> str:
-    """The names as a sentence lists them, of many the first few.
-
-    Parameters
-    ----------
-    names : sequence of str
-        What to list.
-    most : int, default=10
-        How many to name.
-
-    Examples
-    --------
-    >>> listed(["tempo", "key", "loud"], most=2)
-    "'tempo', 'key' and 1 more"
-    """
-    more = f" and {len(names) - most} more" if len(names) > most else ""
-    return ", ".join(map(repr, names[:most])) + more
+def listed(names: Sequence[str]) -> str:
+    """The names as a sentence lists them, of many the first ten."""
+    more = f" and {len(names) - 10} more" if len(names) > 10 else ""
+    return ", ".join(map(repr, names[:10])) + more

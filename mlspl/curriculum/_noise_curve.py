@@ -112,14 +112,14 @@ def fit_curves(z, n, k, false, lost):
     return explained, slopes, offsets
 
 
-def truth_tables(posterior, slopes, offsets, nodes, false=FALSE, lost=LOST):
+def truth_tables(posterior, slopes, offsets, nodes):
     """Return P(true = 1 | z, given) at the nodes for given 0, given 1 and unknown, of shape (3, nodes).
 
     The mean over what the rates may be, `posterior` (G,).
     """
     likely = posterior > 1e-4 * posterior.max()
     weight = posterior[likely] / posterior[likely].sum()
-    f, r = false[likely, None], lost[likely, None]
+    f, r = FALSE[likely, None], LOST[likely, None]
     true = 1.0 / (1.0 + np.exp(-(slopes[likely, None] * nodes + offsets[likely, None])))
     given = np.clip(f + (1.0 - f - r) * true, 1e-12, 1.0 - 1e-12)
     return np.stack([weight @ (r * true / (1.0 - given)), weight @ ((1.0 - r) * true / given), weight @ true])

@@ -39,11 +39,11 @@ class Relations:
     centre: NDArray[np.float64]
 
 
-def relate(given, z, random_state=0) -> Relations:
+def relate(given, z) -> Relations:
     """Return the log-odds of each label given the model's, z, and the other labels, `given` (-1 unknown)."""
     n, L = z.shape
     related = np.empty_like(z)
-    rows = np.random.RandomState(random_state).permutation(n)[:MOST_ROWS]
+    rows = np.random.RandomState(0).permutation(n)[:MOST_ROWS]
     y, odds = given[rows], z[rows].astype(np.float64)
     scored = odds.copy()
     others = _evidence(y, odds)
