@@ -1,14 +1,13 @@
 """Sending trials to a Dask cluster, one that runs elsewhere or one started here."""
 
 import logging
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError
 from contextlib import ExitStack, contextmanager
 from importlib.metadata import PackageNotFoundError, version
 
 from mlspl.datasets import Dataset
 from mlspl.errors import UserError
-from mlspl.experiments.execution import run_trial
 from mlspl.experiments.trial import WORKER_DIED, Outcome, Trial
 
 __all__ = ["dask_results"]
@@ -18,7 +17,11 @@ _RECONNECT_SECONDS = 10
 
 
 def dask_results(
-    trials: Sequence[Trial], datasets: Mapping[str, Dataset], scheduler: str, jobs: int
+    run: Callable[[Trial, Dataset], Outcome],
+    trials: Sequence[Trial],
+    datasets: Mapping[str, Dataset],
+    scheduler: str,
+    jobs: int,
 ) -> Generator[tuple[Trial, Outcome | None]]:
     """Run trials on a Dask cluster and yield their outcomes as they arrive.
 
@@ -56,7 +59,7 @@ def dask_results(
                 for name, fingerprint in {(trial.dataset, trial.fingerprint) for trial in trials}
             }
         futures = {
-            client.submit(run_trial, trial, data[trial.fingerprint], key=f"mlspl-trial-{trial.key}"): trial
+            client.submit(run, trial, data[trial.fingerprint], key=f"mlspl-trial-{trial.key}"): trial
             for trial in trials
         }
         for future in as_completed(futures):

@@ -1,19 +1,24 @@
 """Running one trial: split, corrupt, scale, tune, fit, score, and note what it cost."""
 
+import os
 import platform
+import signal
 import socket
 import time
 import warnings
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
+from threading import current_thread, main_thread
 from typing import Any
 
 from mlspl.datasets import Dataset, corrupt
 from mlspl.experiments.trial import Outcome, Trial, parse_corruption
 from mlspl.metrics import score_all, score_others
 from mlspl.model_selection import IterativeStratification, protocol_split
-from mlspl.recipes import Recipe, Schema, get_method, take_rows
+from mlspl.recipes import Method, Recipe, Schema, get_method, take_rows
 from mlspl.solvers import one_library_thread
 
 try:
@@ -26,7 +31,12 @@ __all__ = ["run_trial"]
 _LIBRARIES = ("mlspl", "numpy", "scipy", "scikit-learn", "numba")
 
 
-def run_trial(trial: Trial, dataset: Dataset) -> Outcome:
+def run_trial(
+    trial: Trial,
+    dataset: Dataset,
+    methods: Mapping[str, Method] | None = None,
+    seconds: float | None = None,
+) -> Outcome:
     """Run a trial; an exception becomes its outcome's `error`.
 
     Everything random is seeded by the split, and the numerical libraries work on one thread: the same trial
@@ -38,6 +48,11 @@ def run_trial(trial: Trial, dataset: Dataset) -> Outcome:
         What to run.
     dataset : Dataset
         The data it names; categories are encoded here if they are not yet.
+    methods : mapping, optional
+        The methods by name; by default those of :data:`mlspl.experiments.METHODS`.
+    seconds : float, optional
+        How much processor time it may take; one that takes more has failed. It is interrupted if it runs in
+        the main thread of a process, as `run_trials` has it without Dask, on a system with interval timers.
 
     Returns
     -------
@@ -57,9 +72,13 @@ def run_trial(trial: Trial, dataset: Dataset) -> Outcome:
     with warnings.catch_warnings(record=True) as caught, one_library_thread():
         warnings.simplefilter("always")
         results: dict[str, Any]
+        libraries = _LIBRARIES
         try:
-            results = _run(trial, dataset)
-        except Exception as error:
+            method = get_method(trial.method, methods)
+            libraries += method.libraries
+            with _limited(seconds):
+                results = _run(trial, dataset, method)
+        except (Exception, TimeLimit) as error:
             results = {"error": f"{type(error).__name__}: {error}"}
     messages = dict.fromkeys(f"{warning.category.__name__}: {warning.message}" for warning in caught)
     return Outcome(
@@ -67,13 +86,15 @@ def run_trial(trial: Trial, dataset: Dataset) -> Outcome:
         warnings=list(messages),
         peak_memory=_peak_memory(),
         host=socket.gethostname(),
-        versions={"python": platform.python_version()} | {name: version(name) for name in _LIBRARIES},
+        versions={"python": platform.python_version()}
+        | {name: version(name) for name in libraries}
+        | {"machine": _describe_machine()},
     )
 
 
-def _run(trial: Trial, dataset: Dataset) -> dict[str, Any]:
+def _run(trial: Trial, dataset: Dataset, method: Method) -> dict[str, Any]:
     text = [name for name in dataset.feature_names if dataset.kind(name) == "text"]
-    recipe = Recipe(get_method(trial.method), Schema.from_dataset(dataset, text), trial.split)
+    recipe = Recipe(method, Schema.from_dataset(dataset, text), trial.split)
     table, _ = recipe.schema.match(dataset)
     train, test = _split(trial, dataset.Y)
     X_train, X_test = (take_rows(table, rows) for rows in (train, test))
@@ -82,15 +103,16 @@ def _run(trial: Trial, dataset: Dataset) -> dict[str, Any]:
         kind, rate = parse_corruption(trial.corruption)
         Y_train, _ = corrupt(Y_train, kind, rate, random_state=trial.split)
 
-    started = time.perf_counter()
+    clock = _find_clock()
+    started = clock()
     parameters = dict(trial.parameters)
     if trial.tune:
         parameters = recipe.choose(parameters, trial.tune, X_train, Y_train)
-    tuned = time.perf_counter()
+    tuned = clock()
     model = recipe.build(parameters).fit(X_train, Y_train)
-    fitted = time.perf_counter()
+    fitted = clock()
     F, P = model.decision_function(X_test), model.predict(X_test)
-    predicted = time.perf_counter()
+    predicted = clock()
     return {
         "scores": score_all(Y_test, F, P) | score_others(Y_test, F, P),
         "chosen": parameters | getattr(model[-1], "best_params_", {}),
@@ -108,6 +130,51 @@ def _split(trial: Trial, Y: Any) -> tuple[Any, Any]:
         return protocol_split(Y.shape[0], trial.split, trial.train)
     repetition, fold = divmod(trial.split, trial.folds)
     return list(IterativeStratification(trial.folds, random_state=repetition).split(Y, Y))[fold]
+
+
+class TimeLimit(BaseException):
+    """A trial took more processor time than it may; nothing that catches every Exception holds it up."""
+
+
+@contextmanager
+def _limited(seconds: float | None) -> Iterator[None]:
+    """Raise `TimeLimit` in what takes longer: at once where a timer can, otherwise when it is done."""
+    if seconds is None:
+        yield
+        return
+
+    def stop(*_) -> None:
+        raise TimeLimit(f"more than {seconds:g} s of processor time")
+
+    has_timer = hasattr(signal, "setitimer") and current_thread() is main_thread()
+    clock = _find_clock()
+    started = clock()
+    if has_timer:
+        before = signal.signal(signal.SIGPROF, stop)
+        signal.setitimer(signal.ITIMER_PROF, seconds)
+    try:
+        yield
+    finally:
+        if has_timer:
+            signal.setitimer(signal.ITIMER_PROF, 0)
+            signal.signal(signal.SIGPROF, before)
+    if clock() - started > seconds:
+        stop()
+
+
+def _find_clock() -> Callable[[], float]:
+    """Processor time, which a busy machine does not lengthen; of the thread where others work beside it."""
+    return time.process_time if current_thread() is main_thread() else time.thread_time
+
+
+@cache
+def _describe_machine() -> str:
+    """System, processor and its cores: what seconds depend on."""
+    with suppress(OSError):
+        for line in Path("/proc/cpuinfo").read_text().splitlines():
+            if line.startswith("model name"):
+                return f"{platform.system()}, {line.split(':', 1)[1].strip()}, {os.cpu_count()} cores"
+    return f"{platform.system()}, {platform.processor() or platform.machine()}, {os.cpu_count()} cores"
 
 
 def _reset_peak_memory() -> None:

@@ -6,7 +6,7 @@ import signal
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing, contextmanager
-from functools import cache
+from functools import cache, partial
 from threading import current_thread, main_thread
 
 from joblib import Parallel, cpu_count, delayed, parallel_config
@@ -16,10 +16,12 @@ from mlspl.experiments.cluster import dask_results
 from mlspl.experiments.execution import run_trial
 from mlspl.experiments.store import Store
 from mlspl.experiments.trial import WORKER_DIED, Outcome, Trial
+from mlspl.recipes import Method
 
 __all__ = ["run_trials"]
 
 Results = Generator[tuple[Trial, Outcome | None]]
+Run = Callable[[Trial, Dataset], Outcome]
 
 
 def run_trials(
@@ -29,6 +31,8 @@ def run_trials(
     jobs: int | None = None,
     scheduler: str | None = None,
     on_result: Callable[[Trial, Outcome | None], None] = lambda trial, outcome: None,
+    methods: Mapping[str, Method] | None = None,
+    seconds: float | None = None,
 ) -> None:
     """Run the trials that the store does not have yet and record every outcome as it arrives.
 
@@ -50,6 +54,11 @@ def run_trials(
         Address of a Dask scheduler, ``tcp://host:port``, or ``"local"`` for a Dask cluster on this machine.
     on_result : callable, optional
         Called with each trial and its outcome, or None when another process had finished it meanwhile.
+    methods : mapping, optional
+        The methods that the trials name, where they are not those of :data:`mlspl.experiments.METHODS`.
+        The workers must be able to import what builds them.
+    seconds : float, optional
+        How much processor time a trial may take: see :func:`run_trial`.
 
     Examples
     --------
@@ -66,10 +75,11 @@ def run_trials(
     pending = [trial for trial in trials if trial.key not in finished]
     random.SystemRandom().shuffle(pending)
     pending.sort(key=lambda trial: trial.split)
+    run = partial(run_trial, methods=methods, seconds=seconds)
     if scheduler is None:
-        results = _on_processes(pending, datasets, store, jobs or cpu_count())
+        results = _on_processes(run, pending, datasets, store, jobs or cpu_count())
     else:
-        results = dask_results(pending, datasets, scheduler, jobs or cpu_count())
+        results = dask_results(run, pending, datasets, scheduler, jobs or cpu_count())
     with closing(results):
         for trial, outcome in results:
             if outcome is not None:
@@ -77,24 +87,24 @@ def run_trials(
             on_result(trial, outcome)
 
 
-def _on_processes(trials: Sequence[Trial], datasets, store: Store, jobs: int) -> Results:
+def _on_processes(run: Run, trials: Sequence[Trial], datasets, store: Store, jobs: int) -> Results:
     waiting = {trial.key: trial for trial in trials}
     while waiting:
         try:
-            for key, outcome in _parallel(list(waiting.values()), datasets, store, jobs):
+            for key, outcome in _parallel(run, list(waiting.values()), datasets, store, jobs):
                 yield waiting.pop(key), outcome
         except BrokenProcessPool:
             # One of the trials that had been handed out may be what kills its process: find out one by one.
             for trial in list(waiting.values())[: 2 * jobs]:
                 try:
-                    ((_, outcome),) = _parallel([trial], datasets, store, jobs)
+                    ((_, outcome),) = _parallel(run, [trial], datasets, store, jobs)
                 except BrokenProcessPool:
                     outcome = Outcome(error=WORKER_DIED)
                 yield waiting.pop(trial.key), outcome
 
 
 def _parallel(
-    trials: list[Trial], datasets, store: Store, jobs: int
+    run: Run, trials: list[Trial], datasets, store: Store, jobs: int
 ) -> Generator[tuple[str, Outcome | None]]:
     finished_elsewhere: list[Trial] = []
 
@@ -103,7 +113,7 @@ def _parallel(
             if store.is_finished(trial.key):
                 finished_elsewhere.append(trial)
             else:
-                yield delayed(_run)(trial, datasets[trial.dataset])
+                yield delayed(_keyed)(run, trial, datasets[trial.dataset])
 
     with closing(_results(calls(), jobs)) as results:
         for result in results:
@@ -123,8 +133,8 @@ def _results(calls: Iterable, jobs: int) -> Generator[tuple[str, Outcome]]:
         return Parallel(batch_size=1, return_as="generator_unordered")(calls)
 
 
-def _run(trial: Trial, dataset: Dataset) -> tuple[str, Outcome]:
-    return trial.key, run_trial(trial, dataset)
+def _keyed(run: Run, trial: Trial, dataset: Dataset) -> tuple[str, Outcome]:
+    return trial.key, run(trial, dataset)
 
 
 @contextmanager

@@ -101,7 +101,7 @@ class Outcome:
         The parameters the method was built with: the trial's own, or those that tuning, or the method
         itself, has picked.
     tune_seconds, fit_seconds, predict_seconds : float
-        Wall-clock time of each part.
+        Processor time of each part, on one core.
     peak_memory : int, optional
         Most bytes the process held during the trial, interpreter and data included.
     warnings : list of str
@@ -113,7 +113,7 @@ class Outcome:
     host : str
         The machine.
     versions : dict
-        Python's and the numerical libraries' versions.
+        Python's and the numerical libraries' versions, and what machine it was.
 
     Examples
     --------

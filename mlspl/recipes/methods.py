@@ -52,6 +52,8 @@ class Method:
     decide : bool, default=False
         Whether calibration and threshold rule are chosen too, by validation with the parameter `criterion`:
         the methods whose name ends in ``+``.
+    libraries : tuple of str
+        Distributions it needs beside ours, whose versions a trial notes.
 
     Examples
     --------
@@ -66,6 +68,7 @@ class Method:
     defaults: Mapping[str, Any]
     grid: Mapping[str, list]
     decide: bool = False
+    libraries: tuple[str, ...] = ()
 
     def make(
         self, parameters: Mapping[str, Any], random_state: int, *, undecided: bool = False
@@ -103,7 +106,7 @@ class Method:
         return fixed | dict(self.grid)
 
 
-def get_method(name: str) -> Method:
+def get_method(name: str, methods: Mapping[str, Method] | None = None) -> Method:
     """Return the method of that name, or say which names there are.
 
     Parameters
@@ -111,19 +114,22 @@ def get_method(name: str) -> Method:
     name : str
         As the command line spells it; with a ``+`` behind it, calibration and threshold rule are chosen by
         validation too.
+    methods : mapping, optional
+        What there is to choose from; by default `METHODS`.
 
     Examples
     --------
     >>> get_method("ml-knn").title, get_method("ml-knn+").title
     ('ML-kNN', 'ML-kNN+')
     """
+    methods = METHODS if methods is None else methods
     plain = name.removesuffix("+")
-    if not _is_known(name):
+    if not _is_known(name, methods):
         raise UserError(
-            f"There is no method {name!r}: choose out of {', '.join(METHODS)}; a + behind a name has "
+            f"There is no method {name!r}: choose out of {', '.join(methods)}; a + behind a name has "
             "calibration and threshold chosen by validation, which mlspl-cv does anyway."
         )
-    method = METHODS[plain]
+    method = methods[plain]
     if name == plain:
         return method
     defaults = {**method.defaults, _CRITERION: "average_precision"}
@@ -143,12 +149,12 @@ def method_title(name: str) -> str:
     >>> method_title("ml-knn"), method_title("someone else's")
     ('ML-kNN', "someone else's")
     """
-    return get_method(name).title if _is_known(name) else name
+    return get_method(name).title if _is_known(name, METHODS) else name
 
 
-def _is_known(name: str) -> bool:
+def _is_known(name: str, methods: Mapping[str, Method]) -> bool:
     plain = name.removesuffix("+")
-    return plain in METHODS and (name == plain or bool(METHODS[plain].grid))
+    return plain in methods and (name == plain or bool(methods[plain].grid))
 
 
 def list_settings(grid: Mapping[str, list]) -> list[dict[str, Any]]:

@@ -1,0 +1,155 @@
+"""What the benchmark runs: data sets, label conditions, methods and splits."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from mlspl.datasets import Dataset, load_dataset
+from mlspl.experiments import METHODS, Method, Trial
+from studies.benchmark.methods import OUTSIDE
+from studies.benchmark.tuning import tune_method
+
+__all__ = [
+    "CONDITIONS",
+    "ENTRIES",
+    "SECONDS",
+    "SETS",
+    "SPLITS",
+    "TRAIN",
+    "Sample",
+    "list_trials",
+    "load_set",
+]
+
+_SEED = 2026
+
+
+@dataclass(frozen=True)
+class Sample:
+    """What is taken of a data set: its most frequent labels, and rows drawn once with a fixed seed.
+
+    Parameters
+    ----------
+    rows, labels : int
+        At most so many.
+    """
+
+    rows: int = 1000
+    labels: int = 20
+
+
+SETS: dict[str, Sample] = {
+    "flags": Sample(),
+    "emotions": Sample(),
+    "music-meka": Sample(),
+    "digits-traits": Sample(),
+    "scene": Sample(),
+    "yeast": Sample(),
+    "medical": Sample(),
+    "enron": Sample(),
+    "tmc2007-500": Sample(),
+    "imdb": Sample(),
+    "delicious": Sample(labels=40),
+    "bibtex": Sample(),
+}
+"""The data sets, those that cost least first."""
+
+CONDITIONS: dict[str, str] = {
+    "": "clean",
+    "flip:0.3": "30 % flipped",
+    "missing:0.4": "40 % missing",
+    "swap:0.3": "30 % swapped",
+}
+"""What is done to the training labels, and what the page calls it."""
+
+SPLITS = 3
+"""Splits 0, 1, … of the protocol."""
+
+TRAIN = 0.3
+"""Share of the rows to train on, the paper's."""
+
+SECONDS = 60.0
+"""Processor time that a trial may take."""
+
+_GRIDS: dict[str, dict[str, list]] = {
+    "bsvm": {"C": [0.1, 1.0, 10.0]},
+    "ml-knn": {"k": [5, 10, 20]},
+    "tram": {"k": [5, 10, 20]},
+    "ranksvm": {"C": [0.1, 1.0, 10.0]},
+    "ml-loc": {"C": [0.05, 0.5, 5.0]},
+    "mlspl-published": {"pace": [1e-4, 1e-3, 1e-2]},
+    "mlspl": {"C": [0.1, 1.0, 10.0]},
+    "mlspl-cv": {},
+    "forest": {"min_samples_leaf": [1, 2, 5]},
+    "extra-trees": {"min_samples_leaf": [1, 2, 5]},
+}
+_CHEAPER: dict[str, dict[str, Any]] = {
+    "forest": {"n_estimators": 100},
+    "extra-trees": {"n_estimators": 100},
+    "mlspl-cv": {"budget": "fast"},
+}
+
+
+def _our_entry(name: str) -> Method:
+    method = METHODS[name]
+    defaults = dict(method.defaults) | _CHEAPER.get(name, {})
+    return replace(method, defaults=defaults, grid=_GRIDS[name])
+
+
+ENTRIES: dict[str, Method] = {
+    name: tune_method(method)
+    for name, method in ({name: _our_entry(name) for name in _GRIDS} | OUTSIDE).items()
+}
+"""The methods as they run here, all tuned alike."""
+
+
+def load_set(name: str, sample: Sample | None = None) -> Dataset:
+    """Load a data set, as much of it as the declaration says.
+
+    Parameters
+    ----------
+    name : str
+        In the registry.
+    sample : Sample, optional
+        What to take of it; by default what `SETS` says.
+    """
+    sample = SETS[name] if sample is None else sample
+    dataset = load_dataset(name, encode=False)
+    Y = dataset.Y.toarray() if sparse.issparse(dataset.Y) else dataset.Y
+    n = Y.shape[0]
+    rows = np.sort(np.random.RandomState(_SEED).permutation(n)[: sample.rows])
+    labels = np.sort(np.argsort(-Y[rows].sum(axis=0), kind="stable")[: sample.labels])
+    names = [dataset.label_names[label] for label in labels]
+    return replace(dataset, X=dataset.X[rows], Y=Y[np.ix_(rows, labels)], label_names=names)
+
+
+def list_trials(
+    datasets: Mapping[str, Dataset],
+    methods: Mapping[str, Method] = ENTRIES,
+    conditions: Iterable[str] = CONDITIONS,
+    splits: Iterable[int] = range(SPLITS),
+) -> list[Trial]:
+    """List the trials, split by split.
+
+    Parameters
+    ----------
+    datasets : mapping
+        By name, from :func:`load_set`.
+    methods : mapping
+        By name.
+    conditions : iterable of str
+        Corruptions of the training labels.
+    splits : iterable of int
+        Splits of the protocol.
+    """
+    prints = {name: data.fingerprint() for name, data in datasets.items()}
+    return [
+        Trial(name, prints[name], method.name, method.defaults, split, TRAIN, condition)
+        for split in splits
+        for name in datasets
+        for condition in conditions
+        for method in methods.values()
+    ]

@@ -1,0 +1,19 @@
+"""scikit-learn's histogram gradient boosting, a model a label."""
+
+from sklearn.ensemble import HistGradientBoostingClassifier
+
+from mlspl.experiments import Method
+from studies.benchmark.adapters import PerLabel
+
+
+def build(**parameters):
+    return PerLabel(HistGradientBoostingClassifier(early_stopping=False, **parameters), least=5)
+
+
+METHOD = Method(
+    "hist-boosting",
+    "HistGradientBoosting",
+    build,
+    {"max_iter": 15, "learning_rate": 0.2, "min_samples_leaf": 5, "max_bins": 31},
+    {"max_leaf_nodes": [4, 8, 16]},
+)

@@ -1,0 +1,20 @@
+"""LightGBM, a model a label."""
+
+from mlspl.experiments import Method
+from studies.benchmark.adapters import PerLabel
+
+
+def build(**parameters):
+    from lightgbm import LGBMClassifier
+
+    return PerLabel(LGBMClassifier(n_jobs=1, verbose=-1, **parameters), least=5)
+
+
+METHOD = Method(
+    "lightgbm",
+    "LightGBM",
+    build,
+    {"n_estimators": 50, "learning_rate": 0.1, "min_child_samples": 5},
+    {"num_leaves": [4, 8, 16]},
+    libraries=("lightgbm",),
+)
