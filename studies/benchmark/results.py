@@ -1,4 +1,4 @@
-"""The results as one table in a small file of the repository: what the page is made of, and a run goes on from.
+"""The results as a table in a small file of the repository: what the page shows, and a run goes on from.
 
 A row a trial: what was run, on data of which size, what it gave, and what it cost on which machine. Anybody
 reads it with ``pandas.read_csv``.
