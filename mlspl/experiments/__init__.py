@@ -31,6 +31,7 @@ from mlspl.experiments.scores import score_table, summarise
 from mlspl.experiments.statistics import (
     Friedman,
     average_ranks,
+    corrected_t_pairs,
     critical_difference,
     fewest_splits,
     friedman,
@@ -63,6 +64,7 @@ __all__ = [
     "Trial",
     "average_ranks",
     "compare",
+    "corrected_t_pairs",
     "criterion_head",
     "critical_difference",
     "critical_difference_figure",

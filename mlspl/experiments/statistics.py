@@ -1,7 +1,7 @@
 """Is the difference more than luck? Tests for several methods on several data sets (Demšar 2006)."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import combinations
 from typing import NamedTuple
 
@@ -15,6 +15,7 @@ from mlspl.errors import UserError
 __all__ = [
     "Friedman",
     "average_ranks",
+    "corrected_t_pairs",
     "critical_difference",
     "fewest_splits",
     "friedman",
@@ -168,16 +169,77 @@ def wilcoxon_pairs(scores: ArrayLike, methods: Sequence[str], greater_is_better:
     >>> pairs.loc[0, "better"], float(pairs.loc[0, "p_holm"])
     ('ours', 0.03125)
     """
+    return _test_pairs(scores, methods, greater_is_better, _signed_rank_p_value)
+
+
+def corrected_t_pairs(
+    scores: ArrayLike, methods: Sequence[str], greater_is_better: bool, train: float
+) -> pd.DataFrame:
+    """Nadeau and Bengio's corrected t-test for every pair of methods, adjusted by Holm over the pairs.
+
+    Random splits of one data set share rows, so their scores vary less than those of new data would, and the
+    usual t-test finds differences where there are none. The correction (Machine Learning 52, 2003) replaces
+    the variance s²/J of a mean over J splits by (1/J + n_test/n_train) s².
+
+    Parameters
+    ----------
+    scores : array of shape (n_splits, n_methods)
+        Paired scores on random splits of one data set; at least two.
+    methods : sequence of str
+        Names of the columns.
+    greater_is_better : bool
+        The direction of the criterion.
+    train : float
+        Share of the rows to train on; the others are tested.
+
+    Returns
+    -------
+    DataFrame
+        As :func:`wilcoxon_pairs`.
+
+    Examples
+    --------
+    >>> scores = [[0.10, 0.20], [0.20, 0.32], [0.10, 0.23]]
+    >>> pairs = corrected_t_pairs(scores, ["ours", "theirs"], greater_is_better=False, train=0.5)
+    >>> pairs.loc[0, "better"], round(float(pairs.loc[0, "p"]), 4)
+    ('ours', 0.0222)
+    """
+    if not 0 < train < 1:
+        raise UserError(f"The share of training rows must lie between 0 and 1; it is {train:g}.")
+    if len(np.asarray(scores)) < 2:
+        raise UserError("A t-test needs at least two splits; here is one.")
+    return _test_pairs(
+        scores, methods, greater_is_better, lambda differences: _corrected_t_p_value(differences, train)
+    )
+
+
+def _test_pairs(
+    scores: ArrayLike,
+    methods: Sequence[str],
+    greater_is_better: bool,
+    p_value: Callable[[NDArray[np.float64]], float],
+) -> pd.DataFrame:
+    """Test the differences of every pair of columns, the better one first."""
     scores = np.asarray(scores, dtype=np.float64)
     means = scores.mean(axis=0)
     rows = []
     for i, j in combinations(range(len(methods)), 2):
         if (means[j] > means[i]) == greater_is_better and means[j] != means[i]:
             i, j = j, i
-        p = _signed_rank_p_value(_rounded(scores[:, i] - scores[:, j]))
+        p = p_value(_rounded(scores[:, i] - scores[:, j]))
         rows.append((methods[i], methods[j], float(means[i] - means[j]), len(scores), p))
     pairs = pd.DataFrame(rows, columns=["better", "worse", "difference", "blocks", "p"])
     return pairs.assign(p_holm=holm(pairs["p"]))
+
+
+def _corrected_t_p_value(differences: NDArray[np.float64], train: float) -> float:
+    """Two-sided p-value; differences that are all the same leave no doubt, unless they are nil."""
+    if np.ptp(differences) == 0:
+        return 1.0 if differences[0] == 0 else 0.0
+    n_splits = len(differences)
+    variance = (1 / n_splits + (1 - train) / train) * differences.var(ddof=1)
+    statistic = differences.mean() / math.sqrt(variance)
+    return float(2 * stats.t.sf(abs(statistic), n_splits - 1))
 
 
 def _signed_rank_p_value(differences: NDArray[np.float64]) -> float:
