@@ -72,7 +72,7 @@ def run_trial(
     with warnings.catch_warnings(record=True) as caught, one_library_thread():
         warnings.simplefilter("always")
         results: dict[str, Any]
-        libraries = _LIBRARIES
+        libraries: tuple[str, ...] = _LIBRARIES
         try:
             method = get_method(trial.method, methods)
             libraries += method.libraries

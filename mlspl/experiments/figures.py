@@ -34,8 +34,8 @@ __all__ = [
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000", "#7A5C00")
 _MARKERS = "osD^vP*X"
 _INK, _GREY = "#222222", "#767676"
-# Inches; the column of a journal.
-_DIAGRAM_WIDTH = 3.8
+# Inches a unit of a diagram, so that few methods fit the column of a journal.
+_UNIT = 0.01
 
 
 def pace_function_figure(scores: pd.DataFrame, functions: Sequence[str]) -> Figure:
@@ -101,13 +101,12 @@ def critical_difference_figure(
     ]
     heights = [drawing.height for drawing in drawings] or [1.0]
     width = max((drawing.width for drawing in drawings), default=1.0)
-    inches = _DIAGRAM_WIDTH / width
     figure = Figure() if figure is None else figure
-    figure.set_size_inches(_DIAGRAM_WIDTH, inches * sum(heights))
+    figure.set_size_inches(_UNIT * width, _UNIT * sum(heights))
     axes = figure.subplots(len(heights), 1, squeeze=False, height_ratios=heights)[:, 0]
     figure.subplots_adjust(0, 0, 1, 1, hspace=0)
     for axis, drawing in zip(axes, drawings, strict=False):
-        _draw(axis, drawing, points=72 * inches)
+        _draw(axis, drawing, points=72 * _UNIT)
     return figure
 
 

@@ -202,7 +202,7 @@ def corrected_t_pairs(
     >>> scores = [[0.10, 0.20], [0.20, 0.32], [0.10, 0.23]]
     >>> pairs = corrected_t_pairs(scores, ["ours", "theirs"], greater_is_better=False, train=0.5)
     >>> pairs.loc[0, "better"], round(float(pairs.loc[0, "p"]), 4)
-    ('ours', 0.0222)
+    ('ours', 0.0221)
     """
     if not 0 < train < 1:
         raise UserError(f"The share of training rows must lie between 0 and 1; it is {train:g}.")

@@ -11,7 +11,9 @@ from mlspl.pages.elements import tag
 
 __all__ = ["Drawing", "Label", "Stroke", "draw_ranks", "rank_diagram"]
 
-_WIDTH, _LINE, _LETTER, _LONGEST_NAME = 380, 18, 6.6, 16
+_LINE, _LETTER, _LONGEST_NAME = 18, 6.6, 16
+# So many methods fit into a narrow diagram; every further one needs room for its rank on the axis.
+_WIDTH, _FEW, _WIDER = 380, 8, 22
 # Between the names and the axis, where the ranks stand on their stems.
 _GAP = 27
 
@@ -90,12 +92,13 @@ def draw_ranks(title: str, ranks: Mapping[str, float], distance: float, alpha: f
     order = sorted(ranks, key=lambda name: ranks[name])
     values = np.array([ranks[name] for name in order], dtype=float)
     k, left = len(order), (len(order) + 1) // 2
+    width = _WIDTH + _WIDER * max(0, k - _FEW)
     side = 10 + _LETTER * max(len(shorten(name, _LONGEST_NAME)) for name in order)
-    place = Scale(1, k, side + _GAP, _WIDTH - side - _GAP, margin=0)
+    place = Scale(1, k, side + _GAP, width - side - _GAP, margin=0)
     axis = TOP + 40
     groups = _find_groups(values, distance)
     first = axis + 20 + 8 * len(groups)
-    end = min(place(1 + distance), _WIDTH - 4)
+    end = min(place(1 + distance), width - 4)
     strokes = [
         *(Stroke(((x, TOP + 10), (x, TOP + 16)), "axis") for x in (place(1), end)),
         Stroke(((place(1), TOP + 13), (end, TOP + 13)), "axis"),
@@ -108,7 +111,7 @@ def draw_ranks(title: str, ranks: Mapping[str, float], distance: float, alpha: f
     for i, (name, rank) in enumerate(zip(order, values.tolist(), strict=True)):
         on_left = i < left
         y = first + _LINE * (i if on_left else k - 1 - i)
-        edge = side if on_left else _WIDTH - side
+        edge = side if on_left else width - side
         strokes.append(Stroke(((place(rank), axis), (place(rank), y), (edge, y)), "stem"))
         outside, inside = (-4, 2) if on_left else (4, -2)
         start, stop = ("end", "start") if on_left else ("start", "end")
@@ -122,7 +125,7 @@ def draw_ranks(title: str, ranks: Mapping[str, float], distance: float, alpha: f
     description = (
         f"{title}: average ranks {told}. Critical difference {distance:.2f}. Not told apart: {joined}."
     )
-    return Drawing(title, _WIDTH, first + _LINE * left, strokes, labels, description)
+    return Drawing(title, width, first + _LINE * left, strokes, labels, description)
 
 
 def rank_diagram(title: str, ranks: Mapping[str, float], distance: float) -> Markup:

@@ -82,7 +82,7 @@ def _run(trials: Sequence[Trial], datasets: Mapping[str, Dataset], store: Store,
     waiting = [trial for trial in trials if trial.key not in done]
     end = time.monotonic() + 60 * options.minutes
     with show_progress("trials", len(trials), done=len(trials) - len(waiting), lines=True) as advance:
-        for setting, group in groupby(waiting, lambda trial: (trial.split, trial.dataset, trial.corruption)):
+        for _, group in groupby(waiting, lambda trial: (trial.split, trial.dataset, trial.corruption)):
             if time.monotonic() > end:
                 break
             run_trials(
@@ -91,7 +91,7 @@ def _run(trials: Sequence[Trial], datasets: Mapping[str, Dataset], store: Store,
                 store,
                 options.jobs,
                 options.scheduler,
-                on_result=lambda trial, _, setting=setting: advance(f"{setting} {trial.method}"),
+                on_result=lambda trial, _: advance(f"{trial.dataset} {trial.corruption} {trial.method}"),
                 methods=ENTRIES,
                 seconds=SECONDS,
             )

@@ -118,7 +118,8 @@ def load_set(name: str, sample: Sample | None = None) -> Dataset:
     """
     sample = SETS[name] if sample is None else sample
     dataset = load_dataset(name, encode=False)
-    Y = dataset.Y.toarray() if sparse.issparse(dataset.Y) else dataset.Y
+    Y: Any = dataset.Y
+    Y = Y.toarray() if sparse.issparse(Y) else Y
     n = Y.shape[0]
     rows = np.sort(np.random.RandomState(_SEED).permutation(n)[: sample.rows])
     labels = np.sort(np.argsort(-Y[rows].sum(axis=0), kind="stable")[: sample.labels])

@@ -137,7 +137,9 @@ def load_into(store: Store, results: pd.DataFrame, trials: Iterable[Trial]) -> i
             chosen=json.loads(row["chosen"]),
             peak_memory=int(row["peak_mb"]) * 2**20,
             versions=json.loads(row["versions"]),
-            **{name: float(row[name]) for name in _COSTS},
+            tune_seconds=float(row["tune_seconds"]),
+            fit_seconds=float(row["fit_seconds"]),
+            predict_seconds=float(row["predict_seconds"]),
         )
         store.record(trial, outcome)
         count += 1

@@ -12,7 +12,7 @@ def build(**parameters):
 
 METHOD = Method(
     "hist-boosting",
-    "HistGradientBoosting",
+    "HistGB",
     build,
     {"max_iter": 15, "learning_rate": 0.2, "min_samples_leaf": 5, "max_bins": 31},
     {"max_leaf_nodes": [4, 8, 16]},

@@ -11,5 +11,5 @@ def build(**parameters):
 
 
 METHOD = Method(
-    "skml-ml-knn", "ML-kNN (skml-ng)", build, {}, {"k": [5, 10, 20]}, libraries=("scikit-multilearn-ng",)
+    "skml-ml-knn", "ML-kNN (skml)", build, {}, {"k": [5, 10, 20]}, libraries=("scikit-multilearn-ng",)
 )

@@ -1,0 +1,117 @@
+"""`docs/benchmark.md`: what the results file shows."""
+
+from pathlib import Path
+from string import Template
+
+import pandas as pd
+
+from mlspl.errors import UserError
+from mlspl.experiments import critical_difference_figure, save_figure
+from mlspl.recipes import METHODS
+from studies.benchmark import tables, words
+from studies.benchmark.declaration import CONDITIONS, ENTRIES, SECONDS, SETS, SPLITS
+from studies.benchmark.figures import time_figure
+from studies.benchmark.scores import compare_methods, condition_means, score_trials
+from studies.benchmark.tuning import CRITERION, FOLDS, N_SETTINGS
+
+__all__ = ["benchmark_page", "write_page"]
+
+_TEMPLATE = Path(__file__).with_name("page.md")
+# In our registry, and scikit-learn's.
+_BORROWED = ("extra-trees",)
+
+
+def write_page(results: pd.DataFrame, path: Path) -> None:
+    """Write the page, and its figures to the folder `images` beside it.
+
+    Parameters
+    ----------
+    results : DataFrame
+        From :func:`studies.benchmark.results.read_results`.
+    path : Path
+        The page.
+    """
+    table = _score(results)
+    images = path.parent / "images"
+    images.mkdir(parents=True, exist_ok=True)
+    save_figure(critical_difference_figure(_compare(table)), images, "benchmark_ranks")
+    ours = [method.title for name, method in ENTRIES.items() if name in METHODS and name not in _BORROWED]
+    save_figure(time_figure(_time_panels(table), ours), images, "benchmark_time")
+    path.write_text(benchmark_page(results), encoding="utf-8")
+
+
+def benchmark_page(results: pd.DataFrame, n_declared: int | None = None) -> str:
+    """Return the page as Markdown.
+
+    Parameters
+    ----------
+    results : DataFrame
+        From :func:`studies.benchmark.results.read_results`.
+    n_declared : int, optional
+        How many trials there are to be; by default those of the declaration.
+    """
+    table = _score(results)
+    if n_declared is None:
+        n_declared = len(SETS) * len(CONDITIONS) * len(ENTRIES) * SPLITS
+    clean, corrupted = _compare(table)
+    ranked = clean if clean.ranking else corrupted
+    n_splits = int(table["split"].nunique())
+    missing = n_declared - len(table)
+    return Template(_TEMPLATE.read_text(encoding="utf-8")).substitute(
+        n_methods=table["method"].nunique(),
+        n_sets=table["dataset"].nunique(),
+        n_corruptions=table.loc[table["corruption"] != "", "corruption"].nunique(),
+        n_splits=n_splits,
+        n_done=f"{len(table):,}",
+        n_declared=f"{n_declared:,}",
+        n_failed_text=words.count_failures(table),
+        unfinished=words.tell_unfinished(missing, clean, corrupted),
+        short=words.tell_ranks(clean, corrupted, table),
+        n_ranked=len(ranked.means),
+        ranks=tables.rank_table(table, clean, corrupted),
+        conditions=tables.condition_table(table, CRITERION),
+        clean=tables.set_table(table, CRITERION),
+        macro=tables.set_table(table, "macro_f1"),
+        time_text=words.tell_time(_time_panels(table)),
+        groups=tables.group_table(table, CRITERION),
+        where=words.tell_groups(table, CRITERION),
+        leader=words.find_leader(table, CRITERION),
+        freedom=n_splits - 1,
+        tests=tables.test_table(table, CRITERION, clean, corrupted),
+        sets=tables.sets_table(table),
+        settings=tables.settings_table(table),
+        n_settings=N_SETTINGS,
+        n_folds=FOLDS,
+        seconds=f"{SECONDS:g}",
+        failures=words.list_failures(table),
+        machines=words.list_machines(table),
+        versions=words.list_versions(table),
+    )
+
+
+def _score(results: pd.DataFrame) -> pd.DataFrame:
+    if results.empty:
+        raise UserError("There are no results yet; `make benchmark` writes them.")
+    return score_trials(results)
+
+
+def _compare(table: pd.DataFrame):
+    is_clean = table["corruption"] == ""
+    return [
+        compare_methods(part, CRITERION, f"average precision, {what} labels")
+        for part, what in ((table[is_clean], "clean"), (table[~is_clean], "corrupted"))
+    ]
+
+
+def _time_panels(table: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    seconds = table.groupby("title")["seconds"].median()
+    means = condition_means(table, CRITERION)
+    panels = {
+        "clean labels": means.reindex(columns=[""]),
+        "corrupted labels": means.drop(columns="", errors="ignore"),
+    }
+    return {
+        title: pd.DataFrame({"seconds": seconds, "score": part.mean(axis=1)}).dropna()
+        for title, part in panels.items()
+        if part.notna().to_numpy().any()
+    }

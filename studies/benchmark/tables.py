@@ -1,0 +1,162 @@
+"""The tables of the benchmark's page."""
+
+from collections.abc import Iterable
+
+import pandas as pd
+
+from mlspl.experiments import Comparison, holm, markdown_table, wilcoxon_pairs
+from mlspl.metrics import CRITERIA
+from studies.benchmark.declaration import CONDITIONS, ENTRIES, SETS
+from studies.benchmark.scores import compare_methods, condition_means, corrected_wins, group_ranks
+from studies.benchmark.words import find_leader
+
+__all__ = [
+    "condition_table",
+    "group_table",
+    "rank_table",
+    "set_table",
+    "sets_table",
+    "settings_table",
+    "test_table",
+]
+
+_OTHER_CRITERIA = {"ranking_loss": "ranking loss", "hamming_loss": "Hamming loss", "macro_f1": "macro-F1"}
+
+
+def rank_table(table: pd.DataFrame, clean: Comparison, corrupted: Comparison) -> str:
+    """Average ranks by several criteria, and what each method costs; best on average first."""
+    columns = {"AP, clean": _ranks(clean), "AP, corrupted": _ranks(corrupted)}
+    for name, title in _OTHER_CRITERIA.items():
+        columns[title] = _ranks(compare_methods(table, name, title))
+    ranks = pd.DataFrame({title: series for title, series in columns.items() if len(series)})
+    cells = _mark(ranks, smallest=True, digits=2)
+    cells["seconds"] = table.groupby("title")["seconds"].median().map("{:.2f}".format)
+    if ranks.empty:
+        return _markdown(cells)
+    order = ranks[list(ranks)[:2]].mean(axis=1).sort_values(kind="stable").index
+    return _markdown(cells.loc[order])
+
+
+def condition_table(table: pd.DataFrame, criterion: str) -> str:
+    """Mean over the data sets by method and condition, and what the first corruption costs."""
+    means = condition_means(table, criterion)
+    cells = _mark(means.rename(columns=CONDITIONS), smallest=False, digits=4)
+    if len(means.columns) > 1 and "" in means:
+        cells["mean"] = _mark(means.mean(axis=1).to_frame("mean"), smallest=False, digits=4)["mean"]
+        cells["lost by flipping"] = (means[""] - means.iloc[:, 1]).map("{:.4f}".format)
+    return _markdown(cells.loc[means.mean(axis=1).sort_values(ascending=False, kind="stable").index])
+
+
+def set_table(table: pd.DataFrame, criterion: str) -> str:
+    """Mean over the splits on clean labels: a row a method, a column a data set."""
+    clean = table[table["corruption"] == ""]
+    means = clean.pivot_table(index="title", columns="dataset", values=criterion)
+    means = means.reindex(
+        index=_titles(means.index), columns=[name for name in _set_names(table) if name in means]
+    )
+    return _markdown(_mark(means, smallest=not CRITERIA[criterion].greater_is_better, digits=3))
+
+
+def group_table(table: pd.DataFrame, criterion: str) -> str:
+    """Average rank by method and group of settings."""
+    ranks = group_ranks(table, criterion)
+    counts = ranks.loc["n"]
+    ranks = ranks.drop("n").sort_values(ranks.columns[0], kind="stable")
+    cells = _mark(ranks, smallest=True, digits=1)
+    cells.loc["*settings*"] = [f"{count:.0f}" for count in counts]
+    return _markdown(cells)
+
+
+def test_table(table: pd.DataFrame, criterion: str, clean: Comparison, corrupted: Comparison) -> str:
+    """The leader against every other method."""
+    leader = find_leader(table, criterion)
+    wins = corrected_wins(table, criterion, leader)
+    cells = pd.DataFrame(index=[title for title in _titles(table["title"].unique()) if title != leader])
+    for what, comparison in (("clean", clean), ("corrupted", corrupted)):
+        pairs = _test_leader(comparison, leader)
+        cells[f"difference, {what}"] = pairs["difference"].map("{:+.4f}".format)
+        cells[f"Wilcoxon p, {what}"] = pairs["p"].map(_p_value)
+    cells["corrected t: better"] = wins["wins"].map(str)
+    cells["worse"] = wins["losses"].map(str)
+    cells["settings"] = wins["settings"].map(str)
+    return _markdown(cells)
+
+
+def sets_table(table: pd.DataFrame) -> str:
+    """Size of the data sets as they were used."""
+    facts = table.groupby("dataset").first()
+    rows = []
+    for name in _set_names(table):
+        row = facts.loc[name]
+        cells = [name, *(f"{row[key]:,}" for key in ("rows", "features", "labels"))]
+        cells += [f"{row['cardinality']:.2f}", f"{100 * row['positives'] / row['rows']:.1f} %"]
+        rows.append([*cells, "sparse" if row["sparse"] else "dense"])
+    heads = ["data set", "rows", "features", "labels", "labels a row", "rows of the median label", ""]
+    return markdown_table(heads, rows)
+
+
+def settings_table(table: pd.DataFrame) -> str:
+    """What every method tried."""
+    rows = []
+    for name, method in ENTRIES.items():
+        if name not in set(table["method"]):
+            continue
+        settings = method.defaults.get("settings")
+        if settings is None:
+            text = ", ".join(f"{key}={value}" for key, value in method.defaults.items())
+            rows.append([method.title, "tunes itself", f"`{text}`"])
+            continue
+        tried = {key: list(dict.fromkeys(str(one[key]) for one in settings)) for key in settings[0]}
+        varied = "; ".join(f"{key} ∈ {', '.join(values)}" for key, values in tried.items() if len(values) > 1)
+        fixed = ", ".join(f"{key}={values[0]}" for key, values in tried.items() if len(values) == 1)
+        rows.append([method.title, f"`{varied}`", f"`{fixed}`" if fixed else ""])
+    return markdown_table(["method", "chosen", "fixed"], rows, numeric=False)
+
+
+def _ranks(comparison: Comparison) -> pd.Series:
+    return comparison.ranking.ranks if comparison.ranking else pd.Series(dtype=float)
+
+
+def _test_leader(comparison: Comparison, leader: str) -> pd.DataFrame:
+    """By other method, the mean difference over the data sets, leader less other, and its p-value."""
+    means = comparison.means
+    others = [title for title in means if title != leader]
+    if leader not in means or len(means) < 2:
+        return pd.DataFrame(columns=["difference", "p"], dtype=float)
+    tests = [wilcoxon_pairs(means[[leader, other]], [leader, other], True)["p"].iloc[0] for other in others]
+    differences = [(means[leader] - means[other]).mean() for other in others]
+    return pd.DataFrame({"difference": differences, "p": holm(tests)}, index=others)
+
+
+def _p_value(p: float) -> str:
+    text = "< 0.001" if p < 0.001 else f"{p:.3f}"
+    return f"**{text}**" if p < 0.05 else text
+
+
+def _titles(titles: Iterable[str]) -> list[str]:
+    """In the order of the declaration."""
+    there = set(titles)
+    return [method.title for method in ENTRIES.values() if method.title in there]
+
+
+def _set_names(table: pd.DataFrame) -> list[str]:
+    there = list(dict.fromkeys(table["dataset"]))
+    return [name for name in SETS if name in there] + [name for name in there if name not in SETS]
+
+
+def _mark(values: pd.DataFrame, smallest: bool, digits: int) -> pd.DataFrame:
+    """The numbers as text, the best of every column in bold, and a dash where there is none."""
+    rounded = values.round(digits)
+    best = rounded.min() if smallest else rounded.max()
+    cells = pd.DataFrame(index=values.index, columns=values.columns, dtype=object)
+    for column in values:
+        for row, value in rounded[column].items():
+            text = "–" if pd.isna(value) else f"{value:.{digits}f}"
+            cells.loc[row, column] = f"**{text}**" if value == best[column] else text
+    return cells
+
+
+def _markdown(cells: pd.DataFrame) -> str:
+    cells = cells.astype(object).where(cells.notna(), "–")
+    rows = [[str(name), *map(str, row)] for name, row in zip(cells.index, cells.to_numpy(), strict=True)]
+    return markdown_table(["", *map(str, cells)], rows)
