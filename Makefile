@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: run test test-core test-oldest test-newest lint bench reproduce study audits fuzz docs clean
+.PHONY: run test test-core test-oldest test-newest lint bench reproduce study benchmark benchmark-page audits fuzz docs clean
 
 run: .venv/installed
 	$(BIN)/mlspl reproduce --splits 3 --out results/run
@@ -52,6 +52,16 @@ reproduce: .venv/installed
 # What self-pacing is worth: everybody tuned, corrupted labels, an ablation; most of an hour on two cores.
 study: .venv/installed
 	$(BIN)/python -m studies.pacing results/study docs/study.md
+
+# Many sets, clean and corrupted labels, everybody's methods tuned alike; some hours on two cores. It goes on from the results
+# in the repository. QUICK=1: the whole way on embedded data in some minutes; METHODS=a,b and SETS=a,b: only these;
+# SCHEDULER=tcp://host:port or local: on a Dask cluster.
+benchmark: .venv/installed-bench
+	$(BIN)/python -m studies.benchmark results/benchmark$(if $(QUICK),-quick --quick) $(if $(METHODS),--methods $(METHODS)) \
+	$(if $(SETS),--sets $(SETS)) $(if $(SCHEDULER),--scheduler $(SCHEDULER))
+
+benchmark-page: .venv/installed
+	$(BIN)/python -m studies.benchmark.page docs/benchmark.md
 
 # Which audit finds planted label errors; some hours on two cores. What is in the folder is not run again.
 audits: .venv/installed-dev

@@ -7,55 +7,55 @@ are added to it when the run ends, is interrupted or has run for ``--minutes``.
 import argparse
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
-
-import pandas as pd
 
 from mlspl._progress import show_progress
 from mlspl.datasets import Dataset
 from mlspl.errors import UserError
 from mlspl.experiments import Store, Trial, run_trials
-from studies.benchmark.declaration import ENTRIES, SECONDS, SETS, list_trials, load_set
-from studies.benchmark.results import export, load_into, read_results, write_results
-
-RESULTS = Path(__file__).with_name("results.csv.gz")
-"""The committed results."""
+from studies.benchmark.declaration import ENTRIES, QUICK, SECONDS, SETS, SPLITS, Sample, list_trials, load_set
+from studies.benchmark.page import RESULTS, write_page
+from studies.benchmark.results import export, join_results, load_into, read_results, write_results
 
 
 def main(arguments: Sequence[str]) -> None:
     """Run what the arguments ask for."""
     options = _parse(arguments)
     options.folder.mkdir(parents=True, exist_ok=True)
-    methods = {name: ENTRIES[name] for name in options.methods}
-    datasets = _load(options.sets)
-    trials = list_trials(datasets, methods)
-    everything = list_trials(datasets)
+    results = options.folder / RESULTS.name if options.quick else options.results
+    samples = QUICK if options.quick else {name: SETS[name] for name in options.sets}
+    datasets = _load(samples)
+    splits = range(2 if options.quick else SPLITS)
+    trials = list_trials(datasets, {name: ENTRIES[name] for name in options.methods}, splits=splits)
+    everything = list_trials(datasets, splits=splits)
     with Store(options.folder / "results.db") as store:
-        load_into(store, read_results(options.results), everything)
+        load_into(store, read_results(results), everything)
         try:
             _run(trials, datasets, store, options)
         finally:
-            known = read_results(options.results)
-            write_results(options.results, _join(known, export(store, everything, datasets)))
+            found = export(store, everything, datasets)
+            write_results(results, join_results(read_results(results), found))
+    if options.quick:
+        write_page(read_results(results), options.folder / "benchmark.md", len(trials))
+        print(f"wrote {options.folder / 'benchmark.md'}")
 
 
 def _parse(arguments: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m studies.benchmark", description=__doc__)
     parser.add_argument("folder", type=Path, help="for the store")
-    parser.add_argument(
-        "--results", type=Path, default=RESULTS, help="the compact file (default: %(default)s)"
-    )
+    parser.add_argument("--results", type=Path, default=RESULTS, help="the compact file")
     parser.add_argument("--methods", type=_names(ENTRIES), default=list(ENTRIES), help="a,b,…: only these")
     parser.add_argument("--sets", type=_names(SETS), default=list(SETS), help="a,b,…: only these data sets")
     parser.add_argument("--jobs", type=int, help="worker processes (default: one a core)")
     parser.add_argument("--scheduler", help="address of a Dask scheduler, or local")
     parser.add_argument("--minutes", type=float, default=float("inf"), help="stop after so many")
+    parser.add_argument("--quick", action="store_true", help="embedded data, results and page in the folder")
     return parser.parse_args(arguments)
 
 
-def _names(known: Mapping[str, object]):
+def _names(known: Mapping[str, object]) -> Callable[[str], list[str]]:
     def parse(text: str) -> list[str]:
         names = text.split(",")
         if unknown := [name for name in names if name not in known]:
@@ -65,19 +65,21 @@ def _names(known: Mapping[str, object]):
     return parse
 
 
-def _load(names: Sequence[str]) -> dict[str, Dataset]:
+def _load(samples: Mapping[str, Sample]) -> dict[str, Dataset]:
     """The data sets that can be had here; the others are named."""
     datasets = {}
-    for name in names:
+    for name, sample in samples.items():
         try:
-            datasets[name] = load_set(name)
+            datasets[name] = load_set(name, sample)
         except (UserError, OSError) as error:
             print(f"left out {name}: {error}", file=sys.stderr)
     return datasets
 
 
-def _run(trials: Sequence[Trial], datasets: Mapping[str, Dataset], store: Store, options) -> None:
-    """Run what has no outcome yet, setting by setting; one that took too long will do so again."""
+def _run(
+    trials: Sequence[Trial], datasets: Mapping[str, Dataset], store: Store, options: argparse.Namespace
+) -> None:
+    """Run what has no outcome yet, setting by setting; what took too long would do so again."""
     done = store.finished() | {key for key, error in store.failed().items() if error.startswith("TimeLimit")}
     waiting = [trial for trial in trials if trial.key not in done]
     end = time.monotonic() + 60 * options.minutes
@@ -95,10 +97,6 @@ def _run(trials: Sequence[Trial], datasets: Mapping[str, Dataset], store: Store,
                 methods=ENTRIES,
                 seconds=SECONDS,
             )
-
-
-def _join(known: pd.DataFrame, new: pd.DataFrame) -> pd.DataFrame:
-    return new if known.empty else pd.concat([known, new], ignore_index=True)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,9 @@
-"""`docs/benchmark.md`: what the results file shows."""
+"""`docs/benchmark.md`: what the results file shows.
 
+``python -m studies.benchmark.page docs/benchmark.md``
+"""
+
+import sys
 from pathlib import Path
 from string import Template
 
@@ -11,17 +15,21 @@ from mlspl.recipes import METHODS
 from studies.benchmark import tables, words
 from studies.benchmark.declaration import CONDITIONS, ENTRIES, SECONDS, SETS, SPLITS
 from studies.benchmark.figures import time_figure
+from studies.benchmark.results import read_results
 from studies.benchmark.scores import compare_methods, condition_means, score_trials
 from studies.benchmark.tuning import CRITERION, FOLDS, N_SETTINGS
 
-__all__ = ["benchmark_page", "write_page"]
+__all__ = ["RESULTS", "benchmark_page", "write_page"]
+
+RESULTS = Path(__file__).with_name("results.csv.gz")
+"""The committed results."""
 
 _TEMPLATE = Path(__file__).with_name("page.md")
 # In our registry, and scikit-learn's.
 _BORROWED = ("extra-trees",)
 
 
-def write_page(results: pd.DataFrame, path: Path) -> None:
+def write_page(results: pd.DataFrame, path: Path, n_declared: int | None = None) -> None:
     """Write the page, and its figures to the folder `images` beside it.
 
     Parameters
@@ -30,6 +38,8 @@ def write_page(results: pd.DataFrame, path: Path) -> None:
         From :func:`studies.benchmark.results.read_results`.
     path : Path
         The page.
+    n_declared : int, optional
+        As in :func:`benchmark_page`.
     """
     table = _score(results)
     images = path.parent / "images"
@@ -37,7 +47,7 @@ def write_page(results: pd.DataFrame, path: Path) -> None:
     save_figure(critical_difference_figure(_compare(table)), images, "benchmark_ranks")
     ours = [method.title for name, method in ENTRIES.items() if name in METHODS and name not in _BORROWED]
     save_figure(time_figure(_time_panels(table), ours), images, "benchmark_time")
-    path.write_text(benchmark_page(results), encoding="utf-8")
+    path.write_text(benchmark_page(results, n_declared), encoding="utf-8")
 
 
 def benchmark_page(results: pd.DataFrame, n_declared: int | None = None) -> str:
@@ -115,3 +125,12 @@ def _time_panels(table: pd.DataFrame) -> dict[str, pd.DataFrame]:
         for title, part in panels.items()
         if part.notna().to_numpy().any()
     }
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit("usage: python -m studies.benchmark.page PAGE.md")
+    try:
+        write_page(read_results(RESULTS), Path(sys.argv[1]))
+    except (UserError, OSError) as error:
+        sys.exit(f"error: {error}")

@@ -18,7 +18,7 @@ from mlspl._files import write_file
 from mlspl.datasets import Dataset
 from mlspl.experiments import Outcome, Store, Trial
 
-__all__ = ["SCORES", "export", "load_into", "read_results", "write_results"]
+__all__ = ["SCORES", "export", "join_results", "load_into", "read_results", "write_results"]
 
 SCORES = (
     "average_precision",
@@ -55,7 +55,8 @@ def export(store: Store, trials: Iterable[Trial], datasets: Mapping[str, Dataset
     facts = {name: describe(data) for name, data in datasets.items()}
     rows = []
     for trial in frame.itertuples():
-        row = {name: getattr(trial, name) for name in (*_TRIAL, "error")} | facts[trial.dataset]
+        row = {name: getattr(trial, name) for name in _TRIAL} | facts[trial.dataset]
+        row["error"] = trial.error or ""
         row |= {name: trial.scores.get(name) for name in SCORES}
         row |= {name: round(getattr(trial, name), 3) for name in _COSTS}
         row["chosen"] = json.dumps(_chosen(trial.chosen), sort_keys=True)
@@ -87,12 +88,27 @@ def write_results(path: Path, results: pd.DataFrame) -> None:
     path : Path
         The file, ``.csv.gz``.
     results : DataFrame
-        From :func:`export`, or several of them together; of rows with equal keys the last is kept.
+        From :func:`export` or :func:`join_results`.
     """
-    table = results.drop_duplicates("key", keep="last").sort_values(_TRIAL, kind="stable").copy()
+    table = results.sort_values(_TRIAL, kind="stable").copy()
     table[list(SCORES)] = table[list(SCORES)].astype(float).round(_DIGITS)
     text = table.to_csv(index=False, columns=COLUMNS, lineterminator="\n")
     write_file(path, gzip.compress(text.encode(), mtime=0))
+
+
+def join_results(known: pd.DataFrame, new: pd.DataFrame) -> pd.DataFrame:
+    """Add rows to a table. Those of the same trials stay as they are; those of a newer version are replaced.
+
+    Parameters
+    ----------
+    known, new : DataFrame
+        From :func:`read_results` and :func:`export`.
+    """
+    finished = known.loc[known["error"] == "", "key"]
+    new = new[~new["key"].isin(finished)]
+    tables = [table for table in (known, new) if len(table)]
+    joined = pd.concat(tables, ignore_index=True) if tables else known
+    return joined.drop_duplicates(_TRIAL[:-1], keep="last")
 
 
 def read_results(path: Path) -> pd.DataFrame:

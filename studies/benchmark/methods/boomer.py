@@ -14,7 +14,7 @@ METHOD = Method(
     "boomer",
     "MLRL-Boomer",
     build,
-    {"max_rules": 500},
+    {"max_rules": 300},
     {"shrinkage": [0.1, 0.3, 0.5]},
     libraries=("mlrl-boomer",),
 )

@@ -14,6 +14,6 @@ METHOD = Method(
     "hist-boosting",
     "HistGB",
     build,
-    {"max_iter": 15, "learning_rate": 0.2, "min_samples_leaf": 5, "max_bins": 31},
+    {"max_iter": 10, "learning_rate": 0.3, "min_samples_leaf": 5, "max_bins": 31},
     {"max_leaf_nodes": [4, 8, 16]},
 )

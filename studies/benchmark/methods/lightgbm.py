@@ -14,7 +14,7 @@ METHOD = Method(
     "lightgbm",
     "LightGBM",
     build,
-    {"n_estimators": 50, "learning_rate": 0.1, "min_child_samples": 5, "max_bin": 31},
+    {"n_estimators": 30, "learning_rate": 0.2, "min_child_samples": 5, "max_bin": 31},
     {"num_leaves": [4, 8, 16]},
     libraries=("lightgbm",),
 )
