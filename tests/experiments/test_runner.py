@@ -61,6 +61,7 @@ class Poison:
     """A data set whose first use kills the process, as running out of memory does."""
 
     Y = np.zeros((4, 2))
+    feature_names = ()
 
     @property
     def X(self):
