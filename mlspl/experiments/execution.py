@@ -49,7 +49,7 @@ def run_trial(
     dataset : Dataset
         The data it names; categories are encoded here if they are not yet.
     methods : mapping, optional
-        The methods by name; by default those of :data:`mlspl.experiments.METHODS`.
+        The methods by name; by default those of :data:`mlspl.recipes.METHODS`.
     seconds : float, optional
         How much processor time it may take; one that takes more has failed. It is interrupted if it runs in
         the main thread of a process, as `run_trials` has it without Dask, on a system with interval timers.

@@ -55,7 +55,7 @@ def run_trials(
     on_result : callable, optional
         Called with each trial and its outcome, or None when another process had finished it meanwhile.
     methods : mapping, optional
-        The methods that the trials name, where they are not those of :data:`mlspl.experiments.METHODS`.
+        The methods that the trials name, where they are not those of :data:`mlspl.recipes.METHODS`.
         The workers must be able to import what builds them.
     seconds : float, optional
         How much processor time a trial may take: see :func:`run_trial`.

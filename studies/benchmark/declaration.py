@@ -8,7 +8,8 @@ import numpy as np
 from scipy import sparse
 
 from mlspl.datasets import Dataset, load_dataset
-from mlspl.experiments import METHODS, Method, Trial
+from mlspl.experiments import Trial
+from mlspl.recipes import METHODS, Method
 from studies.benchmark.methods import OUTSIDE
 from studies.benchmark.tuning import tune_method
 

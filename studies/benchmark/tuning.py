@@ -10,10 +10,9 @@ from sklearn.utils import check_random_state
 
 from mlspl import TunedDecisionClassifier
 from mlspl.errors import UserError
-from mlspl.experiments import Method
 from mlspl.metrics import get_criterion
 from mlspl.model_selection import IterativeStratification, out_of_fold_scores
-from mlspl.recipes import list_settings
+from mlspl.recipes import Method, list_settings
 
 __all__ = ["CRITERION", "FOLDS", "N_SETTINGS", "TunedClassifier", "tune_method"]
 

@@ -12,10 +12,10 @@ from scipy import sparse
 from sklearn.preprocessing import StandardScaler
 
 from mlspl.datasets import Dataset, corrupt, load_dataset
-from mlspl.experiments import Method, Store, plan_trials, run_trial
+from mlspl.experiments import Store, plan_trials, run_trial
 from mlspl.metrics import FIVE, score_all
 from mlspl.models import MLkNNClassifier
-from mlspl.recipes import METHODS
+from mlspl.recipes import METHODS, Method
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,8 @@ from sklearn.linear_model import LogisticRegression
 from mlspl import MLkNNClassifier, TunedDecisionClassifier
 from mlspl.datasets import load_dataset
 from mlspl.errors import UserError
-from mlspl.experiments import METHODS, Outcome, Store, get_method, run_trial
+from mlspl.experiments import Outcome, Store, run_trial
+from mlspl.recipes import METHODS, get_method
 from studies.benchmark import declaration
 from studies.benchmark.__main__ import main
 from studies.benchmark.adapters import AllLabels, PerLabel

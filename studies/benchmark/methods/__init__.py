@@ -1,6 +1,6 @@
 """The methods from outside the house, a file each; `OUTSIDE` has all that the files of this folder define.
 
-A file defines `METHOD`, a :class:`mlspl.experiments.Method` whose grid has three combinations: that is all it
+A file defines `METHOD`, a :class:`mlspl.recipes.Method` whose grid has three combinations: that is all it
 takes to have a further method in the benchmark. Libraries are imported where an estimator is built, so that
 one that is not installed fails its own trials only.
 """
@@ -8,7 +8,7 @@ one that is not installed fails its own trials only.
 from importlib import import_module
 from pkgutil import iter_modules
 
-from mlspl.experiments import Method
+from mlspl.recipes import Method
 
 __all__ = ["OUTSIDE"]
 

@@ -1,6 +1,6 @@
 """MLRL-Boomer: boosted multi-label rules."""
 
-from mlspl.experiments import Method
+from mlspl.recipes import Method
 from studies.benchmark.adapters import AllLabels
 
 

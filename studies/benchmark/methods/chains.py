@@ -5,7 +5,7 @@ from sklearn.base import BaseEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.multioutput import ClassifierChain
 
-from mlspl.experiments import Method
+from mlspl.recipes import Method
 from studies.benchmark.adapters import AllLabels
 
 

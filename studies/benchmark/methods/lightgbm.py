@@ -1,6 +1,6 @@
 """LightGBM, a model a label."""
 
-from mlspl.experiments import Method
+from mlspl.recipes import Method
 from studies.benchmark.adapters import PerLabel
 
 

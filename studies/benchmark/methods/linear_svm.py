@@ -2,7 +2,7 @@
 
 from sklearn.svm import LinearSVC
 
-from mlspl.experiments import Method
+from mlspl.recipes import Method
 from studies.benchmark.adapters import PerLabel
 
 

@@ -2,7 +2,7 @@
 
 from sklearn.naive_bayes import BernoulliNB
 
-from mlspl.experiments import Method
+from mlspl.recipes import Method
 from studies.benchmark.adapters import PerLabel
 
 

@@ -2,7 +2,7 @@
 
 from sklearn.ensemble import RandomForestClassifier
 
-from mlspl.experiments import Method
+from mlspl.recipes import Method
 from studies.benchmark.adapters import AllLabels
 
 

@@ -1,6 +1,6 @@
 """scikit-multilearn-ng's ML-kNN, for the record."""
 
-from mlspl.experiments import Method
+from mlspl.recipes import Method
 from studies.benchmark.adapters import AllLabels
 
 
