@@ -42,7 +42,7 @@ class NumericCurve:
         """
         weight = np.maximum(weight, np.nextafter(0.0, 1.0))
         low = np.full(weight.shape, _ordered(np.float64(self.lowest)))
-        high = np.full(weight.shape, _ordered(np.finfo(np.float64).max))
+        high = np.full(weight.shape, _ordered(np.float64(np.finfo(np.float64).max)))
         for _ in range(64):
             middle = (low >> 1) + (high >> 1) + (low & high & 1)
             above = self.curve(_ordered(middle).view(np.float64)) >= weight
