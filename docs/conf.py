@@ -32,6 +32,8 @@ autosummary_context = {"borrowed": borrowed}
 templates_path = ["_templates"]
 numpydoc_show_class_members = False
 autodoc_default_options = {"members": True}
+# Types stand in the docstrings; written out, those of NumPy fill a page.
+autodoc_typehints = "none"
 sphinx_gallery_conf = {
     "examples_dirs": "../examples",
     "gallery_dirs": "auto_examples",
