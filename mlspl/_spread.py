@@ -3,6 +3,8 @@
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import CancelledError
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 from uuid import uuid4
 
@@ -11,12 +13,29 @@ from joblib.parallel import get_active_backend
 
 from mlspl.errors import UserError
 
-__all__ = ["count_workers", "spread"]
+__all__ = ["count_workers", "on_cluster", "spread"]
+
+_CLIENT: ContextVar[Any] = ContextVar("_CLIENT", default=None)
+
+
+@contextmanager
+def on_cluster(client: Any) -> Iterator[None]:
+    """Spread over the cluster of a Dask client in here.
+
+    Unlike ``joblib.parallel_config("dask")``, which has the same effect on `spread`, this leaves the small
+    parallel loops of scikit-learn where they are.
+    """
+    token = _CLIENT.set(client)
+    try:
+        yield
+    finally:
+        _CLIENT.reset(token)
 
 
 def count_workers() -> int:
-    """How many parts are worked on at a time: 1, or as many as ``joblib.parallel_config`` says."""
-    return effective_n_jobs()
+    """How many parts are worked on at a time: 1, or as many as a cluster has or joblib was told."""
+    client = _client()
+    return effective_n_jobs(None) if client is None else max(1, sum(client.ncores().values()))
 
 
 def spread(work: Callable[..., Any], shared: tuple, parts: Iterable[Any]) -> Iterator[Any]:
@@ -26,11 +45,16 @@ def spread(work: Callable[..., Any], shared: tuple, parts: Iterable[Any]) -> Ite
     that holds it dies; so it is a task of its own here, which Dask repeats like any other whose result is
     lost. A worker that dies costs time only.
     """
-    client = getattr(get_active_backend()[0], "client", None)
+    client = _client()
     if client is None:
         yield from Parallel(return_as="generator")(delayed(work)(*shared, part) for part in parts)
     else:
         yield from _spread_over_cluster(client, work, shared, parts)
+
+
+def _client() -> Any:
+    """The Dask client to work with, if any."""
+    return _CLIENT.get() or getattr(get_active_backend()[0], "client", None)
 
 
 def _spread_over_cluster(client, work, shared, parts) -> Iterator[Any]:

@@ -66,6 +66,14 @@ def fit(
     seed: Annotated[
         int, typer.Option(metavar="N", help="Seed of everything random.", min=0, max=2**32 - 1)
     ] = 0,
+    scheduler: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ADDRESS",
+            help="Dask scheduler, tcp://host:port or local, for one large fit: blocks of labels where there "
+            "is no kernel matrix, and the folds of mlspl-cv.",
+        ),
+    ] = None,
 ) -> None:
     """Learn the labels of a file and save the model.
 
@@ -98,7 +106,7 @@ def fit(
     started = time.perf_counter()
     kept = "nothing was written." if out == STANDARD else f"nothing was written to {out}."
     with keep_on_interrupt(kept):
-        model, parameters, scores = _learn_or_explain(recipe, tune, table, dataset, split, console)
+        model, parameters, scores = _learn_or_explain(recipe, tune, table, dataset, split, console, scheduler)
     summary = {
         "data": dataset.name,
         "fingerprint": dataset.fingerprint(),
@@ -165,11 +173,25 @@ def _foretell(recipe: "Recipe", tune: str, table: Any, dataset: "Dataset", split
 
 
 def _learn_or_explain(
-    recipe: "Recipe", tune: str, table: Any, dataset: "Dataset", split: Any, console: Console
+    recipe: "Recipe",
+    tune: str,
+    table: Any,
+    dataset: "Dataset",
+    split: Any,
+    console: Console,
+    scheduler: str | None,
 ) -> tuple["Pipeline", dict[str, Any], dict[str, float] | None]:
     try:
-        seconds = _foretell(recipe, tune, table, dataset, split)
-        return _learn(recipe, tune, table, dataset, split, console, seconds)
+        if scheduler is None:
+            seconds = _foretell(recipe, tune, table, dataset, split)
+            return _learn(recipe, tune, table, dataset, split, console, seconds)
+        from joblib import cpu_count
+
+        from mlspl._cluster import open_cluster
+        from mlspl._spread import on_cluster
+
+        with open_cluster(scheduler, cpu_count()) as client, on_cluster(client):
+            return _learn(recipe, tune, table, dataset, split, console, 0.0)
     except UserError:
         raise
     except (ValueError, RuntimeError) as error:

@@ -1,19 +1,14 @@
-"""Sending trials to a Dask cluster, one that runs elsewhere or one started here."""
+"""Sending trials to a Dask cluster."""
 
-import logging
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from concurrent.futures import CancelledError
-from contextlib import ExitStack, contextmanager
-from importlib.metadata import PackageNotFoundError, version
 
+from mlspl._cluster import open_cluster
 from mlspl.datasets import Dataset
 from mlspl.errors import UserError
 from mlspl.experiments.trial import WORKER_DIED, Outcome, Trial
 
 __all__ = ["dask_results"]
-
-_CONNECT_SECONDS = 10
-_RECONNECT_SECONDS = 10
 
 
 def dask_results(
@@ -28,30 +23,10 @@ def dask_results(
     Dask runs the work of a lost worker again on the others; a trial that has taken several workers with it
     becomes a failed one.
     """
-    try:
+    with open_cluster(scheduler, jobs) as client:
         import dask
-        from distributed import Client, KilledWorker, LocalCluster, as_completed
-    except ImportError:
-        raise UserError("--scheduler needs Dask; install it with: pip install 'mlspl[dask]'.") from None
+        from distributed import KilledWorker, as_completed
 
-    with ExitStack() as stack:
-        # A scheduler that has gone is told of in a sentence, below, and soon.
-        stack.enter_context(_quiet(logging.getLogger("distributed")))
-        stack.enter_context(dask.config.set({"distributed.comm.timeouts.connect": f"{_RECONNECT_SECONDS}s"}))
-        if scheduler == "local":
-            cluster = stack.enter_context(
-                LocalCluster(n_workers=jobs, threads_per_worker=1, processes=True, dashboard_address=":0")
-            )
-            client = stack.enter_context(Client(cluster))
-        else:
-            try:
-                client = stack.enter_context(Client(scheduler, timeout=_CONNECT_SECONDS))
-            except (OSError, ValueError) as error:
-                raise UserError(
-                    f"No Dask scheduler answers at {scheduler} ({error}); "
-                    "give the address that `dask scheduler` prints, such as tcp://host:8786, or local."
-                ) from None
-        _check_workers(client, scheduler)
         # Data in the graph, unlike scattered data, outlives the worker that holds it; it may be large.
         with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1TB"}):
             data = {
@@ -75,37 +50,5 @@ def dask_results(
             yield futures.pop(future), outcome
 
 
-@contextmanager
-def _quiet(logger: logging.Logger) -> Iterator[None]:
-    """Have the handlers of a logger, to which those below it hand on, drop everything meanwhile."""
-    before = [(handler, handler.level) for handler in logger.handlers]
-    for handler, _ in before:
-        handler.setLevel(logging.CRITICAL + 1)
-    try:
-        yield
-    finally:
-        for handler, level in before:
-            handler.setLevel(level)
-
-
 def _hold(dataset: Dataset) -> Dataset:
     return dataset
-
-
-def _check_workers(client, scheduler: str) -> None:
-    """Refuse a cluster without workers or with another version of the package."""
-    ours = version("mlspl")
-    try:
-        client.wait_for_workers(1, timeout=_CONNECT_SECONDS)
-        theirs = client.run(version, "mlspl")
-    except PackageNotFoundError:
-        raise UserError(f"A worker of {scheduler} has no mlspl; install mlspl {ours} there.") from None
-    except TimeoutError:
-        raise UserError(
-            f"The Dask scheduler {scheduler} has no workers; start some with `dask worker`."
-        ) from None
-    for worker, other in theirs.items():
-        if other != ours:
-            raise UserError(
-                f"The worker {worker} has mlspl {other}, this is {ours}; install the same on both."
-            )

@@ -11,9 +11,10 @@ from dataclasses import replace
 
 import pytest
 
+from mlspl import _cluster as cluster
 from mlspl.datasets import load_dataset
 from mlspl.errors import UserError
-from mlspl.experiments import Store, cluster, plan_trials, run_trials
+from mlspl.experiments import Store, plan_trials, run_trials
 
 distributed = pytest.importorskip("distributed", reason="needs the extra dask")
 

@@ -10,6 +10,7 @@ from sklearn.base import clone
 
 from mlspl import MLLOCClassifier, MLSPLClassifier, load_model, pacing, save_model
 from mlspl._limits import FitSize
+from mlspl._spread import count_workers
 from mlspl.models import _label_blocks, _local_correlation
 from tests.models.test_label_blocks import made
 
@@ -118,6 +119,12 @@ def test_memory_does_not_grow_with_rows_times_labels(monkeypatch):
     # A float64 table of rows by labels is 1.9 MB, and without blocks there were some thirty.
     assert peak < 16e6
     assert model._cost(FitSize.of(X, Y)).bytes < 16e6
+
+
+def test_on_one_machine_there_is_one_block_and_threads_of_its_own():
+    assert count_workers() == 1
+    with parallel_config("threading", n_jobs=3):
+        assert count_workers() == 3
 
 
 @pytest.mark.parametrize("name", ["mlspl", "ml-loc"])
