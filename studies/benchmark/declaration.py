@@ -79,7 +79,7 @@ CONDITIONS: dict[str, str] = {
 }
 """What is done to the training labels, and what the page calls it."""
 
-SPLITS = 3
+SPLITS = 5
 """Splits 0, 1, … of the protocol."""
 
 TRAIN = 0.3
@@ -99,6 +99,7 @@ _GRIDS: dict[str, dict[str, list]] = {
     "mlspl-cv": {},
     "forest": {"min_samples_leaf": [1, 2, 5]},
     "extra-trees": {"min_samples_leaf": [1, 2, 5]},
+    "logistic": {"C": [0.003, 0.03, 0.3]},
 }
 _CHEAPER: dict[str, dict[str, Any]] = {
     "forest": {"n_estimators": 100},

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 import pandas as pd
 
 from mlspl.experiments import Comparison
+from studies.benchmark.declaration import ENTRIES
 from studies.benchmark.scores import condition_means, group_ranks
 
 __all__ = [
@@ -19,6 +20,8 @@ __all__ = [
     "tell_time",
     "tell_unfinished",
 ]
+
+_PACED = ("mlspl-cv", "mlspl", "forest", "mlspl-published")
 
 
 def find_leader(table: pd.DataFrame, criterion: str) -> str:
@@ -45,7 +48,24 @@ def tell_ranks(clean: Comparison, corrupted: Comparison, table: pd.DataFrame) ->
             f"({wrong[best_wrong]:.4f}). Corruption costs the methods between {lost.min():.4f} "
             f"({lost.idxmin()}) and {lost.max():.4f} ({lost.idxmax()})."
         )
+    if (
+        clean.ranking
+        and corrupted.ranking
+        and (own := _tell_ours(clean.ranking.ranks, corrupted.ranking.ranks))
+    ):
+        lines.append(own)
     return "\n".join(f"- {line}" for line in lines) or "- Too few data sets to rank the methods."
+
+
+def _tell_ours(clean: pd.Series, corrupted: pd.Series) -> str:
+    """Where the paced methods of this package stand, well or badly."""
+    titles = [ENTRIES[name].title for name in _PACED if ENTRIES[name].title in clean]
+    places = [
+        f"{title} ranks {clean.rank()[title]:.3g} of {len(clean)} on clean labels and "
+        f"{corrupted.rank()[title]:.3g} on corrupted ones"
+        for title in titles
+    ]
+    return f"The self-paced methods of this package: {'; '.join(places)}." if places else ""
 
 
 def _tell_ranking(comparison: Comparison, what: str) -> str:
