@@ -60,6 +60,12 @@ SPECIAL = {
     "StableNeighbours": lambda cls: cls(X),
     "FlatTrees": lambda cls: mlspl.SelfPacedForestClassifier(3, random_state=0).fit(X, Y).forests_.trees,
     "FamilyModel": lambda cls: make(mlspl.MLSPLClassifierCV).families_[0],
+    "ChainedForests": lambda cls: (
+        mlspl.MLSPLClassifierCV(families=("forest",), n_estimators=8, cv=2, random_state=0)
+        .fit(X, Y)
+        .families_[0]
+        .models[0]
+    ),
     "LabelForests": lambda cls: mlspl.SelfPacedForestClassifier(3, random_state=0).fit(X, Y).forests_,
     "Trace": lambda cls: cls((24, 3)),
     "GeometricPace": lambda cls: cls(0.5, 1.3, 2),

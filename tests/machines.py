@@ -30,6 +30,7 @@ ESTIMATORS = {
     "mlspl": MLSPLClassifier(n_codes=8, random_state=0),
     "mlspl-published": MLSPLClassifier.as_published(n_codes=8, beta=0.05, random_state=0),
     "mlspl-cv": MLSPLClassifierCV(n_codes=8, random_state=0, **GRID),
+    "mlspl-cv-forests": MLSPLClassifierCV(families=("forest",), n_estimators=40, cv=3, random_state=0),
     "self-paced": SelfPacedClassifier(LogisticRegression(), random_state=0),
     "linear-space": MLSPLClassifier(space="linear", n_codes=8, random_state=0),
     "forest": SelfPacedForestClassifier(n_estimators=20, random_state=0),

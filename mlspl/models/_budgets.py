@@ -11,7 +11,8 @@ BUDGETS: dict[str, dict[str, Any]] = {
         "C": (0.5, 4.0),
         "gamma_factors": (0.5,),
         "n_settings": 2,
-        "n_estimators": 100,
+        "n_estimators": 200,
+        "min_samples_leaf": (2,),
         "cv": 3,
     },
     "default": {
@@ -20,7 +21,8 @@ BUDGETS: dict[str, dict[str, Any]] = {
         "C": (0.125, 0.5, 2.0, 8.0),
         "gamma_factors": (0.25, 0.5, 1.0),
         "n_settings": 6,
-        "n_estimators": 400,
+        "n_estimators": 1000,
+        "min_samples_leaf": (1, 2, 5),
         "cv": 5,
     },
     "thorough": {
@@ -29,7 +31,8 @@ BUDGETS: dict[str, dict[str, Any]] = {
         "C": (0.03125, 0.125, 0.5, 2.0, 8.0, 32.0),
         "gamma_factors": (0.125, 0.25, 0.5, 1.0, 2.0),
         "n_settings": 8,
-        "n_estimators": 1000,
+        "n_estimators": 2000,
+        "min_samples_leaf": (1, 2, 5, 10),
         "cv": 10,
     },
 }

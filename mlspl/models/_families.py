@@ -5,7 +5,8 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from mlspl.model_selection import Calibration
+from mlspl.model_selection import Calibration, get_calibration
+from mlspl.models._label_forests import ChainedForests
 from mlspl.models._pace_path import PathPoint
 from mlspl.models.tuned_decision import judge
 from mlspl.spaces import Model
@@ -17,9 +18,9 @@ __all__ = [
     "Learned",
     "Visit",
     "blend",
-    "choose",
     "drop_families",
     "judge_candidates",
+    "log_losses",
 ]
 
 
@@ -60,11 +61,12 @@ class Family(Protocol):
     """What puts its scores on the scale of log-odds."""
     n_reports: int
     """How often a search reports."""
-    n_points: int | None
-    """How many points of a setting's path are averaged, the best first; None for all."""
 
     def search(self, X, Y, label_weight, folds, report: Callable[[str], Any]) -> Iterator[list[Candidate]]:
         """Yield candidates, settings that are finished together at a time."""
+
+    def choose(self, candidates: list[Candidate], badness: list[float], Y, label_weight) -> list[int]:
+        """Which candidates to average, the best first; what judged them is at hand, less being better."""
 
     def weigh(self, members: list[Candidate]) -> np.ndarray:
         """The weights of the members in their mean."""
@@ -79,7 +81,7 @@ class Family(Protocol):
 class FamilyModel:
     """The mean of a family's members, and what puts it on the scale of probabilities."""
 
-    _contents = {"family": "text", "models": [Model], "calibration": Calibration}
+    _contents = {"family": "text", "models": [(Model, ChainedForests)], "calibration": Calibration}
 
     def __init__(self, family: str, models: list[Model], calibration: Calibration) -> None:
         self.family = family
@@ -106,25 +108,6 @@ def judge_candidates(candidates, cut, truth, folds, criterion) -> list[dict[str,
     return rows
 
 
-def choose(candidates, rows, n_settings, n_points, sign) -> list[int]:
-    """Which candidates to take: the best points of the best settings, best first.
-
-    `n_points` None takes all points. Settings are compared by the mean of the points that would be taken; the
-    sign makes less better. What is equal up to rounding goes in the order in which it was tried.
-    """
-
-    def badness(taken) -> float:
-        return round(float(np.mean([sign * rows[i]["mean"] for i in taken])), 9)
-
-    settings: dict[tuple, list[int]] = {}
-    for i in sorted(range(len(rows)), key=lambda i: badness([i])):
-        points = settings.setdefault(tuple(candidates[i].setting.values()), [])
-        if n_points is None or len(points) < n_points:
-            points.append(i)
-    best = sorted(settings.values(), key=badness)
-    return sorted((i for taken in best[:n_settings] for i in taken), key=lambda i: badness([i]))
-
-
 def drop_families(odds: list[np.ndarray], criterion, truth, folds, sign) -> list[int]:
     """Which families to average: all, or one that alone is better than the mean by over two standard errors.
 
@@ -140,6 +123,18 @@ def drop_families(odds: list[np.ndarray], criterion, truth, folds, sign) -> list
     errors = gains.std(axis=1, ddof=1) / np.sqrt(gains.shape[1])
     best = int(np.argmax(gains.mean(axis=1)))
     return [best] if gains[best].mean() > 2.0 * errors[best] + 1e-9 else list(range(len(odds)))
+
+
+def log_losses(odds, Y, label_weight) -> np.ndarray:
+    """Of each row the sum of −ln of the probability of the labels given, one sigmoid having put the scores on
+    their scale; divided so that the mean over the rows is that over the pairs.
+
+    Every pair counts in it, and by how much: of few or noisy labels it tells more than their ranking does.
+    """
+    weight = np.ones(Y.shape) if label_weight is None else label_weight
+    calibrated = get_calibration("pooled").fit(odds, Y, weight).log_odds(odds)
+    losses = weight * np.logaddexp(0.0, np.where(Y, -calibrated, calibrated))
+    return losses.sum(axis=1) * len(Y) / weight.sum()
 
 
 def blend(log_odds: list[np.ndarray]) -> np.ndarray:

@@ -47,9 +47,9 @@ class Bags:
             row[:] = np.bincount(random.randint(n_rows, size=n_rows), minlength=n_rows)
         return cls(counts, random.randint(np.iinfo(np.int32).max, size=(n_labels, n_trees)))
 
-    def first(self, n_trees: int) -> "Bags":
-        """Those of the first trees."""
-        return Bags(self.counts[:n_trees], self.seeds[:, :n_trees])
+    def part(self, start: int, stop: int) -> "Bags":
+        """Those of some of the trees."""
+        return Bags(self.counts[start:stop], self.seeds[:, start:stop])
 
 
 class Grown(NamedTuple):

@@ -35,15 +35,25 @@ class KernelFamily:
     calibration = "pooled"
 
     def __init__(
-        self, name: str, space: Space, settings, gamma_factors, points, n_points, coding: Coding, cv: int
+        self,
+        name: str,
+        space: Space,
+        settings,
+        gamma_factors,
+        points,
+        coding: Coding,
+        cv: int,
+        n_settings: int,
+        n_points: int | None,
     ) -> None:
         self.name = name
         self.space = space
         self.settings: list[Setting] = settings
         self.gamma_factors = [1.0] if isinstance(space, Linear) else gamma_factors
         self.points: list[PathPoint] = points
-        self.n_points: int | None = n_points
         self.coding = coding
+        self.n_settings = n_settings
+        self.n_points = n_points
         self.n_reports = len(self.gamma_factors) * cv
 
     def search(self, X, Y, label_weight, folds, report) -> Iterator[list[Candidate]]:
@@ -62,6 +72,23 @@ class KernelFamily:
                 Candidate({"gamma": gamma, **setting._asdict()}, point, scores)
                 for (setting, point), scores in found.items()
             ]
+
+    def choose(self, candidates: list[Candidate], badness: list[float], Y, label_weight) -> list[int]:
+        """The best points of the best settings, which are compared by the points that would be taken.
+
+        What is equal up to rounding goes in the order in which it was tried.
+        """
+
+        def mean(taken) -> float:
+            return round(float(np.mean([badness[i] for i in taken])), 9)
+
+        settings: dict[tuple, list[int]] = {}
+        for i in sorted(range(len(candidates)), key=lambda i: mean([i])):
+            points = settings.setdefault(tuple(candidates[i].setting.values()), [])
+            if self.n_points is None or len(points) < self.n_points:
+                points.append(i)
+        best = sorted(settings.values(), key=mean)[: self.n_settings]
+        return sorted((i for taken in best for i in taken), key=lambda i: mean([i]))
 
     def scores(self, held_out) -> np.ndarray:
         """The margins as they are."""

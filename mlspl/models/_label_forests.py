@@ -9,7 +9,7 @@ from mlspl.models._forest import Bags, as_floats
 from mlspl.solvers import FlatTrees
 from mlspl.spaces import Model
 
-__all__ = ["LabelForests", "forest_probabilities"]
+__all__ = ["ChainedForests", "LabelForests", "forest_probabilities", "see_labels"]
 
 # Numbers of a sparse X that are made dense at a time.
 _BLOCK = 1 << 22
@@ -31,15 +31,24 @@ class LabelForests(Model):
         self.frequencies = frequencies
         self.units = units
 
+    @property
+    def n_trees(self) -> int:
+        """Trees a label."""
+        return len(self.trees) // len(self.labels) if self.trees is not None else 0
+
     def scores(self, X, n_jobs=None) -> np.ndarray:
         """Log-odds (n, L) of new rows."""
+        return logit(self.probabilities(X, n_jobs))
+
+    def probabilities(self, X, n_jobs=None) -> np.ndarray:
+        """Probabilities (n, L) that new rows carry the labels."""
         forests = {}
         if self.trees is not None:
-            size = len(self.trees) // len(self.labels)
+            size = self.n_trees
             forests = {
                 label: self.trees.part(i * size, (i + 1) * size) for i, label in enumerate(self.labels)
             }
-        return logit(forest_probabilities(forests, self.frequencies, as_floats(X, self.units), None, n_jobs))
+        return forest_probabilities(forests, self.frequencies, as_floats(X, self.units), None, n_jobs)
 
     def _check_contents(self) -> None:
         """Refuse forests of labels that there are not; the trees check themselves."""
@@ -50,6 +59,42 @@ class LabelForests(Model):
             raise ValueError("the trees do not make up a forest for each label")
         if self.trees is not None and self.trees.n_features != len(self.units):
             raise ValueError("the trees are of other features")
+
+
+class ChainedForests(Model):
+    """Forests, and further ones that see what the first say of all labels beside the features.
+
+    The answer is the mean of all trees.
+    """
+
+    _contents = {"first": LabelForests, "further": LabelForests}
+
+    def __init__(self, first: LabelForests, further: LabelForests) -> None:
+        self.first = first
+        self.further = further
+
+    def scores(self, X, n_jobs=None) -> np.ndarray:
+        """Log-odds (n, L) of new rows."""
+        first = self.first.probabilities(X, n_jobs)
+        further = self.further.probabilities(see_labels(X, first), n_jobs)
+        shares = np.array([self.first.n_trees, self.further.n_trees]) + 1.0
+        return logit((shares[0] * first + shares[1] * further) / shares.sum())
+
+    def _check_contents(self) -> None:
+        """Refuse further forests of other labels or features than the first; each checks itself."""
+        n_labels = len(self.first.frequencies)
+        if len(self.further.frequencies) != n_labels:
+            raise ValueError("the further forests are of other labels")
+        if len(self.further.units) != len(self.first.units) + n_labels:
+            raise ValueError("the further forests are of other features")
+
+
+def see_labels(X, probabilities, copies: int = 1):
+    """X with the probabilities of all labels behind its features, so many times."""
+    columns = np.tile(probabilities.astype(X.dtype), (1, copies))
+    if sparse.issparse(X):
+        return sparse.hstack([X, sparse.csr_matrix(columns)], format="csr")
+    return np.hstack([X, columns])
 
 
 def forest_probabilities(forests, frequencies, X, bags: Bags | None = None, n_jobs=None) -> np.ndarray:

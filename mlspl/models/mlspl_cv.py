@@ -12,7 +12,7 @@ from mlspl.model_selection import get_calibration
 from mlspl.models._alternation import Coding
 from mlspl.models._base import MultiLabelClassifier
 from mlspl.models._budgets import BUDGETS
-from mlspl.models._families import Family, FamilyModel, blend, choose, drop_families, judge_candidates
+from mlspl.models._families import Family, FamilyModel, blend, drop_families, judge_candidates
 from mlspl.models._family_search import recall_visits, search_families
 from mlspl.models._forest_family import ForestFamily
 from mlspl.models._kernel_family import KernelFamily, split_rows
@@ -36,14 +36,16 @@ class MLSPLClassifierCV(CallbackSupportMixin, DecisionMixin, MultiLabelClassifie
     Whether pacing pays, and how much of it, depends on how noisy the labels are, which nobody knows
     beforehand. So the pace is a path from few pairs to all of them, whose last point is the unpaced model.
     There are two families: kernel machines with cross-fitted codes, for which C, γ and class balance are
-    tried, and forests. Every setting and every point of its path is judged on rows held out from all of it.
+    tried, and forests, for which the size of leaves is; half of the trees also see what the others say of all
+    labels. Every setting and every point of its path is judged on rows held out from all of it.
 
     Held-out labels are few, and as noisy as the others: measured on development data, weights of families, a
     point of the forests' path or a greedy selection chosen by them were chosen by their noise in part, and
     lost to plain means. So the best points of the best settings of the kernel are averaged, and all points of
     the forests' path, and then the log-odds of both families: unpaced models keep it level where labels are
-    right, paced ones hold it up where they are wrong. Only a family that alone beats the mean by more than
-    two standard errors stands alone. Calibration and threshold rule are chosen on the mean's held-out scores.
+    right, paced ones hold it up where they are wrong. Only unpaced forests whose held-out log loss is smaller
+    by more than a standard error go without the paced ones, and only a family that alone beats the mean by
+    more than two stands alone. A threshold rule is chosen on the mean's held-out scores.
 
     Parameters
     ----------
@@ -54,7 +56,7 @@ class MLSPLClassifierCV(CallbackSupportMixin, DecisionMixin, MultiLabelClassifie
         The families to average: machines in `space`, forests, and machines on the features themselves.
     budget : {"fast", "default", "thorough"}, default="default"
         How much to try: sets whatever of `quantiles`, `per`, `C`, `gamma_factors`, `n_settings`,
-        `n_estimators` and `cv` is None.
+        `n_estimators`, `min_samples_leaf` and `cv` is None.
     pace_functions : sequence of str, default=("gaussian",)
         Self-paced functions, each with its paths.
     quantiles : sequence of float, optional
@@ -75,12 +77,13 @@ class MLSPLClassifierCV(CallbackSupportMixin, DecisionMixin, MultiLabelClassifie
         How many points of the path of each of these settings are averaged, the best first; None for all. Of
         the forests' path, which has one setting, all are.
     n_estimators : int, optional
-        Trees a label, by default 400: half of them unpaced, the others shared by the paced points of the
-        path. In a fold half as many.
-    min_samples_leaf : int, default=2
-        Smallest number of rows in a leaf of a tree.
-    calibrations : sequence of str, default=("none", "platt")
-        Calibrations to try.
+        Trees a label, by default 1,000. Half of them see the labels; of each half, half are unpaced, and the
+        paced points of the path share the others. In a fold half as many.
+    min_samples_leaf : sequence of int, optional
+        Smallest numbers of rows in a leaf to try, by default 1, 2 and 5: the log loss out of bag decides.
+    calibrations : sequence of str, default=("none",)
+        Calibrations to try. The mean of the families is on the scale of log-odds already; a sigmoid per label
+        ("platt") follows the errors of noisy labels.
     thresholds : sequence of str, default=("zero", "label", "count")
         Threshold rules to try.
     n_codes : int, default=15
@@ -113,8 +116,8 @@ class MLSPLClassifierCV(CallbackSupportMixin, DecisionMixin, MultiLabelClassifie
         Which space the family "kernel" took, and why.
     members_ : list of dict
         The models that are averaged, best first: family, weight in the mean, settings (gamma, C and
-        class_weight, or min_samples_leaf), pace_function, per, target, and the criterion on held-out rows
-        (mean, folds).
+        class_weight, or min_samples_leaf and sees_labels), pace_function, per, target, and the criterion on
+        held-out rows (mean, folds).
     criterion_ : str
         Name of what decided.
     best_params_ : dict
@@ -188,8 +191,8 @@ class MLSPLClassifierCV(CallbackSupportMixin, DecisionMixin, MultiLabelClassifie
         n_settings=None,
         n_points=2,
         n_estimators=None,
-        min_samples_leaf=2,
-        calibrations=("none", "platt"),
+        min_samples_leaf=None,
+        calibrations=("none",),
         thresholds=("zero", "label", "count"),
         n_codes=15,
         regressor="ridge",
@@ -260,7 +263,7 @@ class MLSPLClassifierCV(CallbackSupportMixin, DecisionMixin, MultiLabelClassifie
         judged, odds, scales = [], [], []
         for family, candidates in found:
             rows = judge_candidates(candidates, family.cut, truth, folds, criterion)
-            taken = choose(candidates, rows, given["n_settings"], family.n_points, sign)
+            taken = family.choose(candidates, [sign * row["mean"] for row in rows], Y, label_weight)
             members = [candidates[i] for i in taken]
             weights = family.weigh(members)
             held_out = family.scores(sum(w * m.held_out for w, m in zip(weights, members, strict=True)))
@@ -311,8 +314,10 @@ class MLSPLClassifierCV(CallbackSupportMixin, DecisionMixin, MultiLabelClassifie
         made: list[Family] = []
         for name in dict.fromkeys(self.families):
             if name == "forest":
-                leaf, n_trees = self.min_samples_leaf, given["n_estimators"]
-                made.append(ForestFamily(leaf, points, n_trees, given["cv"], self.n_jobs, self.random_state))
+                leaves, n_trees = given["min_samples_leaf"], given["n_estimators"]
+                made.append(
+                    ForestFamily(leaves, points, n_trees, given["cv"], self.n_jobs, self.random_state)
+                )
                 continue
             choice = self._choose_space(name, size)
             if name == "kernel":
@@ -326,9 +331,10 @@ class MLSPLClassifierCV(CallbackSupportMixin, DecisionMixin, MultiLabelClassifie
                     settings,
                     given["gamma_factors"],
                     points,
-                    self.n_points,
                     coding,
                     given["cv"],
+                    given["n_settings"],
+                    self.n_points,
                 )
             )
         return made

@@ -5,6 +5,9 @@ from contextlib import contextmanager
 import matplotlib
 import numpy as np
 import pytest
+from scipy import sparse
+from scipy.special import expit, logit
+from sklearn import metrics
 from sklearn.base import clone
 from sklearn.metrics import jaccard_score, make_scorer
 
@@ -12,10 +15,14 @@ from mlspl import MLSPLClassifierCV
 from mlspl._limits import FitSize
 from mlspl.errors import UserError
 from mlspl.metrics import CRITERIA, average_precision
-from mlspl.models._families import drop_families
+from mlspl.model_selection import PooledCalibration
+from mlspl.models._families import Candidate, drop_families, log_losses
 from mlspl.models._forest import Bags, TreeRows, as_floats, make_tree, measure_units
+from mlspl.models._forest_family import ForestFamily, drop_copies
 from mlspl.models._forest_learner import ForestLearner
 from mlspl.models._kernel_family import split_rows
+from mlspl.models._label_forests import forest_probabilities, see_labels
+from mlspl.models._pace_path import UNPACED, list_points
 from tests.models.digits import X_TEST, X_TRAIN, Y_TEST, Y_TRAIN
 
 BOTH = MLSPLClassifierCV(
@@ -39,25 +46,95 @@ def test_the_model_is_the_mean_of_its_families(both):
     margins = clone(BOTH).set_params(families=("kernel",)).fit(X_TRAIN, Y_TRAIN).families_[0].log_odds(X_TEST)
     of_kernel = kernel.calibration.slope_ * margins + kernel.calibration.offset_
     (model,) = forest.models
-    assert len(model.trees) == Y_TRAIN.shape[1] * (20 + 4 * 5)
+    assert [model.first.n_trees, model.further.n_trees] == [10, 4 * 2 + 10 + 4 * 2]
     of_forest = model.scores(X_TEST)
     expected = both.calibration_.log_odds((of_kernel + of_forest) / 2)
     np.testing.assert_allclose(both.decision_function(X_TEST), expected, atol=5e-3)
 
 
-def test_half_of_the_trees_are_those_of_the_plain_forest(both):
-    """The unpaced ones come first, on the draws of the seed; the others see the same rows, and weights."""
+def test_the_first_trees_are_those_of_the_plain_forest(both):
+    """They are unpaced, on the draws of the seed; half of all trees are, and half see the labels."""
     Y = Y_TRAIN.astype(bool)
-    trees = both.families_[1].models[0].trees
-    bags = Bags.draw(40, *Y.shape, 0)
-    rows = TreeRows(as_floats(X_TRAIN, measure_units(X_TRAIN)), make_tree("extra-trees", 2, "sqrt", 64))
-    learner = ForestLearner(rows, Y, np.ones(Y.shape), bags.first(20), None)
+    first = both.families_[1].models[0].first
+    leaf = next(member["min_samples_leaf"] for member in both.members_ if member["family"] == "forest")
+    rows = TreeRows(as_floats(X_TRAIN, measure_units(X_TRAIN)), make_tree("extra-trees", leaf, 8, 64))
+    bags = Bags.draw(10 + 4 * 2, *Y.shape, 0).part(0, 10)
+    learner = ForestLearner(rows, Y, np.ones(Y.shape), bags, None)
     learner.fit(np.ones(Y.shape))
-    for label in range(Y.shape[1]):
-        ours, plain = trees.part(40 * label, 40 * label + 20), learner.forests[label]
-        np.testing.assert_array_equal(ours.sum_leaves(rows.X)[0], plain.sum_leaves(rows.X)[0])
-    weights = [member["weight"] for member in both.members_ if member["family"] == "forest"]
-    assert sorted(weights) == pytest.approx([0.0625] * 4 + [0.25])
+    expected = forest_probabilities(learner.forests, learner.frequencies, rows.X)
+    np.testing.assert_array_equal(first.probabilities(X_TRAIN), expected)
+    forest = [member for member in both.members_ if member["family"] == "forest"]
+    assert sorted(member["weight"] for member in forest) == pytest.approx([1 / 36] * 8 + [5 / 36] * 2)
+    assert sum(member["weight"] for member in forest if member["sees_labels"]) == pytest.approx(0.25)
+
+
+def test_further_trees_see_what_the_first_say_of_the_labels(both):
+    model = both.families_[1].models[0]
+    first = model.first.probabilities(X_TEST)
+    further = model.further.probabilities(np.hstack([X_TEST, first]))
+    mean = (11 * first + 27 * further) / 38
+    np.testing.assert_allclose(model.scores(X_TEST), logit(mean), rtol=1e-12)
+    np.testing.assert_array_equal(model.scores(X_TEST), model.scores(sparse.csr_matrix(X_TEST)))
+    counts = np.bincount(model.further.trees.feature[model.further.trees.feature >= 0], minlength=64 + 8)
+    assert (counts[64:] > 0).all()
+
+
+def test_copies_of_labels_are_one_column_once_trees_are_grown():
+    """Labels are drawn as often as their copies, and rows need only one of each."""
+    Y = Y_TRAIN.astype(bool)
+    seen = as_floats(np.random.default_rng(0).random(Y.shape))
+    wide = see_labels(as_floats(X_TRAIN), seen, 3)
+    rows = TreeRows(wide, make_tree("extra-trees", 2, 8, wide.shape[1]))
+    learner = ForestLearner(rows, Y, np.ones(Y.shape), Bags.draw(5, *Y.shape, 0), None)
+    learner.fit(np.ones(Y.shape))
+    trees = learner.forests[0]
+    narrow = drop_copies(trees, 64, Y.shape[1])
+    assert trees.feature.max() >= 64 + Y.shape[1] > narrow.feature.max()
+    np.testing.assert_array_equal(
+        narrow.sum_leaves(see_labels(as_floats(X_TRAIN), seen))[0], trees.sum_leaves(wide)[0]
+    )
+
+
+@pytest.mark.parametrize("paced_is_right", [True, False])
+def test_paced_trees_are_left_out_where_they_lose(paced_is_right):
+    random = np.random.default_rng(0)
+    Y = random.random((100, 4)) < 0.5
+    right = np.clip(np.where(Y, 0.8, 0.2) + 0.1 * random.standard_normal(Y.shape), 0.05, 0.95)
+    points = list_points(("gaussian",), ("class",), (0.5,))
+    family = ForestFamily((2,), points, 40, 5, None, 0)
+    candidates = [
+        Candidate(
+            {"min_samples_leaf": 2, "sees_labels": seen},
+            point,
+            right if paced_is_right == (point != UNPACED) else 1.0 - right,
+        )
+        for seen in (False, True)
+        for point in points
+    ]
+    taken = {candidates[i].point for i in family.choose(candidates, [0.0] * 4, Y, None)}
+    assert taken == (set(points) if paced_is_right else {UNPACED})
+
+
+def test_leaves_grow_where_labels_are_noise():
+    """One row a leaf learns every wrong label; the log loss out of bag tells."""
+    random = np.random.default_rng(0)
+    X = random.standard_normal((500, 5))
+    clean = X[:, :2] > 0
+    flipped = clean ^ (random.random(clean.shape) < 0.25)
+    family = ForestFamily((1, 10), [UNPACED], 200, 3, None, 0)
+    assert family._choose_leaf(as_floats(X), flipped, None) == 10
+    assert family._choose_leaf(as_floats(X), clean, None) == 1
+
+
+def test_log_losses_are_those_of_calibrated_scores():
+    random = np.random.default_rng(0)
+    odds = random.standard_normal((400, 3))
+    Y = random.random(odds.shape) < expit(odds)
+    weight = random.random(odds.shape)
+    calibrated = PooledCalibration().fit(3 * odds - 1, Y, weight).transform(3 * odds - 1)
+    expected = metrics.log_loss(Y.ravel(), calibrated.ravel(), sample_weight=weight.ravel())
+    assert log_losses(3 * odds - 1, Y, weight).mean() == pytest.approx(expected, abs=1e-8)
+    assert log_losses(odds, Y, weight).mean() == pytest.approx(expected, abs=1e-6)
 
 
 def test_a_family_that_spoils_the_mean_is_left_out():
@@ -75,7 +152,7 @@ def test_a_family_that_spoils_the_mean_is_left_out():
 
 
 def test_the_whole_path_of_a_taken_setting_is_averaged(both):
-    for family, n_settings in (("kernel", 2), ("forest", 1)):
+    for family, n_settings in (("kernel", 2), ("forest", 2)):
         targets = [member["target"] for member in both.members_ if member["family"] == family]
         assert sorted(targets) == sorted(n_settings * [0.5, 0.5, 0.7, 0.7, 1.0])
     assert {step["family"] for step in both.history_} == {"kernel", "forest"}
@@ -83,7 +160,8 @@ def test_the_whole_path_of_a_taken_setting_is_averaged(both):
 
 
 def test_the_held_out_rows_of_a_forest_are_not_seen():
-    family = BOTH._make_families(BOTH._given(), FitSize.of(X_TRAIN, Y_TRAIN))[1]
+    model = clone(BOTH).set_params(min_samples_leaf=(2,))
+    family = model._make_families(model._given(), FitSize.of(X_TRAIN, Y_TRAIN))[1]
     Y = Y_TRAIN.astype(bool)
     folds = split_rows(Y, 3, 0)
     (first,) = family.search(X_TRAIN, Y, None, folds[:1], lambda note: None)
@@ -165,7 +243,7 @@ def test_families_and_budgets_that_there_are_not(parameters, sentence):
 
 def test_a_fast_budget_tries_less():
     few = MLSPLClassifierCV(budget="fast", random_state=0).fit(X_TRAIN, Y_TRAIN)
-    assert len(few.cv_results_) == 2 * 2 + 2
+    assert len(few.cv_results_) == 2 * 2 + 2 * 2
     assert len(few.cv_results_[0]["folds"]) == 3
 
 
