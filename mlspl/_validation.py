@@ -33,6 +33,7 @@ __all__ = [
     "name_columns",
     "row_blocks",
     "unmask",
+    "weigh_rows",
 ]  # fmt: skip
 
 RELEVANT, IRRELEVANT, UNKNOWN = 1, 0, -1
@@ -169,6 +170,29 @@ def check_label_weight(label_weight: ArrayLike | None, labels: Labels) -> NDArra
     if known is not None:
         weight[~known] = 0.0
     return weight
+
+
+def weigh_rows(label_weight: Any, sample_weight: ArrayLike | None, n_rows: int) -> Any:
+    """Return the weights of pairs times those of their rows; as they are where rows have none."""
+    if sample_weight is None:
+        return label_weight
+    rows, _ = _numeric_table(unmask(sample_weight), "sample_weight", accept_sparse=False, ensure_2d=False)
+    if rows.shape != (n_rows,):
+        raise UserError(
+            f"sample_weight has shape {rows.shape}: give one weight for each of the {n_rows} rows. "
+            "Weights of (row, label) pairs are label_weight."
+        )
+    wrong = np.flatnonzero(~((rows >= 0) & (rows < np.inf)))
+    if len(wrong):
+        raise UserError(
+            f"sample_weight[{wrong[0]}] is {rows[wrong[0]]:g}: a weight must not be negative, and must be "
+            "finite; 0 leaves a row out."
+        )
+    rows = rows.astype(np.float64)
+    if label_weight is None:
+        return rows
+    pairs, _ = _numeric_table(unmask(label_weight), "label_weight", accept_sparse=False, ensure_2d=False)
+    return pairs * (rows if pairs.ndim == 1 else rows[:, None]) if len(pairs) == n_rows else label_weight
 
 
 def label_table(

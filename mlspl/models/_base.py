@@ -20,6 +20,7 @@ from mlspl._validation import (
     label_table,
     name_columns,
     unmask,
+    weigh_rows,
 )
 from mlspl.errors import UserError
 from mlspl.models._inputs import check_values, short_indices
@@ -68,7 +69,7 @@ class MultiLabelClassifier(NotebookMixin, ClassifierMixin, BaseEstimator):
         "_negative": "int?",
     }
 
-    def fit(self, X, Y, label_weight=None):
+    def fit(self, X, Y, label_weight=None, sample_weight=None):
         """Learn all labels.
 
         Parameters
@@ -80,13 +81,15 @@ class MultiLabelClassifier(NotebookMixin, ClassifierMixin, BaseEstimator):
             names per row, as `MultiLabelBinarizer` takes them; None for a row whose labels are not known.
         label_weight : array of shape (n_samples, n_labels), optional
             Prior weight of each (instance, label) pair; 0 leaves the pair out.
+        sample_weight : array of shape (n_samples,), optional
+            Weight of each instance, by which those of its pairs are multiplied.
 
         Returns
         -------
         self
         """
         check_parameters(self)
-        X, Y, label_weight, names = self._check_training(X, Y, label_weight)
+        X, Y, label_weight, names = self._check_training(X, Y, label_weight, sample_weight)
         if names is None:
             names = range(Y.shape[1])
         self.label_names_ = np.array([str(name) for name in names], dtype=object)
@@ -240,13 +243,14 @@ class MultiLabelClassifier(NotebookMixin, ClassifierMixin, BaseEstimator):
     def _probabilities(self, X, scores) -> np.ndarray:
         raise NotImplementedError
 
-    def _check_training(self, X, Y, label_weight):
+    def _check_training(self, X, Y, label_weight, sample_weight=None):
         if Y is None:
             raise ValueError(f"This {type(self).__name__} requires y to be passed, but the target y is None.")
         X = self._table(X)
         Y, names = label_table(Y)
         if X.shape[0] != Y.shape[0]:
             raise ValueError(f"X has {X.shape[0]} rows but Y has {Y.shape[0]}: they must match.")
+        label_weight = weigh_rows(label_weight, sample_weight, X.shape[0])
         self._check_values(X, training=True)
         check_limits(type(self).__name__, self._cost, FitSize.of(X, Y), others=self._smaller_settings())
         self._multilabel = Y.ndim == 2 and not (Y.shape[1] == 1 and _is_column_of_classes(Y))

@@ -100,6 +100,27 @@ class RankSVMClassifier(Machine):
         machine = super()._cost(size)
         return Cost(machine.bytes + 14 * FLOAT * size.pairs, machine.seconds + 1e-5 * size.pairs)
 
+    def fit(self, X, Y, label_weight=None):
+        """Learn the ranking of the labels.
+
+        There is no `sample_weight`: two labels of a row cost the product of their weights, so a row counts w
+        times with the square root of w as `label_weight`.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame of shape (n_samples, n_features)
+            The instances.
+        Y : array, sparse matrix or DataFrame of shape (n_samples, n_labels)
+            The labels: 0/1, -1/+1 or boolean; NaN where a label is not known.
+        label_weight : array of shape (n_samples, n_labels), optional
+            Prior weight of each (instance, label) pair; 0 leaves the pair out.
+
+        Returns
+        -------
+        self
+        """
+        return super().fit(X, Y, label_weight)
+
     def _fit(self, X, Y, label_weight):
         signed = np.where(Y, 1.0, -1.0) * (1.0 if label_weight is None else label_weight)
         if Y.shape[1] == 1:

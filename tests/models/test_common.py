@@ -5,14 +5,14 @@ import pickle
 import numpy as np
 import pytest
 from sklearn.base import clone
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from mlspl import BSVMClassifier, MLLOCClassifier, MLSPLClassifier, SelfPacedForestClassifier
 from mlspl.pacing import QuantilePace
+from tests.models.checks import scikit_learn_checks
 from tests.models.odd_inputs import ESTIMATORS, X_NEW, L, N, X, Y, every_estimator, fitted
 
 
-@parametrize_with_checks(
+@scikit_learn_checks(
     [
         BSVMClassifier(),
         MLLOCClassifier(max_steps=3),

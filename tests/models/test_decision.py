@@ -5,13 +5,13 @@ from sklearn.datasets import make_multilabel_classification
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import RidgeClassifier
 from sklearn.metrics import f1_score, make_scorer
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from mlspl import BSVMClassifier, MLkNNClassifier, RankSVMClassifier, TRAMClassifier, TunedDecisionClassifier
 from mlspl.datasets import load_dataset
 from mlspl.metrics import CRITERIA, hamming_loss
 from mlspl.model_selection import AnchoredCalibration, PlattCalibration
 from mlspl.models.tuned_decision import choose_decision
+from tests.models.checks import scikit_learn_checks
 
 DIGITS = load_dataset("digits-traits")
 X = DIGITS.X / 16.0
@@ -19,7 +19,7 @@ X_TRAIN, Y_TRAIN, X_TEST, Y_TEST = X[:200], DIGITS.Y[:200], X[200:500], DIGITS.Y
 
 
 # scikit-learn expects the labels with a positive score, which is what a threshold rule may change.
-@parametrize_with_checks([TunedDecisionClassifier(BSVMClassifier(), thresholds=("zero",))])
+@scikit_learn_checks([TunedDecisionClassifier(BSVMClassifier(), thresholds=("zero",))])
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 

@@ -9,17 +9,17 @@ from hypothesis.extra.numpy import arrays
 from scipy import sparse
 from sklearn.model_selection import cross_val_predict
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from mlspl.datasets import load_dataset
 from mlspl.errors import UserError
 from mlspl.metrics import hamming_loss
 from mlspl.model_selection import protocol_split
 from mlspl.models import MLkNNClassifier
+from tests.models.checks import scikit_learn_checks
 from tests.naive import models as naive
 
 
-@parametrize_with_checks([MLkNNClassifier(k=3)])
+@scikit_learn_checks([MLkNNClassifier(k=3)])
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 

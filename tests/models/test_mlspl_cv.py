@@ -3,7 +3,6 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from mlspl import MLSPLClassifier, MLSPLClassifierCV, pacing
 from mlspl._limits import FitSize
@@ -13,6 +12,7 @@ from mlspl.model_selection import get_calibration
 from mlspl.models._kernel_family import split_rows
 from mlspl.models.tuned_decision import choose_decision, judge
 from mlspl.spaces import Gram
+from tests.models.checks import scikit_learn_checks
 from tests.models.digits import X_TEST, X_TRAIN, Y_TEST, Y_TRAIN
 
 SMALL = MLSPLClassifierCV(
@@ -45,7 +45,7 @@ def fitted():
     return clone(SMALL).fit(X_TRAIN, Y_TRAIN)
 
 
-@parametrize_with_checks([CHECKED])
+@scikit_learn_checks([CHECKED])
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 

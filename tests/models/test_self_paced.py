@@ -8,18 +8,18 @@ from sklearn.multioutput import MultiOutputClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from mlspl import MLSPLClassifier, SelfPacedClassifier, pacing
 from mlspl.datasets import corrupt, load_dataset
 from mlspl.metrics import average_precision
+from tests.models.checks import scikit_learn_checks
 
 DIGITS = load_dataset("digits-traits")
 X = DIGITS.X / 16.0
 X_TRAIN, Y_TRAIN, X_TEST, Y_TEST = X[:300], DIGITS.Y[:300], X[300:900], DIGITS.Y[300:900]
 
 
-@parametrize_with_checks([SelfPacedClassifier(LogisticRegression())])
+@scikit_learn_checks([SelfPacedClassifier(LogisticRegression())])
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
