@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from mlspl._validation import Labels, check_labels_beside, check_scores
 from mlspl.metrics._means import NEEDS_BOTH, NEEDS_ONE, mean, spoken
-from mlspl.metrics.decisions import hamming_loss
+from mlspl.metrics.decisions import Decisions
 from mlspl.metrics.kernels import rank_rows
 
 __all__ = ["average_precision", "coverage", "one_error", "rank", "ranking_loss", "score_all"]
@@ -153,10 +153,11 @@ def score_all(Y: ArrayLike, F: ArrayLike, P: ArrayLike) -> dict[str, float]:
     coverage 2.000
     average_precision 0.833
     """
-    hamming = hamming_loss(Y, P)
-    rows = rank(Y, F)
+    labels = check_labels_beside(Y, F, "F")
+    wrong, known = Decisions.of(labels, P).hamming_loss()
+    rows = rank(labels, F)
     return {
-        "hamming_loss": hamming,
+        "hamming_loss": mean(wrong, known, "hamming loss", NEEDS_ONE),
         "ranking_loss": mean(*spoken(rows[LOSS]), "ranking loss", NEEDS_BOTH),
         "one_error": mean(*spoken(rows[TOP]), "one error", NEEDS_BOTH),
         "coverage": mean(*spoken(rows[DEPTH]), "coverage", NEEDS_ONE),

@@ -82,6 +82,8 @@ class Alternation:
         self._starts: dict = {}
         self._machines: Any = None
         self._held_out: np.ndarray | None = None
+        self._losses: np.ndarray | None = None
+        self._distances: np.ndarray | None = None
         self.set_costs(1.0, np.ones(Y.shape))
         coded = code_rows(rows, Y, coding, folds) if coded is None else coded
         self.codes, self.prototypes, self._seen_codes, self._regression = coded
@@ -92,6 +94,10 @@ class Alternation:
         self.C = C
         self.prior = prior
         self._weights = np.ones(self.signs.shape)
+
+    def set_tolerance(self, tol: float) -> None:
+        """Solve the machines to another tolerance from here on."""
+        self.rows, self._joint = self.rows.with_tolerance(tol), self._joint.with_tolerance(tol)
 
     def fit(self, weights) -> int:
         """W, Q and A step; returns how many rows changed their code.
@@ -115,14 +121,15 @@ class Alternation:
         )
         moved = int(np.any(np.abs(codes - self.codes) > 1e-6, axis=1).sum())
         if moved:
-            self.codes = codes
+            self.codes, self._distances = codes, None
             self._see_codes()
-        self.prototypes = prototype_means(self.signs, self.codes, self.prototypes)
+            self.prototypes = prototype_means(self.signs, self.codes, self.prototypes)
         return moved
 
     def fit_machines(self, weights) -> None:
         """W step: one weighted machine per label on features and codes."""
         self._weights = weights
+        self._losses = None
         self._machines = self._solve(weights, "all")
         without_bias = self._machines.scores - self._machines.intercept
         self._feature_scores = without_bias - self._seen_codes @ self._machines.code_weights
@@ -134,7 +141,7 @@ class Alternation:
             return self.rows.loss(self.signs, self._held_out)
         if self._machines is None:
             self.fit_machines(self._weights)
-        return self.rows.loss(self.signs, self._scores())
+        return self._in_sample_losses()
 
     def held_out_scores(self) -> np.ndarray:
         """Scores (n, L) by machines fitted without the row's fold: those of the last losses, if any."""
@@ -145,11 +152,12 @@ class Alternation:
         machines = self._machines
         squared_norm = self.rows.squared_norm(machines.coef, self._feature_scores)
         squared_norm += np.sum(machines.code_weights**2)
-        distances = prototype_distances(self.signs, self.prototypes)
+        if self._distances is None:
+            self._distances = prototype_distances(self.signs, self.prototypes)
         parts = {
-            "loss": np.sum(self.prior * weights * self.rows.loss(self.signs, self._scores())),
+            "loss": np.sum(self.prior * weights * self._in_sample_losses()),
             "regularization": squared_norm / (2.0 * self.C),
-            "correlation": self.coding.beta * np.sum(self.codes * distances),
+            "correlation": self.coding.beta * np.sum(self.codes * self._distances),
             "penalty": np.sum(self.prior * penalty),
         }
         parts = {name: float(value) for name, value in parts.items()}
@@ -169,7 +177,7 @@ class Alternation:
 
     def _see_codes(self) -> None:
         """Let the machines see the present codes, or what is predicted of them."""
-        self._joint = None  # its memory is needed for the next one
+        self._joint = self._losses = None  # its memory is needed for the next one
         self._seen_codes, self._regression = _see(self.rows, self.codes, self.coding, self.folds)
         self._joint = self.rows.join(self._seen_codes)
 
@@ -188,7 +196,10 @@ class Alternation:
             scores[test] = self._solve(held_in, number).scores[test]
         return scores
 
-    def _scores(self) -> np.ndarray:
-        """Scores (n, L) of the training rows under their present codes."""
-        machines = self._machines
-        return self._feature_scores + self._seen_codes @ machines.code_weights + machines.intercept
+    def _in_sample_losses(self) -> np.ndarray:
+        """Loss (n, L) of the training rows under their present codes."""
+        if self._losses is None:
+            machines = self._machines
+            scores = self._feature_scores + self._seen_codes @ machines.code_weights + machines.intercept
+            self._losses = self.rows.loss(self.signs, scores)
+        return self._losses

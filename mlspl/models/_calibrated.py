@@ -36,7 +36,7 @@ def held_out_scores(estimator, X, Y, label_weight) -> np.ndarray:
 def quiet(estimator):
     """An unfitted copy of an estimator that shows no progress."""
     unfitted = clone(estimator)
-    return unfitted.set_params(verbose=0) if "verbose" in unfitted.get_params() else unfitted
+    return unfitted.set_params(verbose=0) if getattr(unfitted, "verbose", 0) else unfitted
 
 
 @contextmanager

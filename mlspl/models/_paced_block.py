@@ -14,10 +14,12 @@ from mlspl.models._alternation import Alternation, Coded, Coding
 from mlspl.models._class_weight import class_costs
 from mlspl.models._label_blocks import dense_block, prune_weights
 from mlspl.models.tuned_decision import calibrate_folds
-from mlspl.pacing import SelfPacedFunction, Trace, paced
+from mlspl.pacing import GeometricPace, SelfPacedFunction, Trace, UntilInPlay, paced
 from mlspl.spaces import LinearRows, Rows
 
 __all__ = ["FittedBlock", "Plan", "Scale", "fit_block", "merge_histories"]
+
+_LEAST_TOLERANCE = 1e-6
 
 
 class Plan(NamedTuple):
@@ -77,7 +79,10 @@ def fit_block(
     learner.set_costs(plan.C, class_costs(Y, plan.class_weight, label_weight, plan.classes))
     known = learner.prior > 0
     walk = paced(learner, plan.function, plan.schedule, Y, known, target_weight=plan.target_weight)
+    tolerances = _tolerances(rows.space.tol, plan)
+    learner.set_tolerance(tolerances[0])
     for step in walk:
+        learner.set_tolerance(tolerances[min(step.number, len(tolerances) - 1)])
         step.record |= learner.objective(step.weights, _penalty(plan.function, step))
         step.record["codes_moved"] = step.moved
         if report(f"mean weight {step.record['mean_weight']:.3f}"):
@@ -110,6 +115,16 @@ def _scale(learner, Y, label_weight, plan) -> list[Scale]:
         probability = AnchoredCalibration().fit(calibration.log_odds(scores), Y, label_weight)
         scales.append(Scale(calibration, probability, odds))
     return scales
+
+
+def _tolerances(tol, plan) -> list[float]:
+    """Of the machines of every step: where λ is given, at most a hundredth of it.
+
+    An error of the losses moves a weight by up to its λ-th part.
+    """
+    if plan.function is None or not isinstance(plan.schedule, GeometricPace | UntilInPlay):
+        return [tol] * len(plan.schedule)
+    return [min(tol, max(target / 100, _LEAST_TOLERANCE)) for target in plan.schedule]
 
 
 def _penalty(function, step) -> np.ndarray:

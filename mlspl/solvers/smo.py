@@ -1,4 +1,4 @@
-"""Sequential minimal optimisation of one label's SVM, eight kernel rows at a time (compiled).
+"""Sequential minimal optimisation of one label's SVM (compiled).
 
 The dual is written in signed variables β_i = y_i α_i, which leaves the labels out of the kernel::
 
@@ -6,10 +6,11 @@ The dual is written in signed variables β_i = y_i α_i, which leaves the labels
 
 Let g = y − Kβ. A pair (i, j) violates the optimality conditions when β_i may grow, β_j may fall and
 g_i > g_j; the largest g_i − g_j is LIBSVM's stopping criterion. LIBSVM moves one pair, reads its two kernel
-rows to bring g up to date and searches all n variables again. Here a search returns up to eight leading
-violators; second-order pair steps (Fan, Chen and Lin 2005) run on their 8×8 kernel until the violation
-among them has halved; then one pass over the eight rows updates g. A few more rows are read in total, but as
-eight streams at once, which is how memory is fast, and there are less than half as many searches.
+rows to bring g up to date and searches all n variables again (Fan, Chen and Lin 2005); so does this, as long
+as the kernel stays in the cache. Beyond, a search returns up to eight leading violators; pair steps run on
+their 8×8 kernel until the violation among them has halved; then one pass over the eight rows updates g. More
+rows are read in total, but as eight streams at once, which is how memory is fast, and there are less than
+half as many searches.
 
 Nothing here may be reordered or fused by the compiler ("fastmath"): every processor gets the same bits, hence
 takes the same way to the optimum.
@@ -20,14 +21,17 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from mlspl.solvers.smo_answer import evaluate, find_intercept
 from mlspl.solvers.smo_blocks import BLOCK, block_gain, block_highest, block_lowest, find_gain, find_sum
 
-__all__ = ["solve_label"]
+__all__ = ["solve_label", "solve_labels"]
 
 # `_subtract_rows` is unrolled for eight. Larger sets spend more rows on the same progress, smaller ones more
 # searches; so do pair steps that stop earlier or later.
 _WORKING_SET = 8
 _PROGRESS = 0.5
+# Up to here rows stay in the cache, where two are read in no time and the best pair is worth a search.
+_PAIRS_UP_TO = 1500
 # Three or four pair steps are usual; where rounding leaves no progress to be made they would not end.
 _PAIR_STEPS = 100
 # The second-order partner of the worst violator costs a row read alone. Without it the search would crawl
@@ -35,9 +39,6 @@ _PAIR_STEPS = 100
 _PARTNER_EVERY = 3
 # In place of infinity: g ± _FAR keeps out of every maximum or minimum and never becomes NaN.
 _FAR = 1e300
-# A β this close to a bound, in parts of its cost, counts as there: none may be free by rounding, as it would
-# set the intercept.
-_NEAR = 1e-9
 # LIBSVM's τ: the curvature assumed where duplicates or an indefinite kernel leave none.
 _FLAT = 1e-12
 
@@ -76,10 +77,57 @@ def solve_label(
     """
     y, cost = Y[label], costs[label]
     search = _begin(K, diagonal, y, cost, start[label])
-    n_steps, n_searches = 0, 0
+    if len(y) <= _PAIRS_UP_TO:
+        violation, n_steps = _move_pairs(search, tol, max_iter, stop)
+    else:
+        violation, n_steps = _move_sets(search, tol, max_iter, stop)
+    summary[label, 0] = find_intercept(search.lower, search.upper, search.beta, search.g)
+    summary[label, 3] = violation
+    summary[label, 4] = n_steps
+    evaluate(y, cost, search.beta, search.g, alpha[label], decision[label], summary[label])
+
+
+@_compiled
+def solve_labels(labels, *arguments):  # pragma: no cover - compiled
+    """Solve several rows of Y, one after the other."""
+    for label in labels:
+        solve_label(label, *arguments)
+
+
+@_compiled
+def _move_pairs(search, tol, max_iter, stop):  # pragma: no cover - compiled
+    """LIBSVM's steps to the end: the worst violator and its second-order partner."""
+    g, K, diagonal, beta = search.g, search.K, search.diagonal, search.beta
+    n_steps = 0
     while True:
         top, bottom = _find_leaders(search)
         # Written so that NaN ends the search.
+        if not top - bottom >= tol or n_steps >= max_iter or stop[0]:
+            break
+        if not _take(search.chosen, 0, search.highest, top, -_FAR, g, search.up):
+            break
+        i = search.chosen[0]
+        j = _partner(i, top, K, diagonal, g, search.low)
+        if j < 0:
+            break
+        row_i, row_j = K[i], K[j]
+        curvature = max(diagonal[i] + diagonal[j] - 2.0 * row_i[j], _FLAT)
+        room_up, room_down = search.upper[i] - beta[i], beta[j] - search.lower[j]
+        t = min((top - g[j]) / curvature, room_up, room_down)
+        _put(search, i, search.upper[i] if t == room_up else beta[i] + t)
+        _put(search, j, search.lower[j] if t == room_down else beta[j] - t)
+        for k in range(len(row_i)):
+            g[k] -= t * (row_i[k] - row_j[k])
+        n_steps += 1
+    return max(top - bottom, 0.0), n_steps
+
+
+@_compiled
+def _move_sets(search, tol, max_iter, stop):  # pragma: no cover - compiled
+    """Steps within sets of eight to the end."""
+    n_steps, n_searches = 0, 0
+    while True:
+        top, bottom = _find_leaders(search)
         if not top - bottom >= tol or n_steps >= max_iter or stop[0]:
             break
         count = _choose(search, n_searches % _PARTNER_EVERY == 0)
@@ -93,11 +141,7 @@ def solve_label(
         if moved == 0:
             break
         _subtract_rows(search, moved)
-
-    summary[label, 0] = _intercept(search)
-    summary[label, 3] = max(top - bottom, 0.0)
-    summary[label, 4] = n_steps
-    _evaluate(y, cost, search.beta, search.g, alpha[label], decision[label], summary[label])
+    return max(top - bottom, 0.0), n_steps
 
 
 @_compiled
@@ -315,43 +359,3 @@ def _pair_steps(kernel, g, beta, lower, upper, size, max_iter):  # pragma: no co
         for k in range(size):
             g[k] -= t * (kernel[i, k] - kernel[j, k])
     return max_iter
-
-
-@_compiled
-def _intercept(search):  # pragma: no cover - compiled
-    """The mean of g over the free variables, else the middle of its interval, else the class that is left."""
-    total, n_free = 0.0, 0
-    top, bottom = -_FAR, _FAR
-    for k in range(len(search.beta)):
-        near = _NEAR * (search.upper[k] - search.lower[k])
-        grows, falls = search.upper[k] - search.beta[k] > near, search.beta[k] - search.lower[k] > near
-        if grows and falls:
-            total += search.g[k]
-            n_free += 1
-        if grows:
-            top = max(top, search.g[k])
-        if falls:
-            bottom = min(bottom, search.g[k])
-    if n_free:
-        return total / n_free
-    nothing_grows, nothing_falls = top < -_FAR / 2, bottom > _FAR / 2
-    if nothing_grows and nothing_falls:
-        return 0.0
-    if nothing_grows or nothing_falls:
-        return 1.0 if nothing_falls else -1.0
-    return (top + bottom) / 2
-
-
-@_compiled
-def _evaluate(y, cost, beta, g, alpha, decision, summary):  # pragma: no cover - compiled
-    """Multipliers, training scores Kβ + b = y − g + b, primal objective and duality gap."""
-    squared_norm, loss, total = 0.0, 0.0, 0.0
-    for k in range(len(y)):
-        fitted = y[k] - g[k]
-        alpha[k] = abs(beta[k])
-        decision[k] = fitted + summary[0]
-        squared_norm += beta[k] * fitted
-        loss += cost[k] * max(0.0, 1.0 - y[k] * decision[k])
-        total += alpha[k]
-    summary[1] = squared_norm / 2 + loss
-    summary[2] = squared_norm + loss - total

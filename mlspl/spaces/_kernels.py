@@ -2,6 +2,7 @@
 
 import numpy as np
 from scipy import sparse
+from sklearn import config_context
 from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.utils import gen_batches
 
@@ -100,7 +101,8 @@ def _tiled(A, B, **kernel) -> np.ndarray:
                 break
             # The very same array twice tells scikit-learn that the distances of a row to itself are 0.
             same = mirrored and down.start == across.start
-            tile = pairwise_kernels(rows, rows if same else others, **kernel)
+            with config_context(skip_parameter_validation=True):  # it takes longer than a small kernel
+                tile = pairwise_kernels(rows, rows if same else others, **kernel)
             K[across, down] = tile.toarray() if sparse.issparse(tile) else tile
             if mirrored and not same:
                 K[down, across] = K[across, down].T

@@ -1,6 +1,8 @@
 """The contract of a space: where machines are fitted, and what they are fitted with."""
 
 from abc import ABC, abstractmethod
+from copy import copy
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -69,6 +71,8 @@ class HeldOut(ABC):
 class Rows(ABC):
     """Training rows in a space. Whatever is computed once for all labels, paces and costs is kept here."""
 
+    space: Any
+    """The space they are in, with its parameters."""
     n_threads: int
     """How many labels are solved at a time; no answer depends on it."""
     hinge: bool = True
@@ -85,6 +89,14 @@ class Rows(ABC):
     @abstractmethod
     def join(self, codes) -> "Rows":
         """The same rows with further features (n, m) beside their own."""
+
+    def with_tolerance(self, tol) -> "Rows":
+        """The same rows, which are not copied, their machines solved to another tolerance."""
+        if tol == self.space.tol:
+            return self
+        rows = copy(self)
+        rows.space = replace(self.space, tol=tol)
+        return rows
 
     @abstractmethod
     def solve(self, signs, costs, start=None) -> Machines:

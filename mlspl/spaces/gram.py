@@ -1,7 +1,7 @@
 """The space of any kernel, by the n×n matrix of its values."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import linalg
@@ -19,6 +19,8 @@ __all__ = ["Gram", "GramRows", "KernelExpansion"]
 
 # 128 MiB of kernel values at a time are enough to keep BLAS busy.
 _BLOCK_VALUES = 2**24
+# Steps of a pace are of similar length; further than this, the last one tells nothing.
+_FURTHEST = 3.0
 
 
 @dataclass(frozen=True)
@@ -111,17 +113,20 @@ class GramRows(Rows):
     def solve(self, signs, costs, start=None) -> Machines:
         """A weighted support vector machine per label, LIBSVM's optimum."""
         solve = get_svm_solver(self.space.solver)
+        costs = significant(costs)
         solution = solve(
             self._K,
             signs,
-            significant(costs),
-            alpha=start,
+            costs,
+            alpha=None if start is None else start.start_at(costs),
             tol=self.space.tol,
             n_threads=self.space.n_threads,
         )
         coef = solution.alpha * signs
         code_weights = self._codes.T @ coef.T
-        return Machines(coef, solution.bias, code_weights, solution.decision.T, solution.warm_start)
+        before = None if start is None else (start.costs, start.alpha)
+        past = _Past(costs, solution.alpha, solution.warm_start, before)
+        return Machines(coef, solution.bias, code_weights, solution.decision.T, past)
 
     def loss(self, signs, scores) -> np.ndarray:
         """The hinge."""
@@ -193,6 +198,24 @@ class GramRows(Rows):
         if X is not None and len(support) < len(self):
             X = X[support]
         return KernelExpansion(self._numbers[support], X, kept, intercept, **self._kernel)
+
+
+class _Past(NamedTuple):
+    """Machines at some costs, where to start at others, and from which costs and alpha they came."""
+
+    costs: np.ndarray
+    alpha: np.ndarray
+    warm_start: np.ndarray
+    before: tuple[np.ndarray, np.ndarray] | None
+
+    def start_at(self, costs) -> np.ndarray:
+        """Alpha as it would be if it went on as it came, as far as the costs go on; a pace is such a way."""
+        if self.before is None:
+            return self.warm_start
+        way, moved = self.costs - self.before[0], self.alpha - self.before[1]
+        along, length = np.sum(way * (costs - self.costs), axis=1), np.sum(way * way, axis=1)
+        further = np.divide(along, length, out=np.zeros(len(way)), where=length > 0)
+        return self.warm_start + significant(np.clip(further, 0.0, _FURTHEST))[:, None] * moved
 
 
 class _HeldOutBlock(HeldOut):
