@@ -3,7 +3,7 @@
 import csv
 import io
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Annotated, Any
 
@@ -80,17 +80,23 @@ def predict(
     asked = "predict_proba" if proba else "decision_function" if scores or top else "predict"
     sheet = _Sheet(info, rows, kept, top, form == "names", whole=asked == "predict")
 
-    def write(stream: IO[str]) -> None:
+    def write(stream: IO[str], flush: Callable[[], None] = lambda: None) -> None:
         writer = csv.writer(stream, lineterminator="\n")
         writer.writerow(sheet.heading())
         for block in row_blocks(table.shape[0], len(info.label_names)):
             answers = answer(estimator, asked, take_rows(table, block), info, model)
             writer.writerows(sheet.rows(block, answers))
+            flush()
 
     if out == STANDARD:
-        stream = io.StringIO()
-        write(stream)
-        typer.echo(stream.getvalue().encode(), nl=False)
+        text = io.StringIO()
+
+        def show() -> None:
+            typer.echo(text.getvalue().encode(), nl=False)
+            text.seek(0)
+            text.truncate()
+
+        write(text, show)
         return
     with replacing(Path(out)) as target:
         write(target)
@@ -138,7 +144,7 @@ class _Sheet:
         elif self.sets:
             cells = ([self._join(row)] for row in label_sets(answers, self.names))
         else:
-            cells = (answers.astype(int) if self.whole else answers).tolist()
+            cells = (row.tolist() for row in (answers.astype(int) if self.whole else answers))
         for i, row in zip(block.tolist(), cells, strict=True):
             yield [column[i] for column in self.cells] + row
 

@@ -1,6 +1,7 @@
 """Estimators whose machines are fitted in a space."""
 
 import sys
+from collections.abc import Callable
 from copy import copy
 
 import numpy as np
@@ -12,7 +13,24 @@ from mlspl.models._calibrated import OutOfFoldProbabilitiesMixin
 from mlspl.models._class_weight import class_costs
 from mlspl.spaces import Gram, LinearModel, Model, Space, SpaceChoice, choose_space
 
-__all__ = ["Machine", "SpaceMachine"]
+__all__ = ["Machine", "SpaceMachine", "smaller_spaces", "tell_space"]
+
+
+def smaller_spaces(estimator) -> dict[str, Callable]:
+    """The spaces without a kernel matrix as settings of an estimator, and what a fit costs there."""
+    settings = {}
+    for space in ("nystroem", "linear"):
+        other = copy(estimator)
+        other.space = space
+        settings[f"space={space!r}"] = other._cost
+    return settings
+
+
+def tell_space(estimator, choice: SpaceChoice) -> str:
+    """Which space was taken and why; also on standard error, of an estimator that is to be verbose."""
+    if getattr(estimator, "verbose", 0):
+        print(f"{type(estimator).__name__}: {choice.reason}.", file=sys.stderr)
+    return choice.reason
 
 
 class Machine(OutOfFoldProbabilitiesMixin, MultiLabelClassifier):
@@ -88,19 +106,11 @@ class SpaceMachine(Machine):
         return choose_space(self.space, self.loss, size, self._gram(), self.n_landmarks, self.random_state)
 
     def _smaller_settings(self):
-        """The spaces without a kernel matrix."""
-        settings = {}
-        for space in ("nystroem", "linear") if self.kernel != "precomputed" else ():
-            other = copy(self)
-            other.space = space
-            settings[f"space={space!r}"] = other._cost
-        return settings
+        return {} if self.kernel == "precomputed" else smaller_spaces(self)
 
     def _take_space(self, X, Y) -> Space:
         choice = self._choose_space(FitSize.of(X, Y))
-        self.space_ = choice.reason
-        if getattr(self, "verbose", 0):
-            print(f"{type(self).__name__}: {choice.reason}.", file=sys.stderr)
+        self.space_ = tell_space(self, choice)
         return choice.space
 
     @property

@@ -84,8 +84,8 @@ class MLSPLClassifier(LocalCorrelationClassifier):
         What puts the scores of all labels on one scale, fitted to the out-of-fold scores that cross-fitted
         codes come with: log-odds by Platt's sigmoids, or nothing, if these rank the labels of held-out rows
         no better. None with in-sample codes, whose scores are margins.
-    label_weights_ : array (n_samples, n_labels)
-        How ready the model was to learn each pair at the last step.
+    label_weights_ : array (n_samples, n_labels) or None
+        How ready the model was to learn each pair at the last step. None of more than 67 million pairs.
     codes_ : array (n_samples, n_codes)
         The training codes.
     prototypes_ : array (n_codes, n_labels)
@@ -94,8 +94,8 @@ class MLSPLClassifier(LocalCorrelationClassifier):
         For every step: the schedule's target (λ, or a quantile), the mean loss and the mean weight of the
         known pairs, the share of those of each label with a weight of at least one half, the objective and
         its parts, and the seconds it took.
-    trace_ : Trace
-        Of every pair the step at which it entered, and its losses on the way.
+    trace_ : Trace or None
+        Of every pair the step at which it entered, and its losses on the way. None of more than 67 million.
     stop_reason_ : str
         "max_steps", "infinite_pace", "target_weight", "settled" or "callback".
 
@@ -103,6 +103,10 @@ class MLSPLClassifier(LocalCorrelationClassifier):
     -----
     A pair without weight (an unknown label) has no say in classifiers, losses and pace. In prototypes and
     codes, which are made of whole label vectors, it counts as absent.
+
+    Very many labels are fitted in blocks wherever they are independent once there are codes: in a linear or
+    Nyström space, unless the loss is the hinge or the pace one of all labels together. The walk of a block
+    ends by its own losses.
 
     References
     ----------

@@ -16,6 +16,7 @@ from mlspl.models._families import Family, FamilyModel, blend, drop_families, ju
 from mlspl.models._family_search import recall_visits, search_families
 from mlspl.models._forest_family import ForestFamily
 from mlspl.models._kernel_family import KernelFamily, split_rows
+from mlspl.models._machine import smaller_spaces, tell_space
 from mlspl.models._pace_path import Setting, list_points
 from mlspl.models._progress import CallbackSupportMixin, fit_progress, with_callbacks
 from mlspl.models.path_display import PacePathDisplay
@@ -321,7 +322,7 @@ class MLSPLClassifierCV(CallbackSupportMixin, DecisionMixin, MultiLabelClassifie
                 continue
             choice = self._choose_space(name, size)
             if name == "kernel":
-                self.space_ = choice.reason
+                self.space_ = tell_space(self, choice)
             settings = [Setting(*setting) for setting in product(given["C"], self.class_weights)]
             coding = Coding(self.n_codes, regressor=self.regressor, random_state=self.random_state)
             made.append(
@@ -343,6 +344,9 @@ class MLSPLClassifierCV(CallbackSupportMixin, DecisionMixin, MultiLabelClassifie
         gram = Gram("rbf", tol=self.tol, n_threads=effective_n_jobs(self.n_jobs))
         space = "linear" if family == "linear" else self.space
         return choose_space(space, self.loss, size, gram, self.n_landmarks, self.random_state)
+
+    def _smaller_settings(self):
+        return smaller_spaces(self) if "kernel" in self.families else {}
 
     def _raw_scores(self, X):
         return blend([model.log_odds(X) for model in self.families_])

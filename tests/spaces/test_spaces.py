@@ -241,11 +241,28 @@ def test_float32_rows_are_not_copied_to_float64(digits, monkeypatch):
     assert np.shares_memory(seen[0], X)
 
 
-def test_a_refusal_names_a_setting_that_works(digits, monkeypatch):
+@pytest.mark.parametrize(
+    "model",
+    [
+        BSVMClassifier(),
+        MLLOCClassifier(regressor="ridge", random_state=0),
+        MLSPLClassifier(random_state=0),
+        MLSPLClassifierCV(families=("kernel",), budget="fast", C=(1.0,), quantiles=(), random_state=0),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_a_refusal_names_a_setting_that_works_and_a_fit_says_what_it_took(model, monkeypatch, capsys):
     rng = np.random.default_rng(0)
-    X, Y = rng.normal(size=(3000, 5)), rng.random((3000, 2)) < 0.5
-    monkeypatch.setenv("MLSPL_MEMORY", "5e7")
+    X, Y = rng.normal(size=(1500, 5)), rng.random((1500, 2)) < 0.5
+    monkeypatch.setenv("MLSPL_MEMORY", "1.6e7")
     with pytest.raises(UserError, match=r"With space='(linear|nystroem)' it takes about") as refusal:
-        BSVMClassifier().fit(X, Y)
+        model.fit(X, Y)
     space = str(refusal.value).split("space='")[1].split("'")[0]
-    BSVMClassifier(space=space).fit(X, Y)
+    model.set_params(space=space)
+    if hasattr(model, "verbose"):
+        model.set_params(verbose=1)
+    model.fit(X, Y)
+    assert model.space_.startswith(f"{space} space")
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert (f"{type(model).__name__}: {model.space_}." in told.err) == hasattr(model, "verbose")
