@@ -55,7 +55,7 @@ class LocalCorrelationClassifier(CallbackSupportMixin, SpaceMachine):
         block = self._block_labels(size)
         machines = super()._cost(size._replace(labels=block))
         pairs, weights = size.rows * size.labels, size.features * size.labels
-        tables = 18 * size.rows * block + 6 * size.rows * self.n_codes
+        tables = 18 * size.rows * block + 6 * size.rows * min(self.n_codes, size.rows)
         kept = 0
         if block < size.labels:
             # Three numbers of each remembered pair, twice what is judged by, weights, the labels themselves.

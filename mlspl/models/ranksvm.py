@@ -100,7 +100,7 @@ class RankSVMClassifier(Machine):
         machine = super()._cost(size)
         return Cost(machine.bytes + 14 * FLOAT * size.pairs, machine.seconds + 1e-5 * size.pairs)
 
-    def fit(self, X, Y, label_weight=None):
+    def fit(self, X, Y, label_weight=None):  # type: ignore[override]
         """Learn the ranking of the labels.
 
         There is no `sample_weight`: two labels of a row cost the product of their weights, so a row counts w
