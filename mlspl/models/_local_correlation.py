@@ -48,12 +48,19 @@ class LocalCorrelationClassifier(CallbackSupportMixin, SpaceMachine):
 
     def _row_copies(self) -> float:
         """What codes take in a Gram space: a second and a third kernel matrix."""
-        return 1.7 if isinstance(get_regressor(self.regressor), CodeRidge) else 1.0
+        return 1.7 if isinstance(get_regressor(self._regressor(None)), CodeRidge) else 1.0
+
+    def _regressor(self, space):
+        """What predicts codes; "auto" is an ε-SVR on a kernel matrix, and ridge where rows are many."""
+        if self.regressor != "auto":
+            return self.regressor
+        return "ridge" if isinstance(space, Linear | Nystroem) else "svr"
 
     def _cost(self, size):
         """Beside the machines' own, tables of codes for a block of labels, and what is kept; a few rounds."""
-        block = self._block_labels(size)
-        machines = super()._cost(size._replace(labels=block))
+        block, apart = self._block_labels(size), self._labels_apart(self._choose_space(size).space)
+        beside = size.rows * self.n_codes * apart
+        machines = super()._cost(size._replace(labels=block, values=size.values + beside))
         pairs, weights = size.rows * size.labels, size.features * size.labels
         tables = 18 * size.rows * block + 6 * size.rows * min(self.n_codes, size.rows)
         kept = 0
@@ -62,7 +69,9 @@ class LocalCorrelationClassifier(CallbackSupportMixin, SpaceMachine):
             kept = 3 * pairs * (pairs <= _REMEMBERED_PAIRS) + 4 * min(pairs, _JUDGED_PAIRS)
             kept += min(weights, 2**28) + pairs // 64
         n_bytes = machines.bytes + FLOAT * (tables + kept)
-        return Cost(n_bytes, 4.0 * machines.seconds * size.labels / block)
+        # A fit of each fold and of all rows a pace; on a kernel matrix they start where the last one ended.
+        rounds = 16.0 if apart else 4.0
+        return Cost(n_bytes, rounds * machines.seconds * size.labels / block)
 
     def _block_labels(self, size) -> int:
         """How many labels are fitted at a time."""
@@ -87,10 +96,11 @@ class LocalCorrelationClassifier(CallbackSupportMixin, SpaceMachine):
         else:
             Y = Y.toarray() if sparse.issparse(Y) else Y
             blocks = [slice(0, Y.shape[1])]
-        rows, plan = space.place(X), self._plan(Y)
+        rows, plan = space.place(X), self._plan(Y, self._regressor(space))
         coded = code_rows(rows, Y, plan.coding, plan.folds)
         if apart and coded.regression is None:
-            coded = coded._replace(regression=get_regressor(self.regressor).regress(rows, coded.codes))
+            regressor = get_regressor(plan.coding.regressor)
+            coded = coded._replace(regression=regressor.regress(rows, coded.codes))
         shared = (rows, coded, in_columns(Y), label_weight, plan)
         if len(blocks) == 1:
             with fit_progress(self, len(plan.schedule), X, Y) as report:
@@ -101,12 +111,12 @@ class LocalCorrelationClassifier(CallbackSupportMixin, SpaceMachine):
         self._keep(rows, fitted)
         self._calibrate(fitted, plan, X, Y, label_weight)
 
-    def _plan(self, Y) -> Plan:
+    def _plan(self, Y, regressor) -> Plan:
         function, schedule = self._pacing()
         n_rows, n_labels = Y.shape
         n_judged = min(n_rows, max(1, _JUDGED_PAIRS // n_labels))
         return Plan(
-            Coding(self.n_codes, self.beta, self.regressor, self.random_state),
+            Coding(self.n_codes, self.beta, regressor, self.random_state),
             self._folds(Y),
             self.C,
             self.class_weight,

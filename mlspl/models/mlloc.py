@@ -18,7 +18,7 @@ class MLLOCClassifier(LocalCorrelationClassifier):
     predicted.
 
     On a kernel matrix memory grows as 2n² and time between n²·L and n³·L; in the other spaces both grow as
-    the data, with ``regressor="ridge"``, which is far faster there than "svr".
+    the data.
 
     Parameters
     ----------
@@ -28,8 +28,9 @@ class MLLOCClassifier(LocalCorrelationClassifier):
         1/(2α); the paper's α is 1.
     beta : float, default=100.0
         Weight of the distance between label vectors and prototypes.
-    regressor : {"svr", "ridge"} or CodeRegressor, default="svr"
-        What predicts the code of an instance.
+    regressor : {"auto", "svr", "ridge"} or CodeRegressor, default="auto"
+        What predicts the code of an instance. "auto" is "svr", as for the paper's figures, on a kernel
+        matrix, and "ridge", which is far faster there, elsewhere.
     kernel : {"rbf", "linear", "poly", "precomputed"} or callable, default="rbf"
         The kernel of the features, which should be scaled.
     gamma : {"auto", "scale"} or float, default="auto"
@@ -92,7 +93,7 @@ class MLLOCClassifier(LocalCorrelationClassifier):
         n_codes=15,
         C=0.5,
         beta=100.0,
-        regressor="svr",
+        regressor="auto",
         kernel="rbf",
         gamma="auto",
         degree=3,

@@ -52,7 +52,7 @@ def made(n, d=5, n_labels=4):
 @pytest.mark.parametrize("estimator", KERNEL_METHODS + OTHERS, **named)
 def test_too_much_is_refused_before_anything_is_allocated(estimator, monkeypatch):
     X, Y = made(3000)
-    monkeypatch.setenv("MLSPL_MEMORY", "1e5")
+    monkeypatch.setenv("MLSPL_MEMORY", "4e5")
     with little_memory(1e6), pytest.raises(UserError) as refusal:
         estimator.fit(X, Y)
     match = SENTENCE.match(str(refusal.value))

@@ -63,6 +63,14 @@ def test_sparse_labels_in_blocks_are_the_dense_fit_in_one(name, data, monkeypatc
     np.testing.assert_array_equal(blocks.predict_proba(X[:9]), whole.predict_proba(X[:9]))
 
 
+def test_codes_of_many_rows_are_predicted_by_ridge_unless_said(data):
+    X, Y = data
+    for space, regressor in (("gram", "svr"), ("linear", "ridge")):
+        ours = MLLOCClassifier(space=space, random_state=0).fit(X[:80], Y[:80, :4])
+        said = MLLOCClassifier(space=space, regressor=regressor, random_state=0).fit(X[:80], Y[:80, :4])
+        np.testing.assert_array_equal(ours.decision_function(X), said.decision_function(X))
+
+
 def test_weights_and_unknown_labels_in_blocks(data, monkeypatch):
     X, Y = data
     rng = np.random.default_rng(0)
