@@ -78,8 +78,9 @@ class MLSPLClassifierCV(CallbackSupportMixin, DecisionMixin, MultiLabelClassifie
         How many points of the path of each of these settings are averaged, the best first; None for all. Of
         the forests' path, which has one setting, all are.
     n_estimators : int, optional
-        Trees a label, by default 1,000. Half of them see the labels; of each half, half are unpaced, and the
-        paced points of the path share the others. In a fold half as many.
+        Trees a label, by default 1,000, or 1,000,000/n for more than 1,000 rows, at least 400. Half of them
+        see the labels; of each half, half are unpaced, and the paced points of the path share the others. In
+        a fold half as many.
     min_samples_leaf : sequence of int, optional
         Smallest numbers of rows in a leaf to try, by default 1, 2 and 5: the log loss out of bag decides.
     calibrations : sequence of str, default=("none",)
@@ -315,7 +316,7 @@ class MLSPLClassifierCV(CallbackSupportMixin, DecisionMixin, MultiLabelClassifie
         made: list[Family] = []
         for name in dict.fromkeys(self.families):
             if name == "forest":
-                leaves, n_trees = given["min_samples_leaf"], given["n_estimators"]
+                leaves, n_trees = given["min_samples_leaf"], self._count_trees(given, size)
                 made.append(
                     ForestFamily(leaves, points, n_trees, given["cv"], self.n_jobs, self.random_state)
                 )
@@ -340,6 +341,13 @@ class MLSPLClassifierCV(CallbackSupportMixin, DecisionMixin, MultiLabelClassifie
             )
         return made
 
+    def _count_trees(self, given, size) -> int:
+        """Trees a label: where nobody says, fewer for more rows, of which each takes longer and says more."""
+        n_trees = given["n_estimators"]
+        if self.n_estimators is None:
+            n_trees = max(2 * n_trees // 5, min(n_trees, 1000 * n_trees // size.rows))
+        return n_trees
+
     def _choose_space(self, family, size) -> SpaceChoice:
         gram = Gram("rbf", tol=self.tol, n_threads=effective_n_jobs(self.n_jobs))
         space = "linear" if family == "linear" else self.space
@@ -360,8 +368,9 @@ class MLSPLClassifierCV(CallbackSupportMixin, DecisionMixin, MultiLabelClassifie
         seconds = 0.0
         for family in self.families:
             if family == "forest":
-                cost = SelfPacedForestClassifier(given["n_estimators"])._cost(size)
-                n_bytes, seconds = n_bytes + cost.bytes, seconds + given["cv"] / 2 * cost.seconds
+                cost = SelfPacedForestClassifier(self._count_trees(given, size))._cost(size)
+                forests = 1 + given["cv"] / 2 + len(given["min_samples_leaf"]) / 4
+                n_bytes, seconds = n_bytes + cost.bytes, seconds + forests * cost.seconds
                 continue
             copies = max(2.8, 5.0 * (1.0 - 1.0 / max(given["cv"], 2)) ** 2)
             cost = self._choose_space(family, size).space.cost(size, copies)

@@ -241,6 +241,14 @@ def test_families_and_budgets_that_there_are_not(parameters, sentence):
         clone(BOTH).set_params(**parameters).fit(X_TRAIN, Y_TRAIN)
 
 
+@pytest.mark.parametrize(("n_rows", "n_trees"), [(100, 1000), (2000, 500), (100_000, 400)])
+def test_more_rows_get_fewer_trees_unless_one_says_how_many(n_rows, n_trees):
+    size = FitSize(n_rows, 10, 5, 10 * n_rows, n_rows)
+    default, told = MLSPLClassifierCV(), MLSPLClassifierCV(n_estimators=300)
+    assert default._count_trees(default._given(), size) == n_trees
+    assert told._count_trees(told._given(), size) == 300
+
+
 def test_a_fast_budget_tries_less():
     few = MLSPLClassifierCV(budget="fast", random_state=0).fit(X_TRAIN, Y_TRAIN)
     assert len(few.cv_results_) == 2 * 2 + 2 * 2
