@@ -71,7 +71,8 @@ def draw_validation(trials: pd.DataFrame) -> dict[str, Any] | None:
     tuned = trials[trials["validation"].notna()]
     paths: dict[str, dict[float, list[float]]] = {}
     for chosen, tried in zip(tuned["chosen"], tuned["validation"], strict=True):
-        setting = {name: chosen[name] for name in ("C", "gamma", "class_weight")}
+        # A kernel machine is told by the last three, a forest by its family alone.
+        setting = {name: chosen[name] for name in ("family", "C", "gamma", "class_weight") if name in chosen}
         rows = [row for row in tried if setting.items() <= row.items() and row["mean"] is not None]
         for path in dict.fromkeys((row["pace_function"], row["per"]) for row in rows if row["pace_function"]):
             points = paths.setdefault(f"{path[0]}, per {path[1]}", {})

@@ -14,6 +14,8 @@ from pathlib import Path
 from threading import current_thread, main_thread
 from typing import Any
 
+import numpy as np
+
 from mlspl.datasets import Dataset, corrupt
 from mlspl.experiments.trial import Outcome, Trial, parse_corruption
 from mlspl.metrics import score_all, score_others
@@ -28,6 +30,8 @@ except ImportError:  # Windows
 
 __all__ = ["run_trial"]
 
+_WARM: set[str] = set()
+_WARM_ROWS = 40
 _LIBRARIES = ("mlspl", "numpy", "scipy", "scikit-learn", "numba")
 
 
@@ -103,6 +107,7 @@ def _run(trial: Trial, dataset: Dataset, method: Method) -> dict[str, Any]:
         kind, rate = parse_corruption(trial.corruption)
         Y_train, _ = corrupt(Y_train, kind, rate, random_state=trial.split)
 
+    _warm_up(recipe, X_train, Y_train)
     clock = _find_clock()
     started = clock()
     parameters = dict(trial.parameters)
@@ -122,6 +127,17 @@ def _run(trial: Trial, dataset: Dataset, method: Method) -> dict[str, Any]:
         "history": getattr(model[-1], "history_", None),
         "validation": getattr(model[-1], "cv_results_", None),
     }
+
+
+def _warm_up(recipe: Recipe, X: Any, Y: Any) -> None:
+    """Fit the method on a few rows, once in every process: what compiles or is loaded then is not timed."""
+    if recipe.method.name in _WARM:
+        return
+    _WARM.add(recipe.method.name)
+    rows = np.arange(min(Y.shape[0], _WARM_ROWS))
+    with suppress(Exception):  # so few rows may be too few; what else is wrong, the trial will tell
+        model = recipe.build(recipe.method.settings("")).fit(take_rows(X, rows), Y[rows])
+        model.decision_function(take_rows(X, rows))
 
 
 def _split(trial: Trial, Y: Any) -> tuple[Any, Any]:

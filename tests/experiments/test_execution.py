@@ -12,7 +12,7 @@ from scipy import sparse
 from sklearn.preprocessing import StandardScaler
 
 from mlspl.datasets import Dataset, corrupt, load_dataset
-from mlspl.experiments import Store, plan_trials, run_trial
+from mlspl.experiments import Store, execution, plan_trials, run_trial
 from mlspl.metrics import FIVE, score_all
 from mlspl.models import MLkNNClassifier
 from mlspl.recipes import METHODS, Method
@@ -145,3 +145,19 @@ def test_in_another_thread_a_trial_that_took_too_long_has_failed(digits):
     with ThreadPoolExecutor(1) as pool:
         outcome = pool.submit(run_trial, trial, digits, methods_with(Slow), 0.1).result()
     assert outcome.error == "TimeLimit: more than 0.1 s of processor time"
+
+
+def test_seconds_hold_no_compilation(monkeypatch, digits):
+    """Every process fits each method once on a few rows before it takes the time."""
+    fitted = []
+
+    def fit(self, X, Y, **weights):
+        fitted.append(len(Y))
+        return fit_before(self, X, Y, **weights)
+
+    fit_before = MLkNNClassifier.fit
+    monkeypatch.setattr(MLkNNClassifier, "fit", fit)
+    monkeypatch.setattr(execution, "_WARM", set())
+    for split in range(2):
+        assert not run_trial(plan_trials({"digits": digits}, ["ml-knn"], splits=2)[split], digits).failed
+    assert fitted == [40, int(0.3 * len(digits.Y)), int(0.3 * len(digits.Y))]

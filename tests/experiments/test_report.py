@@ -4,6 +4,7 @@ import re
 from html.parser import HTMLParser
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from mlspl.datasets import Dataset
@@ -18,6 +19,7 @@ from mlspl.experiments import (
     wilcoxon_pairs,
     write_report,
 )
+from mlspl.experiments._report_curves import draw_validation
 from mlspl.experiments.statistics import fewest_splits
 from mlspl.pages import Dot, Line, dot_chart, line_chart
 from mlspl.recipes import METHODS, get_method
@@ -295,3 +297,17 @@ def test_the_switch_is_left_out_of_pages_without_scripts(browser, page, show):
         assert not browser.find_element("css selector", ".switch").is_displayed()
     finally:
         browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
+
+
+def test_the_best_setting_may_be_a_forest():
+    """There was an internal error, KeyError: 'C'."""
+    forest = {"family": "forest", "min_samples_leaf": 2}
+    tried = [
+        {**forest, "pace_function": "gaussian", "per": "class", "target": 0.7, "mean": 0.8},
+        {**forest, "pace_function": None, "per": None, "target": 1.0, "mean": 0.7},
+        {"family": "kernel", "C": 1.0, "pace_function": None, "per": None, "target": 1.0, "mean": 0.1},
+    ]
+    trials = pd.DataFrame({"chosen": [{**forest, "criterion": "one_error"}], "validation": [tried]})
+    drawn = draw_validation(trials)
+    assert drawn["paths"] == ["gaussian, per class"]
+    assert "0.1" not in re.findall(r"<text[^>]*>([^<]*)</text>", drawn["chart"])
