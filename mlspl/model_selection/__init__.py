@@ -1,8 +1,8 @@
 """Multi-label splits, and what turns raw scores into calibrated scores and into labels.
 
 Splits: the protocol's random one (`protocol_split`), and iterative stratification in folds or in two. Scores:
-`out_of_fold_scores` gives what calibrations ("none", "platt") and thresholds ("zero", "label", "count") are
-fitted on; they take arrays, give arrays, and know nothing of the model.
+`out_of_fold_scores` gives what calibrations ("none", "platt", "pooled", "shrunk") and thresholds ("zero",
+"label", "count") are fitted on; they take arrays, give arrays, and know nothing of the model.
 """
 
 from mlspl import _numba_cache  # noqa: F401
@@ -13,6 +13,7 @@ from mlspl.model_selection.calibration import (
     IdentityCalibration,
     PlattCalibration,
     PooledCalibration,
+    ShrunkCalibration,
     get_calibration,
 )
 from mlspl.model_selection.out_of_fold import out_of_fold_scores
@@ -39,6 +40,7 @@ __all__ = [
     "LabelThreshold",
     "PlattCalibration",
     "PooledCalibration",
+    "ShrunkCalibration",
     "Threshold",
     "ZeroThreshold",
     "cut_curve",

@@ -12,7 +12,8 @@ from typing import Self
 import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import expit
+from scipy.optimize import brentq
+from scipy.special import expit, logit
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
@@ -26,6 +27,7 @@ __all__ = [
     "IdentityCalibration",
     "PlattCalibration",
     "PooledCalibration",
+    "ShrunkCalibration",
     "get_calibration",
 ]
 
@@ -216,6 +218,68 @@ class PooledCalibration(Calibration):
         return self.slope_ * check_scores(F, (None, self.n_labels_)) + self.offset_
 
 
+class ShrunkCalibration(Calibration):
+    """Log-odds drawn towards those of the label's frequency: prior + share · (score − prior).
+
+    The scores must be log-odds. Of models that know little, scores vary by more than held-out rows confirm,
+    and rank labels worse than their frequencies would. The slope, one for all labels, has the smallest log
+    loss on these rows; the share is half way from it to 1, for wrong labels too make a log loss ask for less
+    than there is. Scores are never spread.
+
+    Attributes
+    ----------
+    prior_ : ndarray of shape (L,)
+        The log-odds of the labels' frequencies.
+    share_ : float
+        From ½, if the scores say nothing, to 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mlspl.model_selection import ShrunkCalibration
+    >>> rng = np.random.default_rng(0)
+    >>> Y = rng.random((10_000, 2)) < [0.5, 0.1]
+    >>> F = rng.standard_normal(Y.shape)
+    >>> calibration = ShrunkCalibration().fit(F, Y)
+    >>> print(round(calibration.share_, 1), calibration.prior_.round(1))
+    0.5 [-0.  -2.2]
+    """
+
+    _contents = {"prior_": "float (labels)", "share_": "float"}
+
+    def fit(self, F: ArrayLike, Y: ArrayLike, label_weight: ArrayLike | None = None) -> Self:
+        """Find the frequencies and the share.
+
+        Parameters
+        ----------
+        F : array-like of shape (n, L)
+            Out-of-fold log-odds.
+        Y : array-like or sparse matrix of shape (n, L)
+            Labels: 0/1, ±1 or boolean; NaN where unknown.
+        label_weight : array-like of shape (n, L), default=None
+            Weight of each pair; 1 if not given.
+        """
+        scores, relevant, weight = check_training(F, Y, label_weight)
+        self.prior_ = logit(((weight * relevant).sum(axis=0) + 0.5) / (weight.sum(axis=0) + 1.0))
+        apart = scores - self.prior_
+
+        def slope_of_loss(slope: float) -> float:
+            return float((weight * apart * (expit(self.prior_ + slope * apart) - relevant)).sum())
+
+        # The loss is convex: its slope changes sign once.
+        if slope_of_loss(1.0) <= 0:
+            slope = 1.0
+        else:
+            slope = 0.0 if slope_of_loss(0.0) >= 0 else brentq(slope_of_loss, 0.0, 1.0, xtol=1e-6)
+        self.share_ = (1.0 + slope) / 2
+        return self
+
+    def log_odds(self, F: ArrayLike) -> NDArray[np.float64]:
+        """Return prior + share · (F − prior), shape (n, L)."""
+        check_is_fitted(self)
+        return self.prior_ + self.share_ * (check_scores(F, (None, len(self.prior_))) - self.prior_)
+
+
 @njit(cache=True, nogil=True)
 def fit_sigmoids(Z, target, weight):
     """Return slopes and offsets of L sigmoids on standardised scores Z (L, n) by Newton's method.
@@ -280,9 +344,13 @@ def sigmoid_loss(z, t, w, a, b):
 
 
 CALIBRATIONS: Mapping[str, type[Calibration]] = MappingProxyType(
-    {"none": IdentityCalibration, "platt": PlattCalibration, "pooled": PooledCalibration}
+    {
+        "none": IdentityCalibration,
+        "platt": PlattCalibration,
+        "pooled": PooledCalibration,
+        "shrunk": ShrunkCalibration,
+    }
 )
-"""The calibrations by their names."""
 """The calibrations by name."""
 
 

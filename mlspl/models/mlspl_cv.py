@@ -83,9 +83,10 @@ class MLSPLClassifierCV(CallbackSupportMixin, DecisionMixin, MultiLabelClassifie
         a fold half as many.
     min_samples_leaf : sequence of int, optional
         Smallest numbers of rows in a leaf to try, by default 1, 2 and 5: the log loss out of bag decides.
-    calibrations : sequence of str, default=("none",)
-        Calibrations to try. The mean of the families is on the scale of log-odds already; a sigmoid per label
-        ("platt") follows the errors of noisy labels.
+    calibrations : sequence of str, default=("shrunk",)
+        Calibrations to try. The mean of the families is on the scale of log-odds already; "shrunk" draws it
+        towards the labels' frequencies as far as held-out rows ask for it. A sigmoid per label ("platt")
+        follows the errors of noisy labels.
     thresholds : sequence of str, default=("zero", "label", "count")
         Threshold rules to try.
     n_codes : int, default=15
@@ -194,7 +195,7 @@ class MLSPLClassifierCV(CallbackSupportMixin, DecisionMixin, MultiLabelClassifie
         n_points=2,
         n_estimators=None,
         min_samples_leaf=None,
-        calibrations=("none",),
+        calibrations=("shrunk",),
         thresholds=("zero", "label", "count"),
         n_codes=15,
         regressor="ridge",

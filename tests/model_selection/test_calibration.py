@@ -18,6 +18,7 @@ from mlspl.model_selection import (
     CALIBRATIONS,
     IdentityCalibration,
     PlattCalibration,
+    ShrunkCalibration,
     get_calibration,
 )
 
@@ -143,6 +144,43 @@ def test_calibration_makes_scaled_labels_comparable():
         PlattCalibration().fit(F, Y).log_odds(F),
         rtol=1e-6,
     )
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.integers(0, 10_000), st.sampled_from([0.0, 0.3, 1.0, 3.0]), st.booleans())
+def test_the_shrunk_share_is_half_way_to_the_best_slope(seed, signal, weighted):
+    """The slope by a grid, which is the slow way; a wrong label more or less is the data's matter."""
+    rng = np.random.default_rng(seed)
+    Y = rng.random((60, 3)) < [0.5, 0.2, 0.05]
+    F = rng.standard_normal(Y.shape) + signal * (2 * Y - 1)
+    weight = rng.random(Y.shape) if weighted else np.ones(Y.shape)
+    calibration = ShrunkCalibration().fit(F, Y, weight)
+    prior = logit((np.sum(weight * Y, axis=0) + 0.5) / (weight.sum(axis=0) + 1))
+    np.testing.assert_allclose(calibration.prior_, prior)
+    grid = np.linspace(0, 1, 1001)
+    odds = prior + grid[:, None, None] * (F - prior)
+    losses = (weight * (np.logaddexp(0, odds) - Y * odds)).sum(axis=(1, 2))
+    # The grid's step is .001, the root's tolerance 1e-6, and the share moves by half of both.
+    assert abs(calibration.share_ - (1 + grid[losses.argmin()]) / 2) < 1e-3
+    np.testing.assert_allclose(calibration.log_odds(F), prior + calibration.share_ * (F - prior))
+
+
+def test_scores_that_say_nothing_are_drawn_half_way_to_the_frequencies_and_good_ones_stay():
+    rng = np.random.default_rng(0)
+    Y = rng.random((400, 3)) < [0.5, 0.2, 0.05]
+    noise = 3 * rng.standard_normal(Y.shape)
+    assert ShrunkCalibration().fit(noise, Y).share_ < 0.55
+    good = logit(np.array([0.5, 0.2, 0.05])) + 4 * (Y - 0.5)
+    np.testing.assert_array_equal(ShrunkCalibration().fit(good, Y).log_odds(good), good)
+
+
+def test_shrinking_knows_nothing_of_unknown_pairs():
+    F, Y = problem()
+    gone = np.random.default_rng(2).random(F.shape) < 0.3
+    hidden = ShrunkCalibration().fit(F, np.where(gone, np.nan, Y))
+    weightless = ShrunkCalibration().fit(np.where(gone, 99.0, F), Y, 1.0 - gone)
+    np.testing.assert_array_equal(hidden.prior_, weightless.prior_)
+    np.testing.assert_allclose(hidden.share_, weightless.share_, atol=1e-6)
 
 
 def test_identity_leaves_scores_alone_and_apart():
