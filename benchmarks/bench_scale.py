@@ -1,10 +1,13 @@
 """Time, peak memory and growth on large data, side by side with scikit-learn's LIBLINEAR and Nystroem.
 
 Every fit runs in a process of its own, so that its peak memory is its own, and on one thread, so that seconds
-of processor time can be compared where the machine is shared. Data: ``MLSPL_DATA``.
+of processor time can be compared where the machine is shared. Data: ``MLSPL_DATA``. Cases may be run one by
+one: with ``--results FILE`` rows are kept there, and ``--page docs/large_data.md`` writes all of them as the
+table of that page.
 """
 
 import argparse
+import json
 import multiprocessing
 import os
 import resource
@@ -28,6 +31,8 @@ from mlspl.models._alternation import Alternation, Coding
 from mlspl.spaces import Linear
 
 SPLIT = 100  # a development split; 0 to 9 are for reports
+BEGIN, END = "<!-- written by benchmarks/bench_scale.py -->", "<!-- end -->"
+FOUND = {}  # by heading: rows of title, seconds of processor time, GB, criterion
 
 
 def imdb(n=90_000):
@@ -83,6 +88,12 @@ def pace_path(X, Y, C=0.1, points=10):
     print(f"  {points} paces after an unpaced fit: {(time.process_time() - start) / once:.1f} of its time")
 
 
+def head(text):
+    """Begin a case."""
+    print(text)
+    FOUND[text] = []
+
+
 def run(title, estimator, data, measure=average_precision):
     """Fit and judge in a child process; print time, peak memory and the criterion."""
     context = multiprocessing.get_context("fork")
@@ -91,7 +102,9 @@ def run(title, estimator, data, measure=average_precision):
     child.start()
     clock, processor, peak, value = receive.recv()
     child.join()
+    value = value if isinstance(value, str) else f"{value:.4f}"
     print(f"  {title:<46} {clock:8.1f} s {processor:8.1f} s cpu {peak:6.2f} GB   {value}", flush=True)
+    list(FOUND.values())[-1].append((title, round(processor, 1), round(peak, 2), value))
     return processor
 
 
@@ -110,7 +123,7 @@ def _fit(estimator, data, measure, send):
 
 
 def bench_imdb():
-    print("imdb, 90,000 rows, 1,001 sparse features, 28 labels (AP)")
+    head("imdb, 90,000 rows, 1,001 sparse features, 28 labels (AP)")
     data = imdb()
     run(
         "OneVsRest(LogisticRegression(C=.1, liblinear))",
@@ -132,7 +145,7 @@ def bench_imdb():
 
 
 def bench_growth():
-    print("growth of the time with the rows of imdb: MLSPL, C=.03, huber")
+    head("growth of the time with the rows of imdb: MLSPL, C=.03, huber")
     sizes, times = (7_500, 22_500, 90_000), []
     for n in sizes:
         model = MLSPLClassifier(C=0.03, pace_function="huber", random_state=0, n_jobs=1, space="linear")
@@ -141,7 +154,7 @@ def bench_growth():
 
 
 def bench_tmc():
-    print("tmc2007-500, 19,159 rows, 500 sparse features, 22 labels (AP)")
+    head("tmc2007-500, 19,159 rows, 500 sparse features, 22 labels (AP)")
     data = named("tmc2007-500")
     run("OneVsRest(LinearSVC)", one_vs_rest(LinearSVC(C=0.1)), data)
     peer = make_pipeline(
@@ -156,7 +169,7 @@ def bench_tmc():
 
 
 def bench_embeddings():
-    print("made embeddings, 45,000 × 384 float32, 50 labels (AP)")
+    head("made embeddings, 45,000 × 384 float32, 50 labels (AP)")
     data = embeddings()
     run("OneVsRest(LogisticRegression(liblinear))", one_vs_rest(LogisticRegression(solver="liblinear")), data)
     for space in ("linear", "nystroem"):
@@ -164,7 +177,7 @@ def bench_embeddings():
 
 
 def bench_delicious():
-    print("delicious, 10,790 rows, 500 sparse features, 983 labels (P@1, P@3, P@5)")
+    head("delicious, 10,790 rows, 500 sparse features, 983 labels (P@1, P@3, P@5)")
     data = named("delicious")
 
     def precisions(Y, scores):
@@ -180,6 +193,18 @@ def bench_delicious():
     run("MLSPL, huber", MLSPLClassifier(pace_function="huber", random_state=0, n_jobs=1), data, precisions)
 
 
+def write_page(page: Path) -> None:
+    """Put what was found between the two marks of a page."""
+    lines = []
+    for heading, rows in FOUND.items():
+        lines += [f"{heading}:", "", "| | seconds | GB | |", "|---|---|---|---|"]
+        lines += [f"| {title} | {seconds} | {peak} | {value} |" for title, seconds, peak, value in rows] + [
+            ""
+        ]
+    before, _, rest = page.read_text().partition(BEGIN)
+    page.write_text("\n".join([before + BEGIN, "", *lines, END + rest.partition(END)[2]]))
+
+
 if __name__ == "__main__":
     cases = {
         name.removeprefix("bench_"): case
@@ -188,5 +213,14 @@ if __name__ == "__main__":
     }
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("cases", nargs="*", choices=[*cases, []], help="by default all")
-    for name in parser.parse_args().cases or cases:
+    parser.add_argument("--results", type=Path, help="a JSON file of what was found before")
+    parser.add_argument("--page", type=Path, help="a page to write what was found to; runs no other case")
+    arguments = parser.parse_args()
+    if arguments.results and arguments.results.exists():
+        FOUND |= json.loads(arguments.results.read_text())
+    for name in arguments.cases or ([] if arguments.page else cases):
         cases[name]()
+        if arguments.results:
+            arguments.results.write_text(json.dumps(FOUND, indent=1))
+    if arguments.page:
+        write_page(arguments.page)

@@ -1,6 +1,7 @@
 """What a parameter may be, by its name: a name means one thing in all estimators."""
 
 from collections.abc import Callable
+from functools import cache
 from inspect import signature
 from numbers import Integral
 from typing import Any, NamedTuple
@@ -79,11 +80,17 @@ _RULES = {
 _SEVERAL = {"C": _POSITIVE, "gamma_factors": _POSITIVE, "class_weights": _NOT_NEGATIVE}
 
 
+@cache
+def _defaults(estimator_type) -> dict[str, Any]:
+    """The parameters of a type of estimators, and what they are if nobody says."""
+    return {name: parameter.default for name, parameter in signature(estimator_type).parameters.items()}
+
+
 def check_parameters(estimator) -> None:
     """Refuse the first parameter that is none, by name, with what to give instead."""
-    defaults = signature(type(estimator)).parameters
-    for name, value in estimator.get_params(deep=False).items():
-        if value is None and defaults[name].default is None:
+    for name, default in _defaults(type(estimator)).items():
+        value = getattr(estimator, name)
+        if value is None and default is None:
             continue
         if name in _SEVERAL and isinstance(value, list | tuple | np.ndarray):
             rule = _SEVERAL[name]
