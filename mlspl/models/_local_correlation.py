@@ -96,7 +96,7 @@ class LocalCorrelationClassifier(CallbackSupportMixin, SpaceMachine):
         else:
             Y = Y.toarray() if sparse.issparse(Y) else Y
             blocks = [slice(0, Y.shape[1])]
-        rows, plan = space.place(X), self._plan(Y, self._regressor(space))
+        rows, plan = space.place(X), self._plan(Y, space)
         coded = code_rows(rows, Y, plan.coding, plan.folds)
         if apart and coded.regression is None:
             regressor = get_regressor(plan.coding.regressor)
@@ -111,12 +111,12 @@ class LocalCorrelationClassifier(CallbackSupportMixin, SpaceMachine):
         self._keep(rows, fitted)
         self._calibrate(fitted, plan, X, Y, label_weight)
 
-    def _plan(self, Y, regressor) -> Plan:
+    def _plan(self, Y, space) -> Plan:
         function, schedule = self._pacing()
         n_rows, n_labels = Y.shape
         n_judged = min(n_rows, max(1, _JUDGED_PAIRS // n_labels))
         return Plan(
-            Coding(self.n_codes, self.beta, regressor, self.random_state),
+            Coding(self.n_codes, self.beta, self._regressor(space), self.random_state),
             self._folds(Y),
             self.C,
             self.class_weight,
@@ -128,6 +128,7 @@ class LocalCorrelationClassifier(CallbackSupportMixin, SpaceMachine):
             ("platt", "none") if n_labels > 1 else ("none",),
             np.sort(np.random.RandomState(0).permutation(n_rows)[:n_judged]),
             n_rows * n_labels <= _REMEMBERED_PAIRS,
+            isinstance(space, Linear),
         )
 
     def _fit_blocks(self, shared, blocks, X, Y) -> list[FittedBlock]:

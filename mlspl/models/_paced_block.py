@@ -15,7 +15,7 @@ from mlspl.models._class_weight import class_costs
 from mlspl.models._label_blocks import dense_block, prune_weights
 from mlspl.models.tuned_decision import calibrate_folds
 from mlspl.pacing import GeometricPace, SelfPacedFunction, Trace, UntilInPlay, paced
-from mlspl.spaces import LinearRows, Rows
+from mlspl.spaces import Rows
 
 __all__ = ["FittedBlock", "Plan", "Scale", "fit_block", "merge_histories"]
 
@@ -38,6 +38,8 @@ class Plan(NamedTuple):
     """Rows whose held-out scores are kept, to choose a calibration by."""
     remembers: bool
     """Whether weights and traces are kept."""
+    prunes: bool
+    """Whether coordinates are weights of the features, of which very many are not kept if they are small."""
 
 
 class Scale(NamedTuple):
@@ -89,7 +91,7 @@ def fit_block(
             walk.stop()
     coef, intercept = learner.expansion()
     return FittedBlock(
-        prune_weights(coef, n_labels) if type(rows) is LinearRows else coef,
+        prune_weights(coef, n_labels) if plan.prunes else coef,
         intercept,
         walk.history,
         int(known.sum()),

@@ -8,7 +8,7 @@ from mlspl.spaces._kernels import resolve_gamma
 from mlspl.spaces.base import HeldOut, Machines, Model, Regression, Rows, Space
 from mlspl.spaces.choice import SpaceChoice, choose_space
 from mlspl.spaces.gram import Gram, KernelExpansion
-from mlspl.spaces.linear import Linear, LinearModel, LinearRows
+from mlspl.spaces.linear import Linear, LinearModel
 from mlspl.spaces.nystroem import Nystroem
 
 __all__ = [
@@ -17,7 +17,6 @@ __all__ = [
     "KernelExpansion",
     "Linear",
     "LinearModel",
-    "LinearRows",
     "Machines",
     "Model",
     "Nystroem",

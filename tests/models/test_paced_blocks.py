@@ -109,6 +109,16 @@ def test_of_too_many_pairs_nothing_is_remembered_and_some_rows_judge(data, monke
     np.testing.assert_array_equal(again.predict_top(X, 3)[0], model.predict_top(X, 3)[0])
 
 
+def test_many_weights_are_kept_sparse_unless_they_are_of_landmarks(data, monkeypatch):
+    X, Y = data
+    monkeypatch.setattr(_label_blocks, "_MANY_WEIGHTS", 100)
+    in_blocks(monkeypatch)
+    for name, pruned in (("mlspl", True), ("mlspl, nystroem", False)):
+        model = clone(MODELS[name]).fit(X, Y)
+        assert sparse.issparse(model.model_.coef) == pruned
+        assert model.predict(X, output="sparse").shape == Y.shape
+
+
 def test_memory_does_not_grow_with_rows_times_labels(monkeypatch):
     n, n_labels = 600, 400
     for name, pairs in (("_REMEMBERED_PAIRS", 2**14), ("_JUDGED_PAIRS", 2**14)):
