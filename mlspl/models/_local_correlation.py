@@ -59,10 +59,10 @@ class LocalCorrelationClassifier(CallbackSupportMixin, SpaceMachine):
     def _cost(self, size):
         """Beside the machines' own, tables of codes for a block of labels, and what is kept; a few rounds."""
         block, apart = self._block_labels(size), self._labels_apart(self._choose_space(size).space)
-        beside = size.rows * self.n_codes * apart
-        machines = super()._cost(size._replace(labels=block, values=size.values + beside))
+        codes = size.rows * min(self.n_codes, size.rows)
+        machines = super()._cost(size._replace(labels=block, values=size.values + codes * apart))
         pairs, weights = size.rows * size.labels, size.features * size.labels
-        tables = 18 * size.rows * block + 6 * size.rows * min(self.n_codes, size.rows)
+        tables = (6 if apart else 18) * size.rows * block + 6 * codes
         kept = 0
         if block < size.labels:
             # Three numbers of each remembered pair, twice what is judged by, weights, the labels themselves.
