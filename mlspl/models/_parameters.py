@@ -88,7 +88,7 @@ def _defaults(estimator_type) -> dict[str, Any]:
 
 def check_parameters(estimator) -> None:
     """Refuse the first parameter that is none, by name, with what to give instead."""
-    for name, default in _defaults(type(estimator)).items():
+    for name, default in _defaults(estimator.__class__).items():
         value = getattr(estimator, name)
         if value is None and default is None:
             continue
