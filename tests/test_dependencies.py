@@ -13,7 +13,7 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 # Distributions whose modules have other names.
 MODULES = {"scikit-learn": "sklearn"}
 # Tools that check or document the code: their version changes nothing that it does.
-TOOLS = {"import-linter", "mypy", "ruff", "codespell"}
+TOOLS = {"build", "hatchling", "import-linter", "mypy", "ruff", "codespell"}
 
 
 def declared(*, without=()):
