@@ -78,7 +78,8 @@ def _score_table(scores: pd.DataFrame, name: str) -> str:
         values = clean.xs(title, level="title")
         row = [title, str(len(values))]
         for criterion in PAPER_CRITERIA:
-            cell = f"{values[criterion].mean():.4f} ± {values[criterion].std(ddof=1):.4f}"
+            cell = f"{values[criterion].mean():.4f}"
+            cell += f" ± {values[criterion].std(ddof=1):.4f}" if len(values) > 1 else ""
             is_best = goal(criterion) * means.loc[title, criterion] >= best[criterion]
             row.append(f"**{cell}**" if is_best else cell)
         rows.append(row)
