@@ -82,13 +82,16 @@ def _run(
     """Run what has no outcome yet, setting by setting; what took too long would do so again."""
     done = store.finished() | {key for key, error in store.failed().items() if error.startswith("TimeLimit")}
     waiting = [trial for trial in trials if trial.key not in done]
+    settings = groupby(waiting, lambda trial: (trial.split, trial.dataset, trial.corruption))
+    # A cluster is worth starting once.
+    groups = [waiting] if options.scheduler else [list(group) for _, group in settings]
     end = time.monotonic() + 60 * options.minutes
     with show_progress("trials", len(trials), done=len(trials) - len(waiting), lines=True) as advance:
-        for _, group in groupby(waiting, lambda trial: (trial.split, trial.dataset, trial.corruption)):
+        for group in groups:
             if time.monotonic() > end:
                 break
             run_trials(
-                list(group),
+                group,
                 datasets,
                 store,
                 options.jobs,
