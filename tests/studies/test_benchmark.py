@@ -224,10 +224,11 @@ def test_the_committed_page_is_that_of_the_committed_results():
     assert benchmark_page(read_results(RESULTS)) == PAGE.read_text(encoding="utf-8")
 
 
-def test_the_committed_results_are_of_the_declaration():
+def test_the_committed_results_are_all_of_the_declaration():
     results = read_results(RESULTS)
-    assert set(results["dataset"]) <= set(SETS)
-    assert set(results["method"]) <= set(ENTRIES)
+    assert set(results["dataset"]) == set(SETS)
+    assert set(results["method"]) == set(ENTRIES)
+    assert len(results) == len(SETS) * len(CONDITIONS) * len(ENTRIES) * SPLITS
     assert not results.duplicated(["dataset", "corruption", "method", "split"]).any()
     assert RESULTS.stat().st_size < 500_000
 
