@@ -164,9 +164,12 @@ def get_scorer(name: "str | Criterion | Callable[..., float]") -> Callable[..., 
     if isinstance(criterion.function, _Scored):
         return criterion.function.scorer
     methods = ("decision_function", "predict_proba") if criterion.uses == "scores" else "predict"
-    return make_scorer(
-        criterion.function, response_method=methods, greater_is_better=criterion.greater_is_better
-    )
+    function, further = criterion.function, {}
+    if isinstance(function, partial):
+        # scikit-learn before 1.8 asks a scorer's function for its name, which a partial one has not.
+        function, further = function.func, function.keywords
+    better = criterion.greater_is_better
+    return make_scorer(function, response_method=methods, greater_is_better=better, **further)
 
 
 class _Scored:

@@ -17,7 +17,7 @@ EVIL = "</script></title><img src=x onerror=alert(1)>\"' {{ 7 * 7 }}"
 @pytest.fixture
 def page(tmp_path):
     table = Table(EVIL, ["name", Head(EVIL)], [[EVIL, Cell("1 < 2", 1.5, std="&")]], "scores")
-    content = dict.fromkeys(["panels", "ranks", "warnings", "corruption", "n_failed"])
+    content = dict.fromkeys(["panels", "ranks", "warnings", "corruption", "n_failed", "folds"])
     text = render(
         "report.html",
         name=EVIL,
