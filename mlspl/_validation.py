@@ -188,6 +188,8 @@ def weigh_rows(label_weight: Any, sample_weight: ArrayLike | None, n_rows: int) 
             f"sample_weight[{wrong[0]}] is {rows[wrong[0]]:g}: a weight must not be negative, and must be "
             "finite; 0 leaves a row out."
         )
+    if not rows.any():
+        raise UserError("sample_weight is zero for every row: there is nothing to learn from.")
     rows = rows.astype(np.float64)
     if label_weight is None:
         return rows
