@@ -7,6 +7,7 @@ its place.
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -98,15 +99,16 @@ def check_labels(Y: ArrayLike | Labels, name: str = "Y", label_names: Sequence[s
             table = table.astype(np.float64)
         except (TypeError, ValueError) as error:
             raise explain(error, table, name, "labels") from None
-    return replace(
-        _read_csr(table, name) if sparse.issparse(table) else _read_dense(table, name), names=names
-    )
+    return (_read_csr if sparse.issparse(table) else _read_dense)(table, name, names)
 
 
 def check_labels_beside(Y: ArrayLike | Labels, other: Any, name: str) -> Labels:
     """Return labels to be compared with the scores or predictions `other`, column by column."""
-    left, right = (list(getattr(container, "columns", ())) for container in (Y, other))
-    if left != right and sorted(map(str, left)) == sorted(map(str, right)):
+    columns = Y.names if isinstance(Y, Labels) else getattr(Y, "columns", None)
+    left, right = (
+        [] if names is None else list(map(str, names)) for names in (columns, getattr(other, "columns", None))
+    )
+    if left != right and sorted(left) == sorted(right):
         raise UserError(
             f"Y and {name} have the same columns in another order: {left[:3]} … beside {right[:3]} …. "
             "Put them in one order first."
@@ -116,7 +118,7 @@ def check_labels_beside(Y: ArrayLike | Labels, other: Any, name: str) -> Labels:
             f"Y holds label names, and the columns of {name} have none: give {name} as a DataFrame with the "
             "labels' names, or Y as a table of 0 and 1."
         )
-    return check_labels(Y, label_names=[str(column) for column in right] or None)
+    return check_labels(Y, label_names=right or None)
 
 
 def check_predictions(P: ArrayLike, shape: tuple[int, int]) -> Labels:
@@ -286,6 +288,8 @@ def explain(error: Exception, table: Any, name: str, columns: str) -> Exception:
 
 def _numeric_table(values: Any, name: str, **options) -> tuple[Any, list[str] | None]:
     """Return an array, without copying where possible, and the names of its columns."""
+    if type(values) is np.ndarray and values.ndim == 2 and values.size and values.dtype.kind in "biuf":
+        return values, None  # what `check_array` returns after fifty microseconds
     columns = getattr(values, "columns", None)
     try:
         table = check_array(values, ensure_all_finite=False, input_name=name, **options)
@@ -294,28 +298,30 @@ def _numeric_table(values: Any, name: str, **options) -> tuple[Any, list[str] | 
     return table, None if columns is None else [str(column) for column in columns]
 
 
-def _read_dense(table: NDArray, name: str) -> Labels:
+def _read_dense(table: NDArray, name: str, names: list[str] | None) -> Labels:
     if table.dtype == bool:
-        return Labels(np.ascontiguousarray(table))
+        return Labels(np.ascontiguousarray(table), names=names)
     relevant = np.empty(table.shape, dtype=bool)
-    unknown = zero = minus = None
+    unknown = None
+    zero = minus = False
     for rows, block in row_blocks(table):
-        np.equal(block, 1, out=relevant[rows])
-        if relevant[rows].all():
+        one = np.equal(block, 1, out=relevant[rows])
+        is_zero = block == 0
+        zero = zero or bool(is_zero.any())
+        if (one | is_zero).all():
             continue
-        missing, is_zero, is_minus = np.isnan(block), block == 0, block == -1
-        _refuse_others(~(relevant[rows] | missing | is_zero | is_minus), block, rows.start, name)
-        zero = zero or _place(is_zero, rows.start)
-        minus = minus or _place(is_minus, rows.start)
-        if zero and minus:
-            _refuse_both(name, zero, minus)
+        missing, is_minus = np.isnan(block), block == -1
+        _refuse_others(~(one | missing | is_zero | is_minus), block, rows.start, name)
+        minus = minus or bool(is_minus.any())
         if missing.any():
             unknown = np.zeros(table.shape, dtype=bool) if unknown is None else unknown
             unknown[rows] = missing
-    return Labels(relevant, unknown, -1 if minus else 0)
+    if zero and minus:
+        _refuse_both(name, *(_first(table, partial(np.equal, value)) for value in (0, -1)))
+    return Labels(relevant, unknown, -1 if minus else 0, names)
 
 
-def _read_csr(table: Any, name: str) -> Labels:
+def _read_csr(table: Any, name: str, names: list[str] | None) -> Labels:
     table = sparse.csr_array(table)
     if not table.has_canonical_format:
         table = table.copy()
@@ -330,7 +336,7 @@ def _read_csr(table: Any, name: str) -> Labels:
         at = np.argmax(minus)
         _refuse_both(name, None, (places[at], table.indices[at]))
     unknown = _entries(table, missing) if missing.any() else None
-    return Labels(_entries(table, one), unknown, -1 if minus.any() else 0)
+    return Labels(_entries(table, one), unknown, -1 if minus.any() else 0, names)
 
 
 def _entries(table: Any, chosen: NDArray[np.bool_]) -> Any:

@@ -260,6 +260,13 @@ def test_mistakes_are_answered_with_a_sentence(Y, F, sentence):
         metrics.ranking_loss(Y, F)
 
 
+def test_predictions_in_another_order_than_the_labels_are_noticed():
+    """Beside scores without names too."""
+    Y, P = pd.DataFrame({"a": [1], "b": [0]}), pd.DataFrame({"b": [1], "a": [0]})
+    with pytest.raises(UserError, match="Y and P have the same columns in another order"):
+        metrics.score_all(Y, [[1.0, 0.0]], P)
+
+
 def test_a_prediction_may_not_be_unknown():
     with pytest.raises(UserError, match=r"P\[1, 0\] is nan: predict 0 or 1"):
         metrics.hamming_loss([[1, 0], [0, 1]], [[1, 0], [np.nan, 1]])
