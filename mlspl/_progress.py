@@ -77,8 +77,10 @@ def _show_lines(what: str, total: int, done: int, console: Console) -> Iterator[
         if now - printed < _SECONDS_BETWEEN_LINES and done < total:
             return
         printed = now
-        left = (total - done) * (now - started) / (done - before)
-        words = f"{done} of {total} {what}, {left:.0f} s left" + (f" · {note}" if note else "")
+        seconds = (total - done) * (now - started) / (done - before)
+        # The first step compiles, or is the longest: it does not tell how long the others take.
+        left = f", {seconds:.0f} s left" if done - before > 1 and done < total else ""
+        words = f"{done} of {total} {what}{left}" + (f" · {note}" if note else "")
         console.print(shown(words), soft_wrap=True)
 
     yield advance

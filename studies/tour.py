@@ -28,7 +28,9 @@ def main(out: Path) -> None:
     console = Console()
     names = ["digits-traits", "emotions"]
     console.print("\n[bold]Self-pacing when labels are wrong[/] (average precision, higher is better)")
-    console.print(_compare(names))
+    table, gains = _compare(names)
+    console.print(table)
+    console.print(_sum_up(gains), highlight=False)
     console.print("\n[bold]An audit of labels[/]: one in twenty of the digits' labels was turned around")
     found, planted, digits = _audit()
     for line in _describe(found, planted):
@@ -37,10 +39,13 @@ def main(out: Path) -> None:
     out.mkdir(parents=True, exist_ok=True)
     _draw(found, planted, digits).savefig(picture, dpi=110)
     console.print(f"The strongest suspicions as pictures: {picture}")
+    if (page := out / "report.html").exists():
+        console.print(f"\nThe methods' results as a page, to open in a browser: {page}")
 
 
-def _compare(names) -> Table:
-    """A forest per label as it is and paced, on right and on corrupted training labels."""
+def _compare(names) -> tuple[Table, dict[str, list[float]]]:
+    """A forest per label as it is and paced, on right and on corrupted labels; its gains by title too."""
+    gains: dict[str, list[float]] = {title: [] for title, _, _ in CORRUPTIONS}
     table = Table(box=None, pad_edge=False)
     for heading in ("data set", "training labels", "forest", "paced forest", "gain"):
         table.add_column(heading, justify="left" if heading in ("data set", "training labels") else "right")
@@ -59,7 +64,16 @@ def _compare(names) -> Table:
                 for pace_function in (None, "gaussian")
             )
             table.add_row(name, title, f"{plain:.3f}", f"{paced:.3f}", f"{paced - plain:+.3f}")
-    return table
+            gains[title].append(paced - plain)
+    return table, gains
+
+
+def _sum_up(gains) -> str:
+    means = ", ".join(f"{np.mean(values):+.3f} where {title}" for title, values in gains.items())
+    return (
+        f"On average {means}. Pacing leaves out what contradicts the easy pairs: that helps where labels are "
+        "turned around and the data are noisy, and costs where nearly all that is left out was right."
+    )
 
 
 def _average_precision(data, Y, train, test, pace_function) -> float:

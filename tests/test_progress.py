@@ -34,7 +34,9 @@ def test_a_log_gets_a_line_now_and_then_and_the_last(monkeypatch, between, print
     monkeypatch.setattr(_progress, "_SECONDS_BETWEEN_LINES", between)
     lines = shown(terminal=False, lines=True).splitlines()
     assert [line.split(" of ")[0] for line in lines] == printed
-    assert lines[-1] == "5 of 5 trials, 0 s left · [bold]trial 2�[2J"
+    assert lines[-1] == "5 of 5 trials · [bold]trial 2�[2J"
+    # One step does not tell how long the others take, and after the last none is left.
+    assert [" s left" in line for line in lines] == [text == "4" for text in printed]
 
 
 def test_nothing_is_shown_where_nobody_asked():

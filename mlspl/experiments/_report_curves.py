@@ -20,6 +20,8 @@ _PARTS = {
     "mean_weight": "Mean weight of a pair",
 }
 _MOST_LABELS = 8
+_IDLE = 0.9
+"""Where as many pairs are in play at every step, there is next to nothing to pace."""
 
 
 def draw_learning_curves(paced: pd.DataFrame, label_names: Sequence[str] = ()) -> dict[str, Any] | None:
@@ -51,18 +53,18 @@ def draw_learning_curves(paced: pd.DataFrame, label_names: Sequence[str] = ()) -
     for name, histories in by_function.items():
         lines = _in_play(histories, paces[name], label_names)
         shares.append(line_chart(f"Pairs in play: {name}", lines, "pace λ", log_x=True, limits=(0.0, 1.0)))
+    least = min(
+        np.mean(step["in_play"])
+        for histories in by_function.values()
+        for steps in histories
+        for step in steps
+    )
     return {
         "parts": parts,
         "functions": list(by_function),
         "in_play": shares,
         "labels": [line.label for line in lines],
-        "is_idle": all(
-            share == 1.0
-            for histories in by_function.values()
-            for steps in histories
-            for step in steps
-            for share in step["in_play"]
-        ),
+        "always_in_play": f"{least:.1%}" if least >= _IDLE else None,
     }
 
 

@@ -1,6 +1,6 @@
 """What the tests say, for the terminal."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from rich.console import Group
 from rich.table import Table
@@ -12,6 +12,8 @@ from mlspl.experiments.statistics import fewest_splits
 from mlspl.recipes import method_title
 
 __all__ = ["pairs_table", "ranks_table", "wins_table"]
+
+_MOST_CRITERIA = 6
 
 
 def ranks_table(comparisons: Sequence[Comparison]) -> Group | None:
@@ -30,22 +32,18 @@ def ranks_table(comparisons: Sequence[Comparison]) -> Group | None:
     ranked = [(comparison, comparison.ranking) for comparison in comparisons if comparison.ranking]
     if not ranked:
         return None
-    table = Table(box=None, pad_edge=False)
-    table.add_column("", no_wrap=True)
-    for name in ranked[0][0].methods:
-        table.add_column(shown(method_title(name)), justify="right")
-    table.add_column("Friedman p", justify="right")
-    table.add_column("CD", justify="right")
+    heads = [*map(method_title, ranked[0][0].methods), "Friedman's p", "Nemenyi's CD"]
+    columns = {}
     for comparison, ranking in ranked:
         best = ranking.ranks.min()
-        table.add_row(
-            shown(comparison.criterion.replace("_", " ")),
+        columns[comparison.criterion] = [
             *(f"[bold]{rank:.2f}[/]" if rank == best else f"{rank:.2f}" for rank in ranking.ranks),
             f"{ranking.friedman.p_value:.4f}",
             f"{ranking.distance:.2f}",
-        )
+        ]
     n_datasets = len(ranked[0][0].means)
-    return _titled(f"Average ranks over {n_datasets} data sets (CD: Nemenyi's critical difference)", table)
+    title = f"Average ranks over {n_datasets} data sets, 1 being best (CD: critical difference)"
+    return _titled(title, *_tables_by_criterion(heads, columns))
 
 
 def wins_table(comparisons: Sequence[Comparison], alpha: float = 0.05) -> Group | None:
@@ -72,17 +70,14 @@ def wins_table(comparisons: Sequence[Comparison], alpha: float = 0.05) -> Group 
         needed = fewest_splits(pairs, alpha)
         few = max(one.pairs["blocks"].max() for one in tested) < needed
         return _titled(title, f"none, nor can there be: it takes {needed} splits" if few else "none")
-    table = Table(box=None, pad_edge=False)
-    table.add_column("", no_wrap=True)
+    columns = {}
     for comparison in tested:
-        table.add_column(shown(comparison.criterion.replace("_", " ")), justify="right")
-    for name in tested[0].methods:
-        counts = []
-        for comparison in tested:
-            significant = comparison.pairs[comparison.pairs["p_holm"] < alpha]
-            counts.append(f"{(significant['better'] == name).sum()}–{(significant['worse'] == name).sum()}")
-        table.add_row(shown(method_title(name)), *counts)
-    return _titled(title, table)
+        significant = comparison.pairs[comparison.pairs["p_holm"] < alpha]
+        columns[comparison.criterion] = [
+            f"{(significant['better'] == name).sum()}–{(significant['worse'] == name).sum()}"
+            for name in tested[0].methods
+        ]
+    return _titled(title, *_tables_by_criterion(list(map(method_title, tested[0].methods)), columns))
 
 
 def pairs_table(comparison: Comparison, alpha: float = 0.05) -> Group:
@@ -110,6 +105,19 @@ def pairs_table(comparison: Comparison, alpha: float = 0.05) -> Group:
     return _titled(title, table)
 
 
-def _titled(title: str, table: Table | str) -> Group:
+def _tables_by_criterion(heads: Sequence[str], columns: Mapping[str, Sequence[str]]) -> Iterator[Table]:
+    """A row for each head and a column for each criterion, so many a table as a narrow terminal shows."""
+    for start in range(0, len(columns), _MOST_CRITERIA):
+        criteria = list(columns)[start : start + _MOST_CRITERIA]
+        table = Table(box=None, pad_edge=False)
+        table.add_column("", no_wrap=True)
+        for criterion in criteria:
+            table.add_column(shown(criterion.replace("_", " ")), justify="right")
+        for head, *cells in zip(heads, *(columns[criterion] for criterion in criteria), strict=True):
+            table.add_row(shown(head), *cells)
+        yield table
+
+
+def _titled(title: str, *parts: Table | str) -> Group:
     # A title of the table itself would be wrapped to the table's width.
-    return Group(Text(printable(title), "bold"), table, "")
+    return Group(Text(printable(title), "bold"), *parts, "")

@@ -164,7 +164,8 @@ def get_scorer(name: "str | Criterion | Callable[..., float]") -> Callable[..., 
     if isinstance(criterion.function, _Scored):
         return criterion.function.scorer
     methods = ("decision_function", "predict_proba") if criterion.uses == "scores" else "predict"
-    function, further = criterion.function, {}
+    function: Any = criterion.function
+    further: dict[str, Any] = {}
     if isinstance(function, partial):
         # scikit-learn before 1.8 asks a scorer's function for its name, which a partial one has not.
         function, further = function.func, function.keywords
