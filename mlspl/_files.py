@@ -14,6 +14,7 @@ __all__ = ["check_writable", "replacing", "write_file"]
 _REASONS = {
     errno.ENOSPC: "the disk is full. Make room, or name another folder",
     errno.EDQUOT: "your quota of disk space is used up. Make room, or name another folder",
+    errno.EFBIG: "it would be larger than a file may be there (ulimit -f). Name another folder",
     errno.EROFS: "the disk can only be read. Name another folder",
     errno.EACCES: "you may not write there. Name another folder",
     errno.EPERM: "you may not write there. Name another folder",

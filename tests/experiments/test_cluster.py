@@ -54,7 +54,7 @@ def test_a_scheduler_that_is_not_there_is_a_sentence(tmp_path, monkeypatch):
         run_trials([], {}, store, scheduler=address)
 
 
-def test_a_scheduler_killed_in_the_middle_is_a_sentence(tmp_path, monkeypatch, capfd):
+def test_a_scheduler_killed_in_the_middle_is_a_sentence_and_the_run_goes_on(tmp_path, monkeypatch, capfd):
     """There were pages of traceback."""
     monkeypatch.setattr(cluster, "_RECONNECT_SECONDS", 2)
     full = load_dataset("digits-traits")
@@ -77,7 +77,10 @@ def test_a_scheduler_killed_in_the_middle_is_a_sentence(tmp_path, monkeypatch, c
         with Store(tmp_path / "results.db") as store:
             with pytest.raises(UserError, match=r"is gone or dropped the work.*the same command goes on"):
                 run_trials(trials, data, store, scheduler=address, on_result=lambda *_: scheduler.kill())
-            assert store.finished()
+            stored, rest = store.finished(), []
+            assert stored
+            run_trials(trials, data, store, jobs=1, on_result=lambda trial, _: rest.append(trial.key))
+            assert {trial.key for trial in trials} - stored == set(rest) == store.finished() - stored
     finally:
         for process in filter(None, (worker, scheduler)):
             process.kill()

@@ -1,13 +1,12 @@
 """The store and faults: other people's files, damage, a full disk, a folder that cannot be written."""
 
-import os
 import sqlite3
-from contextlib import contextmanager
 
 import pytest
 
 from mlspl.experiments.store import Store, StoreError
 from mlspl.experiments.trial import Outcome
+from tests.disks import cannot_be_written, files_limited_to
 from tests.experiments.trials import trial
 
 
@@ -108,23 +107,17 @@ def test_a_full_disk_is_not_called_damage(tmp_path, monkeypatch, code):
         assert store.finished() == {trial().key}
 
 
-@contextmanager
-def cannot_be_written(folder):
-    """As somebody who may read the folder and not write to it."""
-    is_root = hasattr(os, "geteuid") and os.geteuid() == 0
-    for path in folder.iterdir():
-        path.chmod(0o444)
-    for parent in (folder, *folder.parents[:4]):
-        parent.chmod(parent.stat().st_mode | 0o555)
-    folder.chmod(0o555)
-    if is_root:
-        os.seteuid(65534)
-    try:
-        yield
-    finally:
-        if is_root:
-            os.seteuid(0)
-        folder.chmod(0o755)
+def test_a_disk_that_fills_up_while_storing_loses_only_that_trial(tmp_path):
+    """The write itself is cut off by the system, in the middle of a transaction."""
+    path = tmp_path / "results.db"
+    with Store(path) as store:
+        store.record(trial(), Outcome(scores={"a": 1.0}))
+        log = path.with_name("results.db-wal").stat().st_size
+        with files_limited_to(log + 5000), pytest.raises(StoreError, match=r"could not be written.*goes on"):
+            store.record(trial(1), Outcome(scores={"a": 1.0}, history=[{"loss": 0.1}] * 5000))
+        store.record(trial(2), Outcome(scores={"a": 1.0}))
+    with Store(path) as store:
+        assert store.finished() == {trial().key, trial(2).key}
 
 
 def abandoned(folder, trials):
