@@ -1,5 +1,6 @@
 """Rows of label names, as `MultiLabelBinarizer` takes them, to and from a sparse table of labels."""
 
+import json
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import Any
@@ -9,7 +10,10 @@ from scipy import sparse
 
 from mlspl.errors import UserError, listed
 
-__all__ = ["is_label_sets", "label_sets", "table_of_label_sets"]
+__all__ = ["LIST", "is_label_sets", "label_sets", "table_of_label_sets", "write_set"]
+
+LIST = "["
+"""In place of what joins the labels of a cell, where a cell is a list."""
 
 _SETS = (list, tuple, set, frozenset)
 
@@ -92,3 +96,10 @@ def _is_missing(value: Any) -> bool:
     if isinstance(value, (str, *_SETS)) or np.ndim(value):
         return False
     return type(value).__name__ in ("NAType", "NaTType") or value != value
+
+
+def write_set(labels: list[str], joint: str) -> str:
+    """A set of labels as one cell; as a JSON list if a label holds what separates them."""
+    if joint == LIST or any((joint.strip() or joint) in label for label in labels):
+        return json.dumps(labels, ensure_ascii=False)
+    return joint.join(labels)

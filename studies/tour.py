@@ -40,7 +40,7 @@ def main(out: Path) -> None:
     _draw(found, planted, digits).savefig(picture, dpi=110)
     console.print(f"The strongest suspicions as pictures: {picture}")
     if (page := out / "report.html").exists():
-        console.print(f"\nThe methods' results as a page, to open in a browser: {page}")
+        console.print(f"\nThe methods' results as a page, to open in a browser: {page}", soft_wrap=True)
 
 
 def _compare(names) -> tuple[Table, dict[str, list[float]]]:
@@ -69,9 +69,9 @@ def _compare(names) -> tuple[Table, dict[str, list[float]]]:
 
 
 def _sum_up(gains) -> str:
-    means = ", ".join(f"{np.mean(values):+.3f} where {title}" for title, values in gains.items())
+    means = ", ".join(f"{np.mean(values):+.3f} ({title})" for title, values in gains.items())
     return (
-        f"On average {means}. Pacing leaves out what contradicts the easy pairs: that helps where labels are "
+        f"Mean gain: {means}. Pacing leaves out what contradicts the easy pairs: that helps where labels are "
         "turned around and the data are noisy, and costs where nearly all that is left out was right."
     )
 

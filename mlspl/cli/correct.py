@@ -55,9 +55,7 @@ def correct(
     if data in list_datasets():
         path = write_dataset(dataset.with_labels(changed), out)
     else:
-        path = relabel_file(
-            data, out, dataset, changed, na_values=reading.na_values, label_sep=reading.label_sep
-        )
+        path = relabel_file(data, out, dataset, changed, na_values=reading.na_values)
     console = Console(highlight=False)
     names = [dataset.label_names[j] for j in changes["label"]]
     table = changes.assign(

@@ -9,7 +9,7 @@ from rich.console import Console
 from mlspl._files import replacing
 from mlspl._text import shown
 from mlspl.cli.predict import ModelArgument, answer, matched, open_model, row_blocks
-from mlspl.cli.reading import open_labelled
+from mlspl.cli.reading import Reading, open_labelled, with_reading
 from mlspl.cli.scores import Scores, criteria_table, labels_table, score_rows, scores_text, tally_scores
 from mlspl.cli.sources import STANDARD, check_target, counted, notes
 from mlspl.errors import UserError
@@ -23,12 +23,14 @@ _SUFFIXES = (".csv", ".json")
 _BEST = (1, 3, 5)
 
 
+@with_reading("labels", "label_sep")
 def evaluate(
     model: ModelArgument,
     data: Annotated[
         str,
         typer.Argument(metavar="DATA", help="Rows with their labels, in any format of `mlspl fit`; or -."),
     ],
+    reading: Reading,
     out: Annotated[
         str | None,
         typer.Option(
@@ -42,14 +44,15 @@ def evaluate(
 ) -> None:
     """Score a model by all criteria, overall and label by label.
 
-    Pairs whose label is unknown (?, empty) are left out.
+    Pairs whose label is unknown (?, empty) are left out. The labels are
+    where they were in the training file, unless --labels says otherwise.
     """
     if out is not None:
-        check_target(out, model, data)
+        check_target(out, model, data, reading.labels)
         if out != STANDARD and Path(out).suffix.lower() not in _SUFFIXES:
             raise UserError(f"{out}: the suffix must be .csv or .json, for it says what to write.")
     estimator, info = open_model(model)
-    dataset = open_labelled(data, info)
+    dataset = open_labelled(data, info, reading)
     table = matched(dataset, info)
     scores = _score(estimator, table, dataset.Y, info, model)
     # Files first: what is shown may go to a pipe that is closed.

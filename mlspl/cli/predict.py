@@ -2,7 +2,6 @@
 
 import csv
 import io
-import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Annotated, Any
@@ -11,7 +10,7 @@ import typer
 from rich.console import Console
 
 from mlspl._files import replacing
-from mlspl._text import safe_cell, shown
+from mlspl._text import printable, safe_cell, shown
 from mlspl.cli.reading import open_rows, split_names
 from mlspl.cli.sources import STANDARD, check_target, counted, note, notes
 from mlspl.errors import UserError, listed
@@ -51,7 +50,7 @@ def predict(
         typer.Option(
             "--format",
             metavar="FORM",
-            help="columns: 0 or 1 for every label; names: the labels of a row, a|b.",
+            help="columns: 0 or 1 for every label; names: a row's labels, as in the training file or a|b.",
         ),
     ] = "columns",
     keep: Annotated[
@@ -122,9 +121,9 @@ class _Sheet:
         self.cells = [_spelled(dataset, name) for name in kept]
         reading = info.summary.get("reading")
         reading = reading if isinstance(reading, dict) else {}
-        column, separator = reading.get("label_column"), reading.get("label_sep")
+        column, joint = reading.get("label_column"), reading.get("label_joint")
         self.column = column if isinstance(column, str) and column else "labels"
-        self.separator = separator if isinstance(separator, str) and separator else "|"
+        self.joint = joint if isinstance(joint, str) and joint and printable(joint) == joint else "|"
 
     def heading(self) -> list[str]:
         """The first line."""
@@ -135,24 +134,18 @@ class _Sheet:
 
     def rows(self, block: "np.ndarray", answers: "np.ndarray") -> Iterator[list[Any]]:
         """The lines of these rows."""
-        from mlspl._label_sets import label_sets
+        from mlspl._label_sets import label_sets, write_set
         from mlspl.metrics import top_labels
 
         cells: Iterable[list[Any]]
         if self.top is not None:
             cells = ([self.names[j] for j in row] for row in top_labels(answers, self.top).tolist())
         elif self.sets:
-            cells = ([self._join(row)] for row in label_sets(answers, self.names))
+            cells = ([write_set(row, self.joint)] for row in label_sets(answers, self.names))
         else:
             cells = (row.tolist() for row in (answers.astype(int) if self.whole else answers))
         for i, row in zip(block.tolist(), cells, strict=True):
             yield [column[i] for column in self.cells] + row
-
-    def _join(self, labels: list[str]) -> str:
-        """A set of labels as one cell; as a JSON list if a label holds what separates them."""
-        if any(self.separator in label for label in labels):
-            return json.dumps(labels, ensure_ascii=False)
-        return self.separator.join(labels)
 
 
 def _spelled(dataset: "Dataset", name: str) -> list[str]:

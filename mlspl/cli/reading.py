@@ -106,6 +106,7 @@ class Reading:
         na = None if self.na_values is None else list(self.na_values)
         return {
             "label_column": dataset.label_column,
+            "label_joint": dataset.label_joint,
             "label_sep": self.label_sep,
             "na_values": na,
             "drop": list(self.drop),
@@ -149,8 +150,7 @@ def open_dataset(source: str, reading: Reading, encode: bool = False) -> "Datase
     from mlspl.datasets import find_entry, list_datasets, load_dataset, read_dataset
 
     if source in list_datasets():
-        if reading.labels is not None or any(reading.options().values()):
-            raise UserError(f"{source} is known by name, labels and all. --labels is for files of your own.")
+        _refuse_said(source, reading)
         return load_dataset(source, encode=encode)
     if source != STANDARD and not Path(source).exists() and not Path(source).suffix:
         find_entry(source)
@@ -190,20 +190,24 @@ def open_rows(source: str, info: "ModelInfo", keep: Sequence[str] = ()) -> "Data
     return replace(rows, name=file_name(source))
 
 
-def open_labelled(source: str, info: "ModelInfo") -> "Dataset":
-    """Rows with the labels of a model, in its order, read as its training rows were."""
+def open_labelled(source: str, info: "ModelInfo", reading: Reading) -> "Dataset":
+    """Rows with the labels of a model, in its order, read as its training rows were or as is said."""
     from mlspl.datasets import list_datasets, load_dataset, read_dataset
 
     if source in list_datasets():
+        _refuse_said(source, reading)
         return _in_order(load_dataset(source, encode=False), info.label_names)
     kept = _kept(info)
     column = kept["label_column"]
+    labels: Any = parse_labels(reading.labels)
     with spooled(source) as path:
+        if labels is None and path.suffix.lower() not in _ARRAYS:
+            labels = column or info.label_names
         dataset = read_dataset(
             path,
-            None if path.suffix.lower() in _ARRAYS else column or info.label_names,
+            labels,
             encode=False,
-            label_sep=kept["label_sep"] if column else None,
+            label_sep=reading.label_sep or (kept["label_sep"] if column else None),
             na_values=kept["na_values"],
             drop=kept["drop"],
             kinds=info.schema.kinds,
@@ -213,6 +217,11 @@ def open_labelled(source: str, info: "ModelInfo") -> "Dataset":
     return (
         _of_sets(dataset, info.label_names) if dataset.label_column else _in_order(dataset, info.label_names)
     )
+
+
+def _refuse_said(source: str, reading: Reading) -> None:
+    if reading.labels is not None or any(reading.options().values()):
+        raise UserError(f"{source} is known by name, labels and all. --labels is for files of your own.")
 
 
 def _in_order(dataset: "Dataset", label_names: list[str]) -> "Dataset":

@@ -45,22 +45,22 @@ def read_arrays(path: Path, labels: Any, options: ReadOptions, unlabelled: bool 
     names = _names(members, "feature_names", X.shape[1], "x")
     if unlabelled:
         return Dataset(X, np.empty((X.shape[0], 0), np.int64), names, [], name=data_stem(path))
-    file, held = _labels_file(path, labels), ""
+    file, held, joint = _labels_file(path, labels), "", ""
     Y = _pick(members, _LABELS)
     if file is not None:
-        Y, label_names, held = _read_labels(file, options)
+        Y, label_names, held, joint = _read_labels(file, options)
     elif Y is not None:
         label_names = _names(members, "label_names", np.shape(Y)[-1] if np.ndim(Y) == 2 else 0, "")
         Y = _check_table(Y, path)
     else:
         raise DataFormatError(
             f"where are the labels? Put {data_stem(path)}.labels.csv (or .txt, .npy, .jsonl) beside the "
-            "file, or pass labels: the path of one.",
+            "file, or give the path of one as labels (--labels).",
             path,
         )
     if Y.shape[0] != X.shape[0]:
         raise DataFormatError(f"{X.shape[0]} rows of features, but {Y.shape[0]} of labels.", file or path)
-    return Dataset(X, Y, names, label_names, name=data_stem(path), label_column=held)
+    return Dataset(X, Y, names, label_names, name=data_stem(path), label_column=held, label_joint=joint)
 
 
 def _load(path: Path) -> dict[str, Any]:
@@ -140,8 +140,8 @@ def _separator(lines: list[str]) -> str | None:
     return None if any(sign in line for line in lines for sign in "|;,[") else "|"
 
 
-def _read_labels(path: Path, options: ReadOptions) -> tuple[Any, list[str], str]:
-    """The labels, their names, and the column that held them if one did."""
+def _read_labels(path: Path, options: ReadOptions) -> tuple[Any, list[str], str, str]:
+    """The labels, their names, and if one column held them, its name and what joined them."""
     suffix = data_suffix(path)
     if suffix in _TABLES:
         return _TABLES[suffix](path, options).to_labels(options)
@@ -155,10 +155,11 @@ def _read_labels(path: Path, options: ReadOptions) -> tuple[Any, list[str], str]
             lambda row, message: DataFormatError(message, path, row + 1),
         )
         assert found is not None
-        return labels_as_table(check_labels(found[0])), found[1], "labels"
+        Y, names, joint = found
+        return labels_as_table(check_labels(Y)), names, "labels", joint
     members = _load(path)
     Y = _pick(members, (*_LABELS, "X"))
     if Y is None:
         raise DataFormatError(f"it holds no array {' or '.join(_LABELS)}.", path)
     Y = _check_table(Y, path)
-    return Y, _names(members, "label_names", Y.shape[1], ""), ""
+    return Y, _names(members, "label_names", Y.shape[1], ""), "", ""

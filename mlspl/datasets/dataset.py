@@ -119,6 +119,8 @@ class Dataset:
         holds days since 1970; see :meth:`kind`.
     label_column : str, optional
         Name of the column that held the labels of each row; empty if every label had a column of its own.
+    label_joint : str, optional
+        What stood between the labels in that column, such as ``"|"`` or ``", "``; ``"["`` of lists.
 
     Examples
     --------
@@ -138,6 +140,7 @@ class Dataset:
     name: str = "data"
     kinds: dict[str, str] = field(default_factory=dict)
     label_column: str = ""
+    label_joint: str = ""
 
     def __post_init__(self):
         for field_name in ("feature_names", "label_names"):

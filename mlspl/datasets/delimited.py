@@ -14,16 +14,18 @@ from mlspl.datasets.lexer import COMMA, DOT, FINE, TEXT_AFTER_QUOTE, UNCLOSED_QU
 from mlspl.datasets.options import PLAIN, ReadOptions
 from mlspl.datasets.source import parse_number, read_lines
 from mlspl.datasets.table import Table, check_column_names
-from mlspl.datasets.words import Words, read_words
+from mlspl.datasets.words import Words, read_days, read_words
 from mlspl.errors import DataFormatError
 
 __all__ = ["DELIMITERS", "read_csv"]
 
 DELIMITERS = ",;\t|"
 _QUOTED = re.compile(rb'"[^"]*"')
+_DECIMAL = re.compile(r"[+-]?\d+[.,]\d+")
 _SAMPLE = 2**16
 _TOGETHER = 8
 
+_NO_HEADER = "the first line holds {}, where the names of the columns should stand. Write a header."
 _FAULTS = {
     UNCLOSED_QUOTE: "this is no CSV: a quote is not closed. Are all quotes closed?",
     TEXT_AFTER_QUOTE: "this is no CSV: text follows a closing quote. Write a quote within a value twice.",
@@ -83,6 +85,8 @@ def read_csv(path: Path, options: ReadOptions = PLAIN) -> Table:
                 lambda row, message: fault(row_start[row], message),
                 line,
             )
+    if _is_row(columns):
+        raise DataFormatError(_NO_HEADER.format("values like those below it"), path, line)
     return Table(
         path,
         columns,
@@ -111,9 +115,16 @@ def _check_header(names: list[str], path: Path, line: int) -> None:
     except ValueError:
         numbers = []
     if numbers and numbers not in (list(range(len(names))), list(range(1, len(names) + 1))):
-        message = "the first line holds numbers, where the names of the columns should stand. Write a header."
-        raise DataFormatError(message, path, line)
+        raise DataFormatError(_NO_HEADER.format("numbers"), path, line)
     check_column_names(names, path, line)
+
+
+def _is_row(columns: list[Column]) -> bool:
+    """Whether the names are a row: a date above dates, or decimals beside a word that stands below too."""
+    if any(column.kind == "date" and read_days([column.name]) is not None for column in columns):
+        return True
+    has_decimals = any(column.kind == "numeric" and _DECIMAL.fullmatch(column.name) for column in columns)
+    return has_decimals and any(column.name in column.values for column in columns)
 
 
 def _has_decimal_commas(sample: bytes, delimiter: str) -> bool:

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from mlspl._label_sets import table_of_label_sets
+from mlspl._label_sets import LIST, table_of_label_sets
 from mlspl.datasets.source import shorten
 from mlspl.datasets.words import Words
 
-__all__ = ["SEPARATORS", "read_label_sets"]
+__all__ = ["read_label_sets", "read_set"]
 
-SEPARATORS = "|;,"
+_SEPARATORS = "|;,"
 
 
 def read_label_sets(
@@ -23,9 +23,10 @@ def read_label_sets(
     separator: str | None,
     missing: Collection[str],
     fault: Callable[[int, str], Exception],
-) -> tuple[sparse.csr_array, list[str]] | None:
-    """The labels of a column, as a CSR table of 1 and NaN, and their names; None if nothing separates them.
+) -> tuple[sparse.csr_array, list[str], str] | None:
+    """The labels of a column, as a CSR table of 1 and NaN, their names, and what joins them in a cell.
 
+    None if nothing separates them.
     An empty cell has no label; one that holds a word for what is missing, or nothing (null), is unknown.
     """
 
@@ -39,9 +40,12 @@ def read_label_sets(
     lists = [value for value in spelled if value.strip()[0] == "[" and value.strip()[-1] == "]"]
     in_brackets = separator is None and len(lists) == len(spelled) > 0
     if separator is None and spelled and not in_brackets:
-        separator = max(SEPARATORS, key=lambda sign: sum(sign in value for value in spelled))
+        separator = max(_SEPARATORS, key=lambda sign: sum(sign in value for value in spelled))
         if not any(separator in value for value in spelled):
             return None
+    joint = LIST if separator is None else separator
+    if separator is not None and any(f"{separator} " in value for value in spelled):
+        joint += " "
     sets: list[list[str] | None] = []
     for value in words.values:
         if isinstance(value, list | tuple):
@@ -56,11 +60,19 @@ def read_label_sets(
                 )
             sets.append(labels)
         else:
-            parts = value.split(separator) if separator else [value]
-            sets.append([part.strip() for part in parts if part.strip()])
+            sets.append(read_set(value, joint))
     if not any(sets):
         raise refuse(words.values[0], "has no label in any row.")
-    return table_of_label_sets([sets[code] for code in words.codes.tolist()], None, name)
+    return *table_of_label_sets([sets[code] for code in words.codes.tolist()], None, name), joint
+
+
+def read_set(cell: Any, joint: str) -> list[str]:
+    """The labels of a cell that is not missing."""
+    if not isinstance(cell, str):
+        return [str(label) for label in cell]
+    if joint == LIST:
+        return _read_list(cell) or []
+    return [part.strip() for part in cell.split(joint.strip() or joint) if part.strip()]
 
 
 def _read_list(text: str) -> list[str] | None:

@@ -1,7 +1,5 @@
 """`relabel_file`: a copy of a file in which some labels are others, and nothing else is."""
 
-import ast
-import json
 import tempfile
 from collections.abc import Collection, Sequence
 from os import PathLike
@@ -11,10 +9,11 @@ from typing import Any
 import numpy as np
 
 from mlspl._files import write_file
+from mlspl._label_sets import LIST, write_set
 from mlspl.datasets.compression import data_suffix
 from mlspl.datasets.dataset import Dataset, as_dense
 from mlspl.datasets.editing import EDITORS, Editor
-from mlspl.datasets.label_sets import SEPARATORS
+from mlspl.datasets.label_sets import read_set
 from mlspl.datasets.labels import xml_beside
 from mlspl.datasets.reading import read_dataset
 from mlspl.datasets.writing import write_dataset
@@ -35,7 +34,6 @@ def relabel_file(
     dataset: Dataset,
     changes: Sequence[Change],
     *,
-    label_sep: str | None = None,
     na_values: Collection[str] | None = None,
 ) -> Path:
     r"""Write a copy of a file with other labels, in the same format.
@@ -52,7 +50,7 @@ def relabel_file(
     changes : sequence of (row, label, value)
         Positions in Y, and the new value: 0, 1 or NaN for unknown. A column of label sets cannot say that one
         label is unknown.
-    label_sep, na_values : optional
+    na_values : optional
         As the file was read with.
 
     Returns
@@ -84,7 +82,7 @@ def relabel_file(
         return write_dataset(expected, target)
     editor = EDITORS[suffix](source)
     if dataset.label_column:
-        label_sep = _edit_sets(editor, dataset, changes, label_sep)
+        _edit_sets(editor, dataset, changes)
     else:
         # All words are found before the first cell is changed: they are taken from other rows.
         words = {label: _spell_label(editor, dataset, label) for label in {label for _, label, _ in changes}}
@@ -92,7 +90,7 @@ def relabel_file(
             word = editor.unknown if value != value else words[label][int(value)]
             editor.put(row, dataset.label_names[label], word)
     content = editor.content()
-    _verify(content, suffix, expected, source, label_sep=label_sep, na_values=na_values)
+    _verify(content, suffix, expected, source, na_values=na_values)
     xml = xml_beside(source)
     if xml and not target.with_suffix(".xml").exists():
         write_file(target.with_suffix(".xml"), xml.read_bytes())
@@ -120,42 +118,19 @@ def _opposite(cell: Any) -> Any:
     return turned.upper() if word.isupper() else turned.capitalize() if word.istitle() else turned
 
 
-def _edit_sets(
-    editor: Editor, dataset: Dataset, changes: Sequence[Change], separator: str | None
-) -> str | None:
-    """Add to and take from the label sets of the changed rows; returns what separates labels, if anything."""
+def _edit_sets(editor: Editor, dataset: Dataset, changes: Sequence[Change]) -> None:
+    """Add to and take from the label sets of the changed rows."""
     if any(value != value for _, _, value in changes):
         raise UserError(
             f"column {dataset.label_column!r} holds label sets, which cannot say that one label is unknown."
         )
     cells = editor.cells(dataset.label_column)
-    texts = [cell for cell in cells if isinstance(cell, str)]
-    separator = separator or max(SEPARATORS, key=lambda sign: sum(sign in text for text in texts))
-    blank = " " if any(f"{separator} " in text for text in texts) else ""
     for row, label, value in changes:
         name, cell = dataset.label_names[label], cells[row]
-        names = _read_set(cell, separator)
+        names = read_set(() if cell is None else cell, dataset.label_joint)
         names = [*names, name] if value else [other for other in names if other != name]
-        if not isinstance(cell, str):
-            cells[row] = names
-        elif cell.strip().startswith("["):
-            cells[row] = json.dumps(names, ensure_ascii=False)
-        else:
-            cells[row] = f"{separator}{blank}".join(names)
+        cells[row] = write_set(names, dataset.label_joint) if isinstance(cell, str) else names
         editor.put(row, dataset.label_column, cells[row])
-    return separator if any(separator in text and "[" not in text for text in texts) else None
-
-
-def _read_set(cell: Any, separator: str) -> list[str]:
-    if cell is None or not isinstance(cell, str):
-        return [str(name) for name in cell or ()]
-    if cell.strip().startswith("["):
-        try:
-            names = json.loads(cell)
-        except ValueError:
-            names = ast.literal_eval(cell.strip())
-        return [str(name).strip() for name in names]
-    return [part.strip() for part in cell.split(separator) if part.strip()]
 
 
 def _verify(content: bytes, suffix: str, expected: Dataset, source: Path, **options: Any) -> None:
@@ -164,7 +139,9 @@ def _verify(content: bytes, suffix: str, expected: Dataset, source: Path, **opti
         copy = Path(folder) / f"copy{suffix}"
         copy.write_bytes(content)
         columns = [expected.label_column] if expected.label_column else expected.label_names
-        again = read_dataset(copy, columns, encode=False, **options)
+        joint = expected.label_joint
+        label_sep = None if joint in ("", LIST) else joint.strip() or joint
+        again = read_dataset(copy, columns, encode=False, label_sep=label_sep, **options)
     found = dict(zip(again.label_names, as_dense(again.Y).T, strict=True))
     absent = np.zeros(again.Y.shape[0])
     labels = np.transpose([found.pop(name, absent) for name in expected.label_names])

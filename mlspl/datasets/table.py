@@ -51,15 +51,15 @@ class Table:
         is_label = label_columns(names, labels, self.path, self.counted)
         chosen = np.flatnonzero(is_label)
         if options.label_sep is not None or (len(chosen) == 1 and not self._is_binary(chosen[0])):
-            Y, label_names = self._label_sets(chosen, options)
+            Y, label_names, joint = self._label_sets(chosen, options)
             held = names[chosen[0]]
         else:
-            Y, label_names, held = self._label_matrix(chosen), [names[j] for j in chosen], ""
+            Y, label_names, held, joint = self._label_matrix(chosen), [names[j] for j in chosen], "", ""
         is_dropped = np.isin(names, list(options.drop))
         if both := [names[j] for j in np.flatnonzero(is_dropped & is_label)]:
             raise UserError(f"{self.path}: {listed(both)} cannot be a label and be dropped.")
         dataset = self._dataset(~is_label & ~is_dropped, Y, label_names, encode)
-        return replace(dataset, label_column=held)
+        return replace(dataset, label_column=held, label_joint=joint)
 
     def to_unlabelled(self, ignored: Collection[str]) -> Dataset:
         """All columns but those of these names as features, categories as codes; no labels."""
@@ -67,15 +67,16 @@ class Table:
         is_feature = np.array([column.name not in ignored for column in self.columns])
         return self._dataset(is_feature, np.empty((self.cells.shape[0], 0), np.int64), [], encode=False)
 
-    def to_labels(self, options: Any) -> tuple[Any, list[str], str]:
-        """All columns as labels, or the one that holds label sets, which is named last."""
+    def to_labels(self, options: Any) -> tuple[Any, list[str], str, str]:
+        """All columns as labels; or the one that holds label sets, its name and what joins them last."""
         position = self._recognise_labels()
         if position is None and len(self.columns) == 1 and not self._is_binary(0):
             position = self.columns[0].name
         names = [column.name for column in self.columns]
         if position is not None:
-            return *self._label_sets(np.array([names.index(position)]), options), position
-        return self._label_matrix(np.arange(len(names))), names, ""
+            Y, label_names, joint = self._label_sets(np.array([names.index(position)]), options)
+            return Y, label_names, position, joint
+        return self._label_matrix(np.arange(len(names))), names, "", ""
 
     def _recognise_labels(self) -> str | None:
         """The one column that holds lists, or that is called labels or tags and holds words."""
@@ -95,7 +96,7 @@ class Table:
             return True
         return column.kind == "categorical" and all(value.lower() in _LABEL_VALUES for value in column.values)
 
-    def _label_sets(self, chosen: np.ndarray, options: Any) -> tuple[Any, list[str]]:
+    def _label_sets(self, chosen: np.ndarray, options: Any) -> tuple[Any, list[str], str]:
         if len(chosen) != 1:
             given = listed([self.columns[j].name for j in chosen])
             raise UserError(
@@ -114,8 +115,8 @@ class Table:
                 "false or true, no or yes; several labels have |, ; or a comma between them (label_sep)."
             )
             raise DataFormatError(message, self.path, column.line)
-        Y, names = found
-        return labels_as_table(check_labels(Y)), names
+        Y, names, joint = found
+        return labels_as_table(check_labels(Y)), names, joint
 
     def _fault(self, row: int, message: str) -> DataFormatError:
         if self.line_of is None:

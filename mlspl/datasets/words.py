@@ -11,7 +11,7 @@ import pandas as pd
 from mlspl.datasets.column import Column
 from mlspl.datasets.source import parse_number, shorten
 
-__all__ = ["KINDS", "MISSING", "Words", "days_of", "read_words"]
+__all__ = ["KINDS", "MISSING", "Words", "days_of", "read_days", "read_words"]
 
 KINDS = ("numeric", "categorical", "text", "date")
 """The kinds of columns."""
@@ -91,13 +91,13 @@ def read_words(
             message = "column {name!r} has decimal commas, such as {word!r}. Write decimal points."
             raise refuse(is_text, message)
     if kind in (None, "date"):
-        days = _read_days([word for word in spelled if word not in na])
+        days = read_days([word for word in spelled if word not in na])
         if days is not None:
             cells = np.full(len(spelled), np.nan)
             cells[~missing] = days
             return Column(name, "date", (), line), cells[words.codes]
         if kind == "date":
-            bad = np.array([word not in na and _read_days([word]) is None for word in spelled])
+            bad = np.array([word not in na and read_days([word]) is None for word in spelled])
             if not bad.any():
                 bad = ~missing
             message = "column {name!r} holds dates, and {word!r} is none as the others are. Write 2024-12-31."
@@ -123,7 +123,7 @@ def _is_text(values: list[str], n_rows: int) -> bool:
     return bool(np.mean([value.count(" ") + 1 for value in values]) >= _WORDS_OF_TEXT)
 
 
-def _read_days(words: list[str]) -> np.ndarray | None:
+def read_days(words: list[str]) -> np.ndarray | None:
     """Days since 1970 of words that are dates in one notation; None where they are not."""
     for pattern, options in (
         (_ISO_DATE, {"format": "ISO8601", "utc": True}),

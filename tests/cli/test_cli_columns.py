@@ -150,7 +150,38 @@ def test_embeddings_with_a_file_of_labels(mlspl, tmp_path):
     assert code == 0
     pairs = zip(read(out), sets, strict=True)
     assert np.mean([set(row["labels"].split("|")) == set(mood.split("|")) for row, mood in pairs]) > 0.5
-    assert mlspl("evaluate", "m.skops", "e.npy")[0] == 0
+    beside = mlspl("evaluate", "m.skops", "e.npy", "-o", "-")[1]
+    (tmp_path / "e.labels.txt").rename(tmp_path / "moods.txt")
+    code, _, errors = mlspl("evaluate", "m.skops", "e.npy")
+    assert code == 2
+    assert "give the path of one as labels (--labels)" in errors
+    assert mlspl("evaluate", "m.skops", "e.npy", "--labels", "moods.txt", "-o", "-")[1] == beside
+
+
+@pytest.mark.parametrize("spell", [", ".join, ";".join, json.dumps], ids=["commas", "semicolons", "JSON"])
+def test_names_are_written_as_the_training_file_had_them(mlspl, tmp_path, songs, spell):
+    songs = songs.assign(moods=[spell(sorted(text.split("|"))) if text else "" for text in songs["moods"]])
+    songs.to_csv(tmp_path / "songs.csv", index=False)
+    options = ["--labels", "moods", "--drop", "review,id", "--method", "extra-trees"]
+    assert mlspl("fit", "songs.csv", *options, "-o", "m.skops")[0] == 0
+    code, out, _ = mlspl("predict", "m.skops", "songs.csv", "--format", "names")
+    assert code == 0
+    same = [row["moods"] == text for row, text in zip(read(out), songs["moods"], strict=True)]
+    assert np.mean(same) > 0.8
+
+
+def test_labels_of_a_file_to_evaluate_may_be_called_otherwise(mlspl, tmp_path, songs):
+    songs.to_csv(tmp_path / "songs.csv", index=False)
+    renamed = songs.rename(columns={"moods": "mine"}).assign(mine=songs["moods"].str.replace("|", "/"))
+    renamed.to_csv(tmp_path / "mine.csv", index=False)
+    fit = ["--labels", "moods", "--drop", "review,id", "--method", "ml-knn", "-o", "m.skops"]
+    assert mlspl("fit", "songs.csv", *fit)[0] == 0
+    same = mlspl("evaluate", "m.skops", "songs.csv", "-o", "-")[1]
+    code, out, _ = mlspl("evaluate", "m.skops", "mine.csv", "--labels", "mine", "--label-sep", "/", "-o", "-")
+    assert (code, out) == (0, same)
+    code, _, errors = mlspl("evaluate", "m.skops", "digits-traits", "--labels", "mine")
+    assert code == 2
+    assert "digits-traits is known by name, labels and all" in errors
 
 
 BROKEN = {

@@ -101,6 +101,24 @@ def test_a_file_without_a_header_is_refused(tmp_path, text):
         read_dataset(write(tmp_path / "a.csv", text), -1)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "s1,1.5,rock|pop\ns2,2.5,jazz|pop\ns3,1.25,rock|pop\n",
+        "2024-12-31,7,a|b\n2025-01-01,8,b\n",
+        "DE;1,5;0\nFR;2,5;1\nDE;3,5;1\n",
+    ],
+)
+def test_a_row_where_the_header_should_be_is_refused(tmp_path, text):
+    with pytest.raises(DataFormatError, match="line 1: the first line holds values like those below it"):
+        read_dataset(write(tmp_path / "a.csv", text), -1)
+
+
+@pytest.mark.parametrize("text", ["400.5,401.5,y\n1,2,0\n3,4,1\n", "2024-12-31,rock,y\n1,rock,0\n3,,1\n"])
+def test_wavelengths_days_and_labels_may_be_names(tmp_path, text):
+    assert read_dataset(write(tmp_path / "a.csv", text), -1, encode=False).label_names == ["y"]
+
+
 def test_numbered_columns_of_pandas_are_a_header(tmp_path):
     data = read_dataset(write(tmp_path / "a.csv", "0,1,2\n0.5,3,1\n0.25,4,0\n"), -1)
     assert data.feature_names == ["0", "1"]

@@ -23,6 +23,9 @@ SPELLED = {
 }
 
 
+JOINTS = {"bars": "|", "semicolons": ";", "commas": ", ", "JSON": "[", "Python": "["}
+
+
 @pytest.mark.parametrize("case", SPELLED)
 @pytest.mark.parametrize("separator", [",", ";", "\t", "|"])
 def test_label_sets_of_every_spelling_are_recognised(tmp_path, case, separator):
@@ -31,7 +34,7 @@ def test_label_sets_of_every_spelling_are_recognised(tmp_path, case, separator):
     frame.to_csv(path, index=False, sep=separator)
     songs = read_dataset(path, labels="mood")
     assert songs.label_names == NAMES
-    assert songs.label_column == "mood"
+    assert (songs.label_column, songs.label_joint) == ("mood", JOINTS[case])
     assert songs.feature_names == ["tempo"]
     np.testing.assert_array_equal(songs.Y, Y)
 
