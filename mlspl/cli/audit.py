@@ -222,9 +222,10 @@ def _review_table(found: "Audit") -> Table:
     """How many rows, the most suspected first, hold how many of the expected errors."""
     expected = found.rows["expected_errors"].sort_values(ascending=False).cumsum().to_numpy()
     table = _table("How many rows to review", "rows", "errors found, about", "of all")
+    digits = 0 if expected[-1] >= 10 else 1
     for share in _SHARES:
         rows = int((expected < share * expected[-1]).sum()) + 1
-        table.add_row(f"{rows:,}", f"{expected[rows - 1]:,.0f}", f"{share:.0%}")
+        table.add_row(f"{rows:,}", f"{expected[rows - 1]:,.{digits}f}", f"{share:.0%}")
     return table
 
 

@@ -82,7 +82,7 @@ def _load(path: Path) -> dict[str, Any]:
         raise
     except Exception as error:
         reason = " ".join(str(error).split())[:200]
-        raise DataFormatError(f"this is no file of NumPy arrays ({reason}).", path) from None
+        raise DataFormatError(f"this is no file of NumPy arrays ({reason}). Was it cut off?", path) from None
 
 
 def _pick(members: dict[str, Any], names: tuple[str, ...]) -> Any:

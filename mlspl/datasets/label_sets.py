@@ -26,8 +26,8 @@ def read_label_sets(
 ) -> tuple[sparse.csr_array, list[str], str] | None:
     """The labels of a column, as a CSR table of 1 and NaN, their names, and what joins them in a cell.
 
-    None if nothing separates them.
-    An empty cell has no label; one that holds a word for what is missing, or nothing (null), is unknown.
+    None if nothing separates them. An empty cell has no label; one that holds a word for what is missing, or
+    nothing (null), is unknown.
     """
 
     def refuse(value: Any, message: str) -> Exception:
@@ -37,8 +37,10 @@ def read_label_sets(
     spelled = [
         value for value in words.values if isinstance(value, str) and value.strip() not in {"", *missing}
     ]
-    lists = [value for value in spelled if value.strip()[0] == "[" and value.strip()[-1] == "]"]
-    in_brackets = separator is None and len(lists) == len(spelled) > 0
+    # One broken list among many must not make commas the separator of all.
+    n_lists = sum(value.strip()[0] == "[" for value in spelled)
+    has_lists = any(isinstance(value, list | tuple) for value in words.values)
+    in_brackets = separator is None and len(spelled) > 0 and (has_lists or 2 * n_lists > len(spelled))
     if separator is None and spelled and not in_brackets:
         separator = max(_SEPARATORS, key=lambda sign: sum(sign in value for value in spelled))
         if not any(separator in value for value in spelled):

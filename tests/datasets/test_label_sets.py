@@ -26,6 +26,17 @@ SPELLED = {
 JOINTS = {"bars": "|", "semicolons": ";", "commas": ", ", "JSON": "[", "Python": "["}
 
 
+def test_one_broken_list_is_named_and_not_taken_apart(tmp_path):
+    cells = ['["a", "b"]', '["b"]', '["a", ', '["a"]']
+    pd.DataFrame({"tempo": np.arange(4.0), "tags": cells}).to_csv(tmp_path / "songs.csv", index=False)
+    with pytest.raises(DataFormatError, match=r"line 4: column 'tags' holds .* which is no list of labels"):
+        read_dataset(tmp_path / "songs.csv")
+    rows = [{"tempo": 1, "tags": ["a", "b"]}, {"tempo": 2, "tags": "a"}]
+    (tmp_path / "songs.jsonl").write_text("\n".join(map(json.dumps, rows)) + "\n")
+    with pytest.raises(DataFormatError, match="line 2: column 'tags' holds 'a', which is no list"):
+        read_dataset(tmp_path / "songs.jsonl")
+
+
 @pytest.mark.parametrize("case", SPELLED)
 @pytest.mark.parametrize("separator", [",", ";", "\t", "|"])
 def test_label_sets_of_every_spelling_are_recognised(tmp_path, case, separator):
