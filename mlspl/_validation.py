@@ -188,7 +188,7 @@ def weigh_rows(label_weight: Any, sample_weight: ArrayLike | None, n_rows: int) 
     if len(wrong):
         raise UserError(
             f"sample_weight[{wrong[0]}] is {rows[wrong[0]]:g}: a weight must not be negative, and must be "
-            "finite; 0 leaves a row out."
+            "finite; 0 leaves the pairs of a row out."
         )
     if not rows.any():
         raise UserError("sample_weight is zero for every row: there is nothing to learn from.")

@@ -112,8 +112,8 @@ class Table:
         if found is None:
             message = (
                 f"label {column.name!r} is {column.kind} {column.shown_values}. A label must be 0 or 1, "
-                "false or true, no or yes; several labels have |, ; or a comma between them. Of rows with one "
-                "label each, say so by label_sep='|' (--label-sep '|')."
+                "false or true, no or yes; several labels have |, ; or a comma between them. If every row "
+                "has one, say so by label_sep='|' (--label-sep '|')."
             )
             raise DataFormatError(message, self.path, column.line)
         Y, names, joint = found
