@@ -8,6 +8,7 @@ depends on the data and the machine, and is good for telling minutes from days.
 import os
 import warnings
 from collections.abc import Callable, Mapping
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -114,7 +115,13 @@ def machine_memory() -> float:
             return float(told)
         except ValueError:
             raise UserError(f"MLSPL_MEMORY is {told!r}; give a number of bytes, such as 8e9.") from None
-    return min([_physical(), *_container_limits(), *_shell_limits()])
+    return min([_installed(), *_shell_limits()])
+
+
+@cache
+def _installed() -> float:
+    """Read once: it stays as it is, and three files take longer than a small fit's solver."""
+    return min([_physical(), *_container_limits()])
 
 
 def _physical() -> float:
