@@ -32,7 +32,7 @@ ESTIMATORS = {
     "mlspl-cv": MLSPLClassifierCV(n_codes=8, random_state=0, **GRID),
     "mlspl-cv-forests": MLSPLClassifierCV(families=("forest",), n_estimators=40, cv=3, random_state=0),
     "self-paced": SelfPacedClassifier(LogisticRegression(), random_state=0),
-    "linear-space": MLSPLClassifier(space="linear", n_codes=8, random_state=0),
+    "linear-space": MLSPLClassifier(C=1.0, space="linear", n_codes=8, random_state=0),
     "forest": SelfPacedForestClassifier(n_estimators=20, random_state=0),
     "ranksvm": RankSVMClassifier(),
     "ml-knn": MLkNNClassifier(),

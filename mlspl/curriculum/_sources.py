@@ -40,7 +40,7 @@ def suited_models(X, n_labels: int, n_jobs=None, random_state=None) -> dict[str,
     The forest only while that is affordable.
     """
     if sparse.issparse(X):
-        machine = BSVMClassifier(space="linear", loss="logistic", n_jobs=n_jobs)
+        machine = BSVMClassifier(1.0, space="linear", loss="logistic", n_jobs=n_jobs)
         models = {"linear": make_pipeline(Normalizer(), machine)}
     else:
         machine = BSVMClassifier(n_jobs=n_jobs, random_state=random_state)

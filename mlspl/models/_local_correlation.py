@@ -89,7 +89,7 @@ class LocalCorrelationClassifier(CallbackSupportMixin, SpaceMachine):
         return fixed_codes and paced_apart
 
     def _fit(self, X, Y, label_weight):
-        space, n_workers = self._take_space(X, Y), count_workers()
+        space, n_workers = self._take_space(X, Y, label_weight), count_workers()
         if apart := self._labels_apart(space):
             blocks = label_blocks(X.shape[0], X.shape[1], Y.shape[1], n_workers)
             space = one_thread(space) if n_workers > 1 else space
@@ -118,7 +118,7 @@ class LocalCorrelationClassifier(CallbackSupportMixin, SpaceMachine):
         return Plan(
             Coding(self.n_codes, self.beta, self._regressor(space), self.random_state),
             self._folds(Y),
-            self.C,
+            self.C_,
             self.class_weight,
             (0, 1) if self._multilabel else self.classes_,
             function,

@@ -11,7 +11,8 @@ from mlspl._limits import Cost, FitSize
 from mlspl.models._base import MultiLabelClassifier
 from mlspl.models._calibrated import OutOfFoldProbabilitiesMixin
 from mlspl.models._class_weight import class_costs
-from mlspl.spaces import Gram, LinearModel, Model, Space, SpaceChoice, choose_space
+from mlspl.models._cost_choice import choose_C
+from mlspl.spaces import Gram, Linear, LinearModel, Model, Nystroem, Space, SpaceChoice, choose_space
 
 __all__ = ["Machine", "SpaceMachine", "smaller_spaces", "tell_space"]
 
@@ -96,10 +97,12 @@ class Machine(OutOfFoldProbabilitiesMixin, MultiLabelClassifier):
 class SpaceMachine(Machine):
     """Base of the machines with ``space``, ``loss``, ``n_landmarks`` and ``random_state`` besides.
 
-    A subclass's ``_fit`` takes its space from ``_take_space``, which says in ``space_`` which it is and why.
+    A subclass's ``_fit`` takes its space from ``_take_space``, which says in ``space_`` which it is and why,
+    and in ``C_`` at what cost. ``_gram_C`` is what the C of "auto" is on a kernel matrix.
     """
 
-    _contents = {"space_": "text"}
+    _contents = {"space_": "text", "C_": "float"}
+    _gram_C = 1.0
     _float_types = [np.float64, np.float32]
 
     def _choose_space(self, size) -> SpaceChoice:
@@ -108,9 +111,15 @@ class SpaceMachine(Machine):
     def _smaller_settings(self):
         return {} if self.kernel == "precomputed" else smaller_spaces(self)
 
-    def _take_space(self, X, Y) -> Space:
+    def _take_space(self, X, Y, label_weight) -> Space:
         choice = self._choose_space(FitSize.of(X, Y))
         self.space_ = tell_space(self, choice)
+        if self.C != "auto":
+            self.C_ = self.C
+        elif isinstance(choice.space, Linear | Nystroem):
+            self.C_ = choose_C(choice.space, X, Y, label_weight, self._class_costs)
+        else:
+            self.C_ = self._gram_C
         return choice.space
 
     @property

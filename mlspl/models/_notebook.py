@@ -73,6 +73,8 @@ def describe_fit(estimator: Any) -> dict[str, str]:
     }
     if getattr(estimator, "space_", None):
         said["space"] = estimator.space_
+    if hasattr(estimator, "C_"):
+        said["C"] = f"{estimator.C_:.3g}"
     if hasattr(estimator, "members_"):
         best = estimator.members_[0]
         families = ", ".join(dict.fromkeys(member["family"] for member in estimator.members_))

@@ -90,7 +90,7 @@ def check_parameters(estimator) -> None:
     """Refuse the first parameter that is none, by name, with what to give instead."""
     for name, default in _defaults(estimator.__class__).items():
         value = getattr(estimator, name)
-        if value is None and default is None:
+        if value is default or (isinstance(default, str) and isinstance(value, str) and value == default):
             continue
         if name in _SEVERAL and isinstance(value, list | tuple | np.ndarray):
             rule = _SEVERAL[name]
@@ -100,4 +100,6 @@ def check_parameters(estimator) -> None:
             if wrong:
                 raise UserError(f"{name} has {wrong[0]!r} in it; give {rule.words} each.")
         elif name in _RULES and not _RULES[name].holds(value):
-            raise UserError(f"{name} is {value!r}; give {_RULES[name].words}.")
+            words = _RULES[name].words
+            named = f"{default!r}, or " if isinstance(default, str) and repr(default) not in words else ""
+            raise UserError(f"{name} is {value!r}; give {named}{words}.")

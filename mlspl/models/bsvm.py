@@ -20,8 +20,9 @@ class BSVMClassifier(SpaceMachine):
 
     Parameters
     ----------
-    C : float, default=1.0
-        Cost of a unit of loss.
+    C : "auto" or float, default="auto"
+        Cost of a unit of loss. "auto" is 1 on a kernel matrix; elsewhere that of the least loss of rows held
+        out, of a sample.
     kernel : {"rbf", "linear", "poly", "precomputed"} or callable, default="rbf"
         The kernel. Features should be scaled: on the scene data set the Hamming loss is .089 with z-scores
         and .155 with features between 0 and 1.
@@ -55,6 +56,8 @@ class BSVMClassifier(SpaceMachine):
     ----------
     space_ : str
         Which space was taken, and why.
+    C_ : float
+        The cost of a unit of loss.
     coef_ : array (n_labels, n_features)
         The weights, in a linear space.
     dual_coef_ : array (n_labels, n_support)
@@ -81,7 +84,7 @@ class BSVMClassifier(SpaceMachine):
 
     def __init__(
         self,
-        C=1.0,
+        C="auto",
         kernel="rbf",
         gamma="auto",
         degree=3,
@@ -114,7 +117,7 @@ class BSVMClassifier(SpaceMachine):
     def _fit(self, X, Y, label_weight):
         if self.criterion not in ("P", "T"):
             raise ValueError(f"criterion is {self.criterion!r}; give 'P' or 'T'.")
-        space = self._take_space(X, Y)
+        space = self._take_space(X, Y, label_weight)
         rows = space.place(X)
         if isinstance(space, Linear):
             solved = solve_label_blocks(space, X, Y, label_weight, self._weigh)
@@ -125,7 +128,7 @@ class BSVMClassifier(SpaceMachine):
         self._prepare_calibration(X, Y, label_weight)
 
     def _weigh(self, Y, label_weight):
-        return self.C * self._class_costs(Y, label_weight)
+        return self.C_ * self._class_costs(Y, label_weight)
 
     def _cost(self, size):
         """In a linear space, tables for a block of labels at a time."""

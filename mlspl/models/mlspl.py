@@ -38,8 +38,9 @@ class MLSPLClassifier(LocalCorrelationClassifier):
         What the classifiers see of the codes in training.
     n_folds : int, default=3
         Folds of the cross-fitting.
-    C : float, default=1.0
-        1/(2α) of the paper.
+    C : "auto" or float, default="auto"
+        1/(2α) of the paper. "auto" is 1 on a kernel matrix; elsewhere that of the least loss of rows held
+        out, of a sample, by machines without codes.
     beta : float, default=100.0
         Weight of the distance between label vectors and prototypes.
     regressor : {"ridge", "svr"} or CodeRegressor, default="ridge"
@@ -80,6 +81,8 @@ class MLSPLClassifier(LocalCorrelationClassifier):
     ----------
     space_ : str
         Which space was taken, and why.
+    C_ : float
+        The C that was used.
     calibration_ : Calibration or None
         What puts the scores of all labels on one scale, fitted to the out-of-fold scores that cross-fitted
         codes come with: log-odds by Platt's sigmoids, or nothing, if these rank the labels of held-out rows
@@ -128,7 +131,7 @@ class MLSPLClassifier(LocalCorrelationClassifier):
         n_codes=15,
         codes="cross-fit",
         n_folds=3,
-        C=1.0,
+        C="auto",
         beta=100.0,
         regressor="ridge",
         kernel="rbf",

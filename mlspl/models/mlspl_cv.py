@@ -67,7 +67,8 @@ class MLSPLClassifierCV(CallbackSupportMixin, DecisionMixin, MultiLabelClassifie
         Groups whose quantiles are taken, by default "class" and "negatives"; see
         :class:`mlspl.pacing.QuantilePace`.
     C : sequence of float, optional
-        Costs of the kernel machines to try, by default from .125 to 8.
+        Costs of the kernel machines to try, by default from .125 to 8; in a linear space from .125 to 8 over
+        the mean squared length of a row.
     gamma_factors : sequence of float, optional
         Multiples of the "scale" rule to try as γ of the RBF kernel, by default .25, .5 and 1.
     class_weights : sequence of float, default=(0.5,)
@@ -258,7 +259,7 @@ class MLSPLClassifierCV(CallbackSupportMixin, DecisionMixin, MultiLabelClassifie
         self.criterion_ = criterion.name
         given = self._given()
         folds = split_rows(Y, given["cv"], self.random_state)
-        families = self._make_families(given, FitSize.of(X, Y))
+        families = self._make_families(given, X, FitSize.of(X, Y))
         with fit_progress(self, sum(family.n_reports for family in families), X, Y) as report:
             found, self.stop_reason_ = search_families(families, X, Y, label_weight, folds, report)
         truth = known_labels(Y, label_weight)
@@ -311,7 +312,7 @@ class MLSPLClassifierCV(CallbackSupportMixin, DecisionMixin, MultiLabelClassifie
             raise UserError(f"families is {self.families!r}; give some of {names}, in a tuple.")
         return given
 
-    def _make_families(self, given, size) -> list[Family]:
+    def _make_families(self, given, X, size) -> list[Family]:
         points = list_points(self.pace_functions, given["per"], given["quantiles"])
         self.space_ = None
         made: list[Family] = []
@@ -325,7 +326,9 @@ class MLSPLClassifierCV(CallbackSupportMixin, DecisionMixin, MultiLabelClassifie
             choice = self._choose_space(name, size)
             if name == "kernel":
                 self.space_ = tell_space(self, choice)
-            settings = [Setting(*setting) for setting in product(given["C"], self.class_weights)]
+            unit = choice.space.unit_cost(X) if self.C is None else 1.0
+            costs = [unit * C for C in given["C"]]
+            settings = [Setting(*setting) for setting in product(costs, self.class_weights)]
             coding = Coding(self.n_codes, regressor=self.regressor, random_state=self.random_state)
             made.append(
                 KernelFamily(

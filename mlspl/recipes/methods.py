@@ -183,7 +183,7 @@ _FOREST_GRID: dict[str, list] = {
     "min_samples_leaf": [1, 2, 3, 5, 8],
 }
 _LOGISTIC_GRID: dict[str, list] = {"C": [0.003, 0.03, 0.3, 3.0, 30.0], "class_weight": [None, 0.25, 0.5, 1.0]}
-_MLSPL = {"C": 1.0, "gamma": "scale", "class_weight": 0.5, "regressor": "ridge"}
+_MLSPL = {"C": "auto", "gamma": "scale", "class_weight": 0.5, "regressor": "ridge"}
 _PUBLISHED = {"pace_function": "sigmoid", "pace": 1e-2, "growth": 1.3, "max_steps": 20}
 
 
@@ -199,11 +199,11 @@ def _logistic(C: float = 0.03, **parameters: Any) -> models.BSVMClassifier:
 METHODS: Mapping[str, Method] = {
     method.name: method
     for method in (
-        Method("bsvm", "BSVM", models.BSVMClassifier, {"C": 1.0, "gamma": "auto"}, _SVM_GRID),
+        Method("bsvm", "BSVM", models.BSVMClassifier, {"C": "auto", "gamma": "auto"}, _SVM_GRID),
         Method("ml-knn", "ML-kNN", models.MLkNNClassifier, {"k": 10}, _NEIGHBOUR_GRID),
         Method("tram", "TRAM", models.TRAMClassifier, {"k": 10}, _NEIGHBOUR_GRID),
         Method("ranksvm", "RankSVM", models.RankSVMClassifier, {"C": 1.0, "gamma": "auto"}, _SVM_GRID),
-        Method("ml-loc", "ML-LOC", models.MLLOCClassifier, {"C": 0.5, "gamma": "auto"}, _LOCAL_GRID),
+        Method("ml-loc", "ML-LOC", models.MLLOCClassifier, {"C": "auto", "gamma": "auto"}, _LOCAL_GRID),
         Method(
             "mlspl-published", "MLSPL (paper)", models.MLSPLClassifier.as_published, _PUBLISHED, _PACE_GRID
         ),

@@ -140,6 +140,10 @@ class Space(ABC):
     def place(self, X) -> Rows:
         """The rows X, an array or CSR matrix (n, d), in this space."""
 
+    def unit_cost(self, X) -> float:
+        """The C with which the rows X are regularised as those of a kernel of diagonal 1 are with C = 1."""
+        return 1.0
+
     @abstractmethod
     def cost(self, size: FitSize, copies: float = 0.0) -> Cost:
         """Memory and time of fitting a machine per label, with so many `copies` of the rows beside them."""

@@ -54,6 +54,13 @@ class Linear(Space):
         """The rows X, used as they are."""
         return LinearRows(self, X)
 
+    def unit_cost(self, X) -> float:
+        """One over the mean squared length of a row."""
+        values = X.data if sparse.issparse(X) else X
+        blocks = gen_batches(max(len(values), 1), _BLOCK_ROWS)
+        total = sum(float(np.square(values[block], dtype=np.float64).sum()) for block in blocks)
+        return X.shape[0] / total if total > 0 else 1.0
+
     def cost(self, size, copies=0.0) -> Cost:
         """Weights and scores of all labels, and a dozen numbers a row for each label that is being solved."""
         at_work = 8 * max(self.n_threads, 1)

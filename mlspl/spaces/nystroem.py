@@ -21,6 +21,7 @@ _FLAT = 1e-7
 _BLOCK_ROWS = 4096
 _MOST_LANDMARKS = 2000
 _SAMPLE_PER_LANDMARK = 20
+_DIAGONAL_ROWS = 500
 
 
 @dataclass(frozen=True)
@@ -76,10 +77,15 @@ class Nystroem(Space):
         if self.kernel == "precomputed":
             raise UserError("A precomputed kernel has no rows to take landmarks from; use space='gram'.")
         numbers = self._choose_landmarks(X)
-        gamma = resolve_gamma(self.gamma, X) if self.kernel in ("rbf", "poly") else None
-        kernel = {"kernel": self.kernel, "gamma": gamma, "degree": self.degree, "coef0": self.coef0}
-        chart = _Chart(numbers, X[numbers], kernel)
-        return NystroemRows(self, X, chart)
+        return NystroemRows(self, X, _Chart(numbers, X[numbers], self._kernel(X)))
+
+    def unit_cost(self, X) -> float:
+        """1 for the RBF kernel; for others one over the mean of k(x, x), of some of the rows."""
+        if self.kernel == "rbf":
+            return 1.0
+        some = X[np.unique(np.linspace(0, X.shape[0] - 1, _DIAGONAL_ROWS).astype(int))]
+        mean = float(np.mean(np.diag(kernel_matrix(some, some, **self._kernel(X)))))
+        return 1.0 / mean if mean > 0 else 1.0
 
     def cost(self, size, copies=0.0) -> Cost:
         """The map, the square root of the landmarks' kernel, and what linear machines on the map take."""
@@ -87,6 +93,10 @@ class Nystroem(Space):
         mapped = size._replace(features=m, values=size.rows * m)
         machines = self._linear().cost(mapped)
         return Cost(4 * size.rows * m + 32 * m**2 + machines.bytes, machines.seconds)
+
+    def _kernel(self, X) -> dict[str, Any]:
+        gamma = resolve_gamma(self.gamma, X) if self.kernel in ("rbf", "poly") else None
+        return {"kernel": self.kernel, "gamma": gamma, "degree": self.degree, "coef0": self.coef0}
 
     def _linear(self) -> Linear:
         return Linear(self.loss, self.tol, self.n_threads)

@@ -77,5 +77,12 @@ def test_so_is_one_of_several_values(name, values, message):
         mlspl.MLSPLClassifierCV(**{name: values}).fit(X, Y)
 
 
+def test_the_word_for_a_default_is_said():
+    with pytest.raises(UserError, match="C is -1; give 'auto', or a positive, finite number"):
+        mlspl.BSVMClassifier(C=-1).fit(X, Y)
+    with pytest.raises(UserError, match="C is 'auto'; give a positive, finite number"):
+        mlspl.RankSVMClassifier(C="auto").fit(X, Y)
+
+
 def test_numpy_numbers_are_numbers():
     mlspl.MLkNNClassifier(k=np.int64(3), s=np.float32(1.0)).fit(X, Y)
