@@ -13,7 +13,6 @@ from mlspl._limits import FLOAT, Cost
 from mlspl.errors import UserError
 from mlspl.models._base import MultiLabelClassifier
 from mlspl.models._neighbours import StableNeighbours
-from mlspl.models._sure_gain import is_sure_gain, mixed_rows, row_precisions
 
 __all__ = ["TRAMClassifier"]
 
@@ -184,16 +183,25 @@ def _choose_prior_weight(X, shares, Y, k, n_jobs):
     Each row is seen from its labelled neighbours. Average precision judges, on rows that have both present
     and absent labels; of many rows every so-manieth.
     """
-    mixed = np.flatnonzero(mixed_rows(Y))
+    mixed = np.flatnonzero(Y.any(axis=1) & ~Y.all(axis=1))
     rows = mixed[:: max(1, -(-len(mixed) // _JUDGED_ROWS))]
     if not len(rows):
         return 0.0
     W = _edges(X, k, n_jobs, rows)
     seen = np.round(_ratio(W @ shares, np.broadcast_to(W.sum(axis=1)[:, None], Y[rows].shape)), _DECIMALS)
     prior = shares.mean(axis=0)
-    precision = np.array([row_precisions(Y[rows], (1 - w) * seen + w * prior) for w in _PRIOR_WEIGHTS])
+    precision = np.array([_row_precisions(Y[rows], (1 - w) * seen + w * prior) for w in _PRIOR_WEIGHTS])
     best = precision.mean(axis=1).round(_DECIMALS).argmax()
-    return float(_PRIOR_WEIGHTS[best]) if is_sure_gain(precision[best] - precision[0]) else 0.0
+    gain = precision[best] - precision[0]
+    is_sure = len(gain) > 1 and gain.mean() > 2 * gain.std(ddof=1) / np.sqrt(len(gain))
+    return float(_PRIOR_WEIGHTS[best]) if is_sure else 0.0
+
+
+def _row_precisions(Y, scores):
+    """Average precision of every row."""
+    ranked = np.take_along_axis(Y, np.argsort(-scores, axis=1, kind="stable"), axis=1)
+    precision = np.cumsum(ranked, axis=1) / np.arange(1, Y.shape[1] + 1)
+    return np.round((precision * ranked).sum(axis=1) / ranked.sum(axis=1), _DECIMALS)
 
 
 def _edges(X, k, n_jobs, rows=None):

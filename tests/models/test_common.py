@@ -54,16 +54,3 @@ def test_what_an_unknown_pair_might_have_been_does_not_matter(name):
 def test_bad_weights_are_refused_with_a_sentence(name, weight, sentence):
     with pytest.raises(ValueError, match=sentence):
         clone(ESTIMATORS[name]).fit(X, Y, label_weight=weight)
-
-
-@every_estimator
-def test_unknown_labels_are_left_out_of_the_score(name):
-    """Subset accuracy: a row is right if all that is known of it is."""
-    model = fitted(name, X, Y)
-    predicted = model.predict(X)
-    assert model.score(X, Y) == (predicted == Y).all(axis=1).mean()
-    hidden = np.where(np.arange(Y.size).reshape(Y.shape) % 3 == 0, np.nan, Y)
-    expected = ((predicted == Y) | np.isnan(hidden)).all(axis=1).mean()
-    assert model.score(X, hidden) == expected
-    with pytest.raises(ValueError, match="y has shape"):
-        model.score(X, Y[:-1])
