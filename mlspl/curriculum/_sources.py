@@ -14,7 +14,7 @@ from sklearn.utils import get_tags
 from mlspl.errors import UserError
 from mlspl.model_selection import IterativeStratification, PlattCalibration, out_of_fold_scores
 from mlspl.models import BSVMClassifier, SelfPacedForestClassifier
-from mlspl.pacing import Trace
+from mlspl.pacing import QuantilePace, Trace
 
 __all__ = ["Source", "combine", "consult", "suited_models"]
 
@@ -46,7 +46,11 @@ def suited_models(X, n_labels: int, n_jobs=None, random_state=None) -> dict[str,
         machine = BSVMClassifier(n_jobs=n_jobs, random_state=random_state)
         models = {"kernel": make_pipeline(StandardScaler(), machine)}
     if X.shape[0] * n_labels <= MOST_FOREST_PAIRS:
-        models["forest"] = SelfPacedForestClassifier(n_jobs=n_jobs, random_state=random_state)
+        # Slower than by default: what enters late is what an audit looks for.
+        slow = QuantilePace(0.7, 0.7, 1, per="class")
+        models["forest"] = SelfPacedForestClassifier(
+            schedule=slow, max_features="sqrt", n_jobs=n_jobs, random_state=random_state
+        )
     return models
 
 

@@ -18,6 +18,7 @@ __all__ = [
     "Grown",
     "TreeRows",
     "as_floats",
+    "count_tried",
     "flatten_tree",
     "grow_forests",
     "make_tree",
@@ -91,8 +92,15 @@ def as_floats(X, units=None):
     return X
 
 
+def count_tried(n_features: int) -> int:
+    """How many features trees look at for each cut: √d, or a tenth of them, for of many most say nothing."""
+    return max(int(np.sqrt(n_features)), n_features // 10, 1)
+
+
 def make_tree(forest, min_samples_leaf, max_features, n_features):
     """What every tree is like; scikit-learn refuses what it cannot be."""
+    if isinstance(max_features, str) and max_features == "auto":
+        max_features = count_tried(n_features)
     tree = _TREES[forest](min_samples_leaf=min_samples_leaf, max_features=max_features)
     return tree.fit(np.zeros((2, n_features)), [0, 1])
 

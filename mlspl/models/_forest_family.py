@@ -7,7 +7,7 @@ from scipy.special import logit
 from sklearn.utils import check_random_state
 
 from mlspl.models._families import Candidate, Learned, Visit, log_losses
-from mlspl.models._forest import Bags, TreeRows, as_floats, make_tree, measure_units
+from mlspl.models._forest import Bags, TreeRows, as_floats, count_tried, make_tree, measure_units
 from mlspl.models._forest_learner import ForestLearner
 from mlspl.models._label_forests import ChainedForests, LabelForests, forest_probabilities, see_labels
 from mlspl.models._pace_path import UNPACED, PathPoint, walk_points
@@ -165,9 +165,8 @@ class ForestFamily:
 
 
 def _place(X, leaf, n_features) -> TreeRows:
-    """Rows for trees that look at √d features for each cut, or a tenth of them: of many, most say nothing."""
-    n_tried = max(int(np.sqrt(n_features)), n_features // 10, 1)
-    return TreeRows(X, make_tree("extra-trees", leaf, n_tried, X.shape[1]))
+    """Rows for trees that look at as many columns for each cut as if there were these features alone."""
+    return TreeRows(X, make_tree("extra-trees", leaf, count_tried(n_features), X.shape[1]))
 
 
 def _share_trees(n_trees, points) -> dict[PathPoint, int]:

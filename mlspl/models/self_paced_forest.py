@@ -31,13 +31,13 @@ class SelfPacedForestClassifier(CallbackSupportMixin, MultiLabelClassifier):
     pace_function : str, SelfPacedFunction or None, default="gaussian"
         The self-paced function; None grows the plain forest.
     schedule : schedule of :mod:`mlspl.pacing`, optional
-        How the pace grows. By default one step, to the .7 quantile of the losses of each label and class.
+        How the pace grows. By default one step, to the .9 quantile of the losses of each label and class.
     forest : {"extra-trees", "random-forest"}, default="extra-trees"
         Extremely randomised trees, which cut at random, or trees that look for the best cut.
     min_samples_leaf : int or float, default=2
         Smallest number (or share) of rows in a leaf.
-    max_features : {"sqrt", "log2"}, int, float or None, default="sqrt"
-        Features looked at for each cut.
+    max_features : {"auto", "sqrt", "log2"}, int, float or None, default="auto"
+        Features looked at for each cut; "auto": their root, or a tenth of them where that is more.
     n_jobs : int, optional
         Threads over labels and trees. The result does not depend on it.
     random_state : int, RandomState or None, default=None
@@ -106,7 +106,7 @@ class SelfPacedForestClassifier(CallbackSupportMixin, MultiLabelClassifier):
         schedule=None,
         forest="extra-trees",
         min_samples_leaf=2,
-        max_features="sqrt",
+        max_features="auto",
         n_jobs=None,
         random_state=None,
         verbose=0,
@@ -125,7 +125,7 @@ class SelfPacedForestClassifier(CallbackSupportMixin, MultiLabelClassifier):
 
     def _fit(self, X, Y, label_weight):
         function = None if self.pace_function is None else pacing.get(self.pace_function)
-        schedule = self.schedule or pacing.QuantilePace(0.7, 0.7, 1, per="class")
+        schedule = self.schedule or pacing.QuantilePace(0.9, 0.9, 1, per="class")
         targets = () if function is None else schedule
         prior = np.ones(Y.shape) if label_weight is None else label_weight
         units = measure_units(X)
