@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: run test test-core test-oldest test-newest lint bench reproduce study benchmark benchmark-page audits fuzz docs clean
+.PHONY: run test test-core test-wheel test-oldest test-newest lint bench reproduce study benchmark benchmark-page audits fuzz docs clean
 
 # The paper's methods, the published algorithm among them, and ours beside it.
 RUN := bsvm,ml-knn,tram,ranksvm,ml-loc,mlspl-published,mlspl-cv
@@ -20,6 +20,14 @@ CORE := tests/solvers tests/correlation tests/metrics/test_criteria.py tests/mod
 	tests/cli/test_cli_fit.py tests/cli/test_cli_predict.py tests/test_dependencies.py tests/test_rounding.py tests/test_same_numbers.py
 test-core: .venv/installed-dev
 	$(BIN)/python -m pytest -n auto $(CORE)
+
+# What README and the guides say, typed by somebody who has installed the wheel, without the checkout; outputs compared.
+test-wheel: .venv/installed-dev
+	rm -rf .venv-wheel
+	$(BIN)/python -m build --wheel --no-isolation --outdir .venv-wheel/dist .
+	$(PYTHON) -m venv .venv-wheel
+	.venv-wheel/bin/python -m pip --disable-pip-version-check install --quiet "$$(ls .venv-wheel/dist/*.whl)[symbolic]"
+	MLSPL_INSTALLED="$(CURDIR)/.venv-wheel/bin" $(BIN)/python -m pytest -n auto --dist loadfile tests/test_documents.py
 
 # The oldest dependencies that are allowed (Python 3.11), and the newest there are, each in an environment of its own. First
 # the wheel runs there, outside of the checkout.
@@ -79,7 +87,7 @@ docs: .venv/installed-docs
 	$(BIN)/python -m sphinx --fail-on-warning -b html docs docs/_build/html
 
 clean:
-	rm -rf .venv .venv-oldest .venv-newest results docs/_build docs/generated docs/auto_examples
+	rm -rf .venv .venv-oldest .venv-newest .venv-wheel results docs/_build docs/generated docs/auto_examples
 
 .venv/installed: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
