@@ -16,9 +16,9 @@ __all__ = ["pool"]
 
 # How alike the rates of labels may be: as if this many pairs had been looked at by the common annotator.
 STRENGTHS = (10.0, 30.0, 100.0, 300.0, 1000.0)
-# A priori the common rates fall off as e^(−rate/.1): published test sets have some 3 % wrong labels, few
+# A priori the common rates fall off as e^(−rate/.2): published test sets have some 3 % wrong labels, few
 # above 10 % (Northcutt, Athalye & Mueller 2021), and a rate must be seen in the data to be believed.
-SCALE = 0.1
+SCALE = 0.2
 # The mean of a Beta distribution cannot be 0.
 LEAST = 0.002
 
@@ -43,11 +43,15 @@ def _hierarchy():
     width = np.diff(edges)
     mean = np.maximum(rates, LEAST)[:, None]
     at_false, at_lost = np.searchsorted(rates, FALSE), np.searchsorted(rates, LOST)
-    priors, weights = [], []
+    # Four kinds of errors, each as likely as the others: labels are overlooked, or given too freely, or
+    # mistaken as often either way, or all of that.
+    larger = width[np.maximum(at_false, at_lost)] * np.exp(-np.maximum(FALSE, LOST) / SCALE)
+    kinds = [np.where(kind, larger, 0.0) for kind in (FALSE == 0, LOST == 0, FALSE == LOST)]
+    kinds.append(width[at_false] * width[at_lost] * np.exp(-(FALSE + LOST) / SCALE))
+    weight = np.mean([kind / kind.sum() for kind in kinds], axis=0)
+    priors = []
     for strength in STRENGTHS:
         mass = np.diff(betainc(strength * mean, strength * (1 - mean), edges), axis=1)
         prior = mass[np.ix_(at_false, at_false)] * mass[np.ix_(at_lost, at_lost)] + 1e-12
         priors.append(prior / prior.sum(axis=1, keepdims=True))
-        weights.append(width[at_false] * width[at_lost] * np.exp(-(FALSE + LOST) / SCALE))
-    weight = np.concatenate(weights)
-    return np.concatenate(priors), weight / weight.sum()
+    return np.concatenate(priors), np.tile(weight / len(STRENGTHS), len(STRENGTHS))

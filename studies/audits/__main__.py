@@ -1,10 +1,11 @@
 """Run the benchmark of audits and write its page: ``python -m studies.audits results/audits docs/audits.md``.
 
-Settings that are already in the folder are not run again; ``--page`` only writes the page of those that are.
+What the models say of a setting is kept in the folder, and what was scored; neither is done again.
+``--score`` scores all that the models have said once more (after a change of `label_issues`), ``--page`` only
+writes the page of what was scored.
 """
 
 import sys
-import time
 from collections.abc import Sequence
 from itertools import product
 from pathlib import Path
@@ -40,14 +41,38 @@ def main(arguments: Sequence[str]) -> None:
         with Progress() as bar:
             task = bar.add_task("audits", total=len(settings))
             for seed, noise, name in settings:
-                path = folder / f"{name}-{noise.replace(' ', '')}-{seed}.csv"
-                if not path.exists():
-                    run_setting(name, noise, seed, folder).to_csv(path, index=False)
+                said = folder / f"{name}-{noise.replace(' ', '')}-{seed}.npz"
+                scored = said.with_suffix(".csv")
+                if "--score" not in arguments and not said.exists() and not scored.exists():
+                    np.savez_compressed(said, **ask_models(name, noise, seed))
+                if said.exists() and ("--score" in arguments or not scored.exists()):
+                    score_setting(name, noise, seed, np.load(said), folder).to_csv(scored, index=False)
                 bar.advance(task)
     results = [pd.read_csv(path) for path in sorted(folder.glob("*-*-*.csv"))]
     if not results:
         raise UserError(f"There are no results in {folder}: run without --page first.")
     write_page(pd.concat(results, ignore_index=True), folder, page, len(settings))
+
+
+def load(name: str, noise: str, seed: int):
+    """Return the data set, its labels (n, L) as published and with planted errors, and where these are."""
+    data = load_dataset(name)
+    given: Any = data.Y
+    true = (given.toarray() if sparse.issparse(given) else given).astype(int)
+    return data, true, *plant(true, noise, seed)
+
+
+def ask_models(name: str, noise: str, seed: int) -> dict[str, np.ndarray]:
+    """What the audit's models, the two logistic regressions and the neighbours say of every pair."""
+    data, _, Y, _ = load(name, noise, seed)
+    outside, inside = fit_logistic(data.X, Y, seed)
+    found = curriculum.audit(data.X, Y, n_jobs=2, random_state=seed)
+    return {
+        "audit": found.probabilities,
+        "outside": outside,
+        "inside": inside,
+        "neighbours": disagree_neighbours(data.X, Y),
+    }
 
 
 def plant(Y, noise: str, seed: int):
@@ -63,41 +88,38 @@ def plant(Y, noise: str, seed: int):
     return noisy, noisy != Y
 
 
-def run_setting(name: str, noise: str, seed: int, folder: Path) -> pd.DataFrame:
+def score_setting(name: str, noise: str, seed: int, said, folder: Path) -> pd.DataFrame:
     """A row per method: what it finds of the errors planted in one data set."""
-    data = load_dataset(name)
-    given: Any = data.Y
-    true = (given.toarray() if sparse.issparse(given) else given).astype(int)
-    Y, wrong = plant(true, noise, seed)
-    start = time.perf_counter()
-    names = pd.DataFrame(Y, columns=data.label_names)
-    found = curriculum.audit(data.X, names, n_jobs=2, random_state=seed)
-    seconds = time.perf_counter() - start
+    data, true, Y, wrong = load(name, noise, seed)
     if noise == "none":
-        found.issues.head(20).assign(dataset=name).to_csv(folder / f"strongest-{name}.csv", index=False)
-    outside, inside = fit_logistic(data.X, Y, seed)
-    alone = curriculum.label_issues(Y, found.probabilities, relations=False)
+        names = pd.DataFrame(Y, columns=data.label_names)
+        strongest = curriculum.audit(data.X, names, n_jobs=2, random_state=seed).issues.head(20)
+        strongest.assign(dataset=name).to_csv(folder / f"strongest-{name}.csv", index=False)
+    probabilities, outside, inside = said["audit"], said["outside"], said["inside"]
+    # As `audit` does it of these probabilities.
+    suspicion = curriculum.label_issues(Y, probabilities)
+    ours = curriculum.noise_rates(Y, probabilities)
     rates = {
-        "audit": (found.noise_rates["lost"].to_numpy(), found.noise_rates["false"].to_numpy()),
+        "audit": (ours["lost"].to_numpy(), ours["false"].to_numpy()),
         "cleanlab": confident_rates(Y, outside),
-        "cleanlab, our probabilities": confident_rates(Y, found.probabilities),
+        "cleanlab, our probabilities": confident_rates(Y, probabilities),
     }
     scores = {
-        "audit": found.suspicion,
-        "audit, labels alone": alone,
+        "audit": suspicion,
+        "audit, labels alone": curriculum.label_issues(Y, probabilities, relations=False),
         "cleanlab": rank_by_cleanlab(Y, outside),
-        "cleanlab, our probabilities": rank_by_cleanlab(Y, found.probabilities),
+        "cleanlab, our probabilities": rank_by_cleanlab(Y, probabilities),
         "cleanlab's probabilities, ours": curriculum.label_issues(Y, outside),
         "small loss": rank_by_cleanlab(Y, inside),
-        "neighbours": disagree_neighbours(data.X, Y),
+        "neighbours": said["neighbours"],
     }
     rows = []
     for method, score in scores.items():
         row = {"dataset": name, "noise": noise, "seed": seed, "method": method, "pairs": Y.size}
         rows.append(row | score_ranking(wrong, score) | score_rates(true, wrong, rates.get(method)))
-    sure = found.suspicion >= SURE
-    rows[0] |= {"sure": int(sure.sum()), "sure_right": int(wrong[sure].sum()), "seconds": seconds}
-    rows[0] |= {"expected": found.expected_errors, "planted": int(wrong.sum())}
+    sure = suspicion >= SURE
+    rows[0] |= {"sure": int(sure.sum()), "sure_right": int(wrong[sure].sum())}
+    rows[0] |= {"expected": float(suspicion.sum()), "planted": int(wrong.sum())}
     return pd.DataFrame(rows)
 
 
@@ -126,7 +148,7 @@ def score_rates(true, wrong, rates) -> dict[str, float]:
 
 if __name__ == "__main__":
     if len(sys.argv) < 3:
-        sys.exit("usage: python -m studies.audits FOLDER PAGE.md [--page]")
+        sys.exit("usage: python -m studies.audits FOLDER PAGE.md [--score | --page]")
     try:
         main(sys.argv[1:])
     except (UserError, OSError) as error:

@@ -8,19 +8,19 @@ from scipy.special import expit
 from scipy.stats import beta
 
 
-def best_likelihood(z, given, false, lost, ridge):
-    """How well rates explain a label: the best of false + (1 − false − lost) σ(a z + b), and π's prior."""
+def best_curve(z, given, false, lost, mean, spread, ridge):
+    """The log-likelihood of the best curve false + (1 − false − lost) σ(a z + b), and its share of 1."""
 
     def loss(parameters):
         a, b = np.exp(parameters[0]), parameters[1]
         p = np.clip(false + (1 - false - lost) * expit(a * z + b), 1e-12, 1 - 1e-12)
-        return -np.sum(given * np.log(p) + (1 - given) * np.log(1 - p)) + ridge * (a * a + b * b) / 2
+        prior = ((parameters[0] - mean) / spread) ** 2 / 2 + ridge * b * b / 2
+        return -np.sum(given * np.log(p) + (1 - given) * np.log(1 - p)) + prior
 
     starts = [(0.0, -1.0), (1.0, 0.0), (1.0, -3.0)]
     fits = [minimize(loss, start, method="Nelder-Mead", options={"xatol": 1e-7}) for start in starts]
     best = min(fits, key=lambda fit: fit.fun)
-    true = (expit(np.exp(best.x[0]) * z + best.x[1]).sum() + 0.5) / (len(z) + 1)
-    return -best.fun - np.log(true * (1 - true))
+    return -best.fun, (expit(np.exp(best.x[0]) * z + best.x[1]).sum() + 0.5) / (len(z) + 1)
 
 
 def pool(likelihood, false, lost, rates, strengths, scale, least):
@@ -33,14 +33,23 @@ def pool(likelihood, false, lost, rates, strengths, scale, least):
         cumulated = beta.cdf(edges, strength * mean, strength * (1 - mean))
         return dict(zip(rates, np.diff(cumulated), strict=True))
 
+    def fall(*means):
+        return np.prod([width[mean] for mean in means]) * np.exp(-sum(means) / scale)
+
+    both = list(zip(false, lost, strict=True))
+    one = sum(fall(rate) for rate in rates)
+    same = sum(fall(f) for f, r in both if f == r)
+    all_pairs = sum(fall(f, r) for f, r in both)
     total, posterior = 0.0, np.zeros_like(likelihood)
     likely = np.exp(likelihood - likelihood.max(axis=1, keepdims=True))
-    for strength, (f, r) in product(strengths, zip(false, lost, strict=True)):
+    for strength, (f, r) in product(strengths, both):
         of_false, of_lost = mass(f, strength), mass(r, strength)
         prior = np.array([of_false[x] * of_lost[y] for x, y in zip(false, lost, strict=True)]) + 1e-12
         prior /= prior.sum()
         joint = prior * likely
-        weight = width[f] * width[r] * np.exp(-(f + r) / scale) * np.prod(joint.sum(axis=1))
+        kinds = fall(f, r) / all_pairs + (f == r) * fall(f) / same
+        kinds += (f == 0) * fall(r) / one + (r == 0) * fall(f) / one
+        weight = kinds * np.prod(joint.sum(axis=1))
         posterior += weight * joint / joint.sum(axis=1, keepdims=True)
         total += weight
     return posterior / total
