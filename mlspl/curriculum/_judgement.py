@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
+from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
 from mlspl._validation import check_labels_beside, check_scores, row_blocks
@@ -30,6 +31,8 @@ SKEW_SPREAD = 0.3
 # about the rates. So the likelihood of n rows counts as that of some √(200 n): a power posterior, as for any
 # model known to be wrong (Miller & Dunson 2019).
 TRUSTED_ROWS = 200
+# What is left to gain where a fit of a curve stops, in a log-likelihood that counts.
+TOLERANCE = 1e-3
 
 
 @dataclass(frozen=True)
@@ -55,13 +58,13 @@ class Judgement:
         return wrong
 
 
-def judge(Y, probabilities, relations: bool = True) -> Judgement:
+def judge(Y, probabilities, relations: bool = True, n_jobs=None) -> Judgement:
     """Count, fit, pool and look up."""
     labels = check_labels_beside(Y, probabilities, "probabilities")
     given = label_codes(labels)
     z = log_odds(probabilities, given.shape)
     names = labels.names or [str(c) for c in getattr(probabilities, "columns", ())] or None
-    related = relate(given, z) if relations else None
+    related = relate(given, z, n_jobs) if relations else None
     if related is not None:
         z = related.odds
     low = z.min(axis=0).astype(np.float64)
@@ -72,7 +75,7 @@ def judge(Y, probabilities, relations: bool = True) -> Judgement:
     middle = low[:, None] + step[:, None] * (np.arange(N_BINS) + 0.5)
     mean = np.where(n > 0, sums / np.maximum(n, 1), middle)
     edges = low[:, None] + step[:, None] * np.arange(N_BINS + 1)
-    posterior, tables = explain_counts(n, counts[:, :, 1], mean, edges)
+    posterior, tables = explain_counts(n, counts[:, :, 1], mean, edges, n_jobs)
     truth = np.empty_like(z)
     lookup_truth(given, z, low, step, tables, truth)
     # A quotient of probabilities may end a rounding above 1.
@@ -80,13 +83,13 @@ def judge(Y, probabilities, relations: bool = True) -> Judgement:
     return Judgement(given, truth, posterior, related, names)
 
 
-def explain_counts(n, k, mean, nodes):
+def explain_counts(n, k, mean, nodes, n_jobs=None):
     """Return the posterior of the rates (L, G), and tables of P(true = 1) at the nodes (L, 3, nodes).
 
     n, k and mean (L, bins) are the pairs of a bin, those given 1, and the mean of their log-odds. The fits of
     every skew are averaged by how well they explain all labels together.
     """
-    fits = [_fit_skewed(n, k, skew(mean, by), skew(nodes, by)) for by in SKEWS]
+    fits = [_fit_skewed(n, k, skew(mean, by), skew(nodes, by), n_jobs) for by in SKEWS]
     evidence = np.array([fit[2] for fit in fits]) - (np.array(SKEWS) / SKEW_SPREAD) ** 2 / 2
     weights = np.exp(evidence - evidence.max())
     weights /= weights.sum()
@@ -96,14 +99,17 @@ def explain_counts(n, k, mean, nodes):
     return posterior, tables
 
 
-def _fit_skewed(n, k, z, nodes):
+def _fit_skewed(n, k, z, nodes, n_jobs):
     """Return posterior, tables and log-evidence of one skew."""
     total = np.maximum(n.sum(axis=1, keepdims=True), 1)
     centre = (n * z).sum(axis=1, keepdims=True) / total
     z, nodes = z - centre, nodes - centre
-    curves = [fit_curves(z[label], n[label], k[label], FALSE, LOST) for label in range(len(n))]
-    explained, shares = (np.array([curve[i] for curve in curves]) for i in (0, 1))
     trust = 1 / np.sqrt(1 + n.sum(axis=1, keepdims=True) / TRUSTED_ROWS)
+    curves = Parallel(n_jobs=n_jobs, prefer="threads")(
+        delayed(fit_curves)(z[label], n[label], k[label], FALSE, LOST, TOLERANCE / trust[label, 0])
+        for label in range(len(n))
+    )
+    explained, shares = (np.array([curve[i] for curve in curves]) for i in (0, 1))
     # Jeffreys' prior of the share that is truly 1: a label without any pattern, given as often as the others
     # are falsely given, is all noise.
     posterior, evidence = pool(trust * explained - np.log(shares * (1 - shares)) / 2)

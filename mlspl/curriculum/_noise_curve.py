@@ -79,12 +79,12 @@ def _penalty(c, b):
 
 
 @njit(cache=True, nogil=True)
-def fit_curves(z, n, k, false, lost):
+def fit_curves(z, n, k, false, lost, tolerance):
     """Return how well each pair of rates explains a label, the share that is then truly 1, and the curves.
 
     z, n, k: the bins' mean log-odds (less their mean), pairs, and pairs given 1. The largest posterior
     likelihood over slope and offset, by Fisher scoring on log-slope and offset with Levenberg's damping, each
-    pair of rates started from the one before.
+    pair of rates started from the one before, until a step gains less than `tolerance`.
     """
     G = len(false)
     explained, shares, slopes, offsets = np.empty(G), np.empty(G), np.empty(G), np.empty(G)
@@ -126,7 +126,7 @@ def fit_curves(z, n, k, false, lost):
                     true, tried = tried, true
                     break
                 damping *= 10.0
-            if gained < 1e-3:
+            if gained < tolerance:
                 break
         explained[g], slopes[g], offsets[g] = best, a, b
         shares[g] = (0.5 + (n * true).sum()) / (n.sum() + 1.0)

@@ -10,6 +10,7 @@ model's log-odds.
 from dataclasses import dataclass
 
 import numpy as np
+from joblib import Parallel, delayed
 from numba import njit
 from numpy.typing import NDArray
 from scipy.special import expit
@@ -39,7 +40,7 @@ class Relations:
     centre: NDArray[np.float64]
 
 
-def relate(given, z) -> Relations:
+def relate(given, z, n_jobs=None) -> Relations:
     """Return the log-odds of each label given the model's, z, and the other labels, `given` (-1 unknown)."""
     n, L = z.shape
     related = np.empty_like(z)
@@ -52,37 +53,48 @@ def relate(given, z) -> Relations:
     fold = np.arange(len(rows)) % FOLDS
     partners = [_partners(y[fold != f], odds[fold != f], others[fold != f]) for f in range(FOLDS)]
     weights, slopes, offsets = np.zeros((L, L)), np.ones(L), np.zeros(L)
-    for label in range(L):
-        known = y[:, label] >= 0
-        positives = (y[:, label] == 1).sum()
-        if min(positives, known.sum() - positives) < LEAST_ROWS:
-            continue
-        held_out = np.empty((len(RIDGES), len(rows)))
-        coefficients = np.zeros((FOLDS, len(RIDGES), L + 2))
-        for f in range(FOLDS):
-            columns = np.append(partners[f][label], [L, L + 1])
-            design = np.column_stack([others[:, partners[f][label]], odds[:, label], np.ones(len(rows))])
-            train = known & (fold != f)
-            fits = fit_path(design[train], y[train, label], RIDGES)
-            held_out[:, fold == f] = fits @ design[fold == f].T
-            coefficients[f][:, columns] = fits
-        candidates = np.vstack([odds[:, label], held_out])[:, known]
-        losses = (np.logaddexp(0, candidates) - y[known, label] * candidates).sum(axis=1)
-        best = losses.argmin() - 1
-        if best >= 0:
-            mean = coefficients[:, best].mean(axis=0)
+    found = Parallel(n_jobs=n_jobs, prefer="threads")(
+        delayed(_relate_label)(label, y[:, label], odds[:, label], others, fold, partners)
+        for label in range(L)
+    )
+    for label, relation in enumerate(found):
+        if relation is not None:
+            mean, scored[:, label] = relation
             weights[label], slopes[label], offsets[label] = mean[:L], mean[L], mean[L + 1]
-            scored[:, label] = held_out[best]
     offsets -= weights @ centre
+    # In the precision of z, which is float32 where there are very many rows.
+    turned, slopes, offsets = (array.astype(z.dtype) for array in (weights.T, slopes, offsets))
     for block, part in row_blocks(z):
-        related[block] = part * slopes + _evidence(given[block], part) @ weights.T + offsets
+        related[block] = part * slopes + _evidence(given[block], part) @ turned + offsets
     related[rows] = scored
     return Relations(related, weights, centre)
 
 
+def _relate_label(label, y, odds, others, fold, partners):
+    """Return the mean coefficients (L + 2) and the held-out log-odds of one label; None without relations."""
+    known = y >= 0
+    positives = (y == 1).sum()
+    if min(positives, known.sum() - positives) < LEAST_ROWS:
+        return None
+    L = others.shape[1]
+    held_out = np.empty((len(RIDGES), len(y)))
+    coefficients = np.zeros((FOLDS, len(RIDGES), L + 2))
+    for f in range(FOLDS):
+        columns = np.append(partners[f][label], [L, L + 1])
+        design = np.column_stack([others[:, partners[f][label]], odds, np.ones(len(y))])
+        train = known & (fold != f)
+        fits = fit_path(design[train], y[train], RIDGES)
+        held_out[:, fold == f] = fits @ design[fold == f].T
+        coefficients[f][:, columns] = fits
+    candidates = np.vstack([odds, held_out])[:, known]
+    losses = (np.logaddexp(0, candidates) - y[known] * candidates).sum(axis=1)
+    best = losses.argmin() - 1
+    return (coefficients[:, best].mean(axis=0), held_out[best]) if best >= 0 else None
+
+
 def _evidence(given, z):
     """The labels as given, as columns of a regression; what is unknown as the model expects it."""
-    evidence, unknown = given.astype(np.float64), given < 0
+    evidence, unknown = given.astype(z.dtype), given < 0
     evidence[unknown] = expit(z[unknown])
     return evidence
 

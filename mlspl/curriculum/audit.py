@@ -289,16 +289,17 @@ def audit(
     seed = check_random_state(random_state).randint(2**31 - 1)
     if estimator is None:
         models = suited_models(X, given.shape[1], n_jobs, seed)
-        n_jobs = None
+        folds_at_a_time = None
     else:
-        models = {type(estimator).__name__: estimator}
+        models, folds_at_a_time = {type(estimator).__name__: estimator}, n_jobs
     with show_progress("steps of the audit", len(models) * cv + 1, hidden=not verbose, lines=True) as advance:
         sources = [
-            consult(name, model, X, given, cv, n_jobs, seed, advance) for name, model in models.items()
+            consult(name, model, X, given, cv, folds_at_a_time, seed, advance)
+            for name, model in models.items()
         ]
         odds, weights = combine(sources, given)
         probabilities = expit(odds)
-        judgement = judge(Labels(given == 1, given < 0), probabilities)
+        judgement = judge(Labels(given == 1, given < 0), probabilities, n_jobs=n_jobs)
         advance()
     names = [str(name) for name in labels.names or range(given.shape[1])]
     suspicion = judgement.suspicion

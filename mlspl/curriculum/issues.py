@@ -8,7 +8,11 @@ __all__ = ["label_issues"]
 
 
 def label_issues(
-    Y: ArrayLike, probabilities: ArrayLike, relations: bool = True, return_truth: bool = False
+    Y: ArrayLike,
+    probabilities: ArrayLike,
+    relations: bool = True,
+    return_truth: bool = False,
+    n_jobs: int | None = None,
 ) -> NDArray | tuple[NDArray, NDArray]:
     """Return the probability that each given label is wrong.
 
@@ -28,6 +32,8 @@ def label_issues(
         much is chosen by held-out likelihood. False judges each label alone.
     return_truth : bool, default=False
         Also return the probability that each label is truly 1. For an unknown label that is the proposal.
+    n_jobs : int, optional
+        Labels worked on at a time, on threads; -1 for all processors.
 
     Returns
     -------
@@ -57,5 +63,5 @@ def label_issues(
     >>> suspicion[99, 0], bool(abs(truth[99, 0] - probabilities[99, 0]) < 0.2)
     (np.float64(nan), True)
     """
-    judgement = judge(Y, probabilities, relations)
+    judgement = judge(Y, probabilities, relations, n_jobs)
     return (judgement.suspicion, judgement.truth) if return_truth else judgement.suspicion

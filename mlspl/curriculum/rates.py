@@ -13,7 +13,9 @@ __all__ = ["noise_rates", "rates_table"]
 INTERVAL = (0.05, 0.95)
 
 
-def noise_rates(Y: ArrayLike, probabilities: ArrayLike, relations: bool = True) -> pd.DataFrame:
+def noise_rates(
+    Y: ArrayLike, probabilities: ArrayLike, relations: bool = True, n_jobs: int | None = None
+) -> pd.DataFrame:
     """Return, per label, the estimated share of lost positives and of false ones.
 
     Where a model is sure, what is given still errs as often as the annotators did. So the curve from the
@@ -28,6 +30,8 @@ def noise_rates(Y: ArrayLike, probabilities: ArrayLike, relations: bool = True) 
     probabilities : array-like of shape (n, L)
         P(given = 1) of every pair by a model that was not fitted on that row.
     relations : bool, default=True
+        As in :func:`label_issues`.
+    n_jobs : int, optional
         As in :func:`label_issues`.
 
     Returns
@@ -54,7 +58,7 @@ def noise_rates(Y: ArrayLike, probabilities: ArrayLike, relations: bool = True) 
     >>> rates[["lost", "false"]].mean().round(1).tolist()
     [0.2, 0.0]
     """
-    judgement = judge(Y, probabilities, relations)
+    judgement = judge(Y, probabilities, relations, n_jobs)
     return rates_table(judgement.posterior, judgement.names)
 
 
