@@ -62,7 +62,7 @@ def load(name: str, noise: str, seed: int):
     return data, true, *plant(true, noise, seed)
 
 
-def ask_models(name: str, noise: str, seed: int) -> dict[str, np.ndarray]:
+def ask_models(name: str, noise: str, seed: int) -> dict[str, Any]:
     """What the audit's models, the two logistic regressions and the neighbours say of every pair."""
     data, _, Y, _ = load(name, noise, seed)
     outside, inside = fit_logistic(data.X, Y, seed)
@@ -97,8 +97,8 @@ def score_setting(name: str, noise: str, seed: int, said, folder: Path) -> pd.Da
         strongest.assign(dataset=name).to_csv(folder / f"strongest-{name}.csv", index=False)
     probabilities, outside, inside = said["audit"], said["outside"], said["inside"]
     # As `audit` does it of these probabilities.
-    suspicion = curriculum.label_issues(Y, probabilities)
-    ours = curriculum.noise_rates(Y, probabilities)
+    suspicion: Any = curriculum.label_issues(Y, probabilities, n_jobs=2)
+    ours = curriculum.noise_rates(Y, probabilities, n_jobs=2)
     rates = {
         "audit": (ours["lost"].to_numpy(), ours["false"].to_numpy()),
         "cleanlab": confident_rates(Y, outside),
