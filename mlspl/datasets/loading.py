@@ -130,7 +130,7 @@ def fetch_dataset(name: str) -> Path:
             f"{name} could not be downloaded ({_first_cause(error)}). Get {addresses} on a machine with a "
             f"network, and put both files into {folder}, or into the folder {name} below the one that "
             "MLSPL_DATA names."
-        ) from None
+        ) from error
     return folder / entry.arff
 
 
