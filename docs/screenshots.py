@@ -33,7 +33,7 @@ def make_page(folder: str) -> Path:
 
 def open_browser() -> webdriver.Chrome:
     options = webdriver.ChromeOptions()
-    options.binary_location = shutil.which("chromium")
+    options.binary_location = shutil.which("chromium") or shutil.which("google-chrome")
     for flag in ("headless", "no-sandbox", "disable-gpu", "disable-dev-shm-usage", "hide-scrollbars"):
         options.add_argument(f"--{flag}")
     return webdriver.Chrome(options=options, service=webdriver.ChromeService(shutil.which("chromedriver")))

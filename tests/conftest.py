@@ -34,7 +34,7 @@ def downloads(tmp_path_factory):
 @pytest.fixture(scope="session")
 def browser(tmp_path_factory, downloads):
     webdriver = pytest.importorskip("selenium.webdriver")
-    chromium, driver = shutil.which("chromium"), shutil.which("chromedriver")
+    chromium, driver = shutil.which("chromium") or shutil.which("google-chrome"), shutil.which("chromedriver")
     if not (chromium and driver):
         pytest.skip("no Chromium here: install the packages chromium and chromium-driver")
     options = webdriver.ChromeOptions()
