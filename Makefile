@@ -27,7 +27,7 @@ test-wheel: .venv/installed-dev
 	$(BIN)/python -m build --wheel --no-isolation --outdir .venv-wheel/dist .
 	$(PYTHON) -m venv .venv-wheel
 	.venv-wheel/bin/python -m pip --disable-pip-version-check install --quiet "$$(ls .venv-wheel/dist/*.whl)[symbolic]"
-	MLSPL_INSTALLED="$(CURDIR)/.venv-wheel/bin" $(BIN)/python -m pytest -n auto --dist loadfile tests/test_documents.py
+	MLSPL_INSTALLED="$(CURDIR)/.venv-wheel/bin" $(BIN)/python -m pytest -n auto --dist loadfile --timeout 900 tests/test_documents.py
 
 # The oldest dependencies that are allowed (Python 3.11), and the newest there are, each in an environment of its own. First
 # the wheel runs there, outside of the checkout.

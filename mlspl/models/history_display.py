@@ -93,7 +93,9 @@ class HistoryDisplay(Display):
                 losses = [np.nan if r["mean_loss"] is None else r["mean_loss"] for r in records]
                 self.loss_ax_.plot(steps, losses, color=ORANGE, label=f"{name}mean loss", **look)
         ax.set(xlabel="step", ylabel="weight, share of pairs", ylim=(0, 1.03))
-        ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+        steps = [record["step"] for record in self.history]
+        ax.set_xlim(min(steps) - 0.5, max(steps) + 0.5)  # one step has no width of its own
+        ax.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
         handles = ax.get_legend_handles_labels()[0]
         if self.loss_ax_ is not None:
             self.loss_ax_.set_ylabel("mean loss")
