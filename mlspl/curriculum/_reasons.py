@@ -14,7 +14,7 @@ def explain_issues(rows, labels, audit_names, given, probabilities, relations, n
     What the model says; the other label that speaks most against what is given; whether the pair was never
     learned from.
     """
-    texts = [f"model: {share:.0%} likely" for share in probabilities[rows, labels]]
+    texts = [f"{share:.0%} likely by its features" for share in probabilities[rows, labels]]
     if relations is not None and len(rows):
         weight = relations.weights[labels]
         others = np.where(given[rows] >= 0, given[rows] - relations.centre, 0.0)
@@ -28,7 +28,7 @@ def explain_issues(rows, labels, audit_names, given, probabilities, relations, n
                 )
     if never_entered is not None:
         for k in np.flatnonzero(never_entered[rows, labels]).tolist():
-            texts[k] += "; never entered"
+            texts[k] += "; never learnt from"
     return texts
 
 

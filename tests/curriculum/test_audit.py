@@ -48,7 +48,7 @@ def test_issues_name_rows_and_labels_and_say_why(planted, found):
     assert (issues["suggested"] == 1 - issues["given"]).all()
     assert issues.loc[0, "row"] == f"digit {rows[0]}"
     assert issues.loc[0, "label"] == f"trait {labels[0]}"
-    assert issues["why"].str.startswith("model: ").all()
+    assert issues["why"].str.contains("% likely by its features").all()
     assert issues["why"].str.contains("with").any()
 
 

@@ -192,7 +192,7 @@ def test_the_other_label_that_speaks_against_a_pair_is_named(given, weight, reas
     relations = Relations(np.zeros((1, 2)), np.array([[0.0, weight], [0.0, 0.0]]), np.array([0.5, 0.5]))
     P, rows, labels = np.array([[0.25, 0.5]]), np.array([0]), np.array([0])
     (text,) = explain_issues(rows, labels, ["a", "b"], np.array([given]), P, relations, None)
-    assert text == "model: 25% likely" + (f"; {reason}" if reason else "")
+    assert text == "25% likely by its features" + (f"; {reason}" if reason else "")
 
 
 def test_pooling_is_the_sum_over_all_that_labels_may_have_in_common():

@@ -72,7 +72,7 @@ def test_the_page_counts_who_is_behind(tmp_path):
         "label": "a|b",
         "given": 1,
         "suspicion": 0.91,
-        "why": "model: 2% likely",
+        "why": "2% likely by its features",
     }
     pd.DataFrame([issue]).to_csv(tmp_path / "strongest-songs.csv", index=False)
     page = tmp_path / "page.md"
@@ -82,4 +82,4 @@ def test_the_page_counts_who_is_behind(tmp_path):
     assert "this page has 2 of the 3 settings" in text
     assert "**0.900 (0.900)**" in text
     assert "more than a third in 1 (songs flip .1) of 1 settings" in text
-    assert "| songs | 3 | a/b | 1 | 0.91 | model: 2% likely |" in text
+    assert "| songs | 3 | a/b | 1 | 0.91 | 2% likely by its features |" in text

@@ -162,18 +162,20 @@ function labelMap(review) {
   );
 }
 
-// Names beside their circles, the most noisy first; what would cover another name is left to the table.
+// Names beside their circles, above or below, the most noisy first; what would cover another name or circle is
+// left to the table.
 function names(order, x, y, radius, edge) {
-  const taken = [], texts = [];
-  for (const j of order.slice(0, 200)) {
-    const name = labels.name[j].length > 24 ? `${labels.name[j].slice(0, 23)}…` : labels.name[j];
-    const width = 6.6 * name.length, cx = x(labels.difficulty[j]), cy = y(labels.noise[j]), r = radius(j);
-    for (const [at, anchor] of [[cx + r + 4, "start"], [cx - r - 4, "end"]]) {
-      const box = anchor === "start" ? [at, at + width] : [at - width, at];
+  const seats = order.map((j) => ({ name: labels.name[j], cx: x(labels.difficulty[j]), cy: y(labels.noise[j]), r: radius(j) }));
+  const taken = seats.map(({ cx, cy, r }) => [cx - r, cx + r, cy - r, cy + r]), texts = [];
+  for (const [own, { name, cx, cy, r }] of seats.slice(0, 200).entries()) {
+    const short = name.length > 24 ? `${name.slice(0, 23)}…` : name, width = 6.6 * short.length;
+    const places = [[cx + r + 4, cy, "start", 0], [cx - r - 4, cy, "end", 1], [cx, cy - r - 9, "middle", 0.5], [cx, cy + r + 9, "middle", 0.5]];
+    for (const [at, middle, anchor, part] of places) {
+      const box = [at - part * width, at + (1 - part) * width, middle - 6, middle + 6];
       if (box[1] > edge || box[0] < 56) continue;
-      if (taken.some(([a, b, c]) => box[0] < b && box[1] > a && Math.abs(cy - c) < 13)) continue;
-      taken.push([...box, cy]);
-      texts.push(make("text", { x: at.toFixed(1), y: (cy + 4).toFixed(1), "text-anchor": anchor, class: "name" }, name));
+      if (taken.some(([a, b, c, d], k) => k !== own && box[0] < b && box[1] > a && box[2] < d && box[3] > c)) continue;
+      taken.push(box);
+      texts.push(make("text", { x: at.toFixed(1), y: (middle + 4).toFixed(1), "text-anchor": anchor, class: "name" }, short));
       break;
     }
   }
