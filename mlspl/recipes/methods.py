@@ -216,7 +216,11 @@ METHODS: Mapping[str, Method] = {
         ),
         Method("mlspl-cv", "MLSPL-CV", models.MLSPLClassifierCV, {_CRITERION: "average_precision"}, {}),
         Method(
-            "forest", "Paced forest", models.SelfPacedForestClassifier, {"n_estimators": 300}, _FOREST_GRID
+            "forest",
+            "Paced forest",
+            models.SelfPacedForestClassifier,
+            {"n_estimators": 300},
+            _FOREST_GRID | {"max_features": [0.05, 0.1, 0.2, "auto"]},
         ),
         Method("extra-trees", "ExtraTrees", models.ExtraTrees, {"n_estimators": 500}, _FOREST_GRID),
         Method("logistic", "Logistic", _logistic, {"C": 0.03}, _LOGISTIC_GRID),
