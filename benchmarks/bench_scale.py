@@ -139,9 +139,21 @@ def bench_imdb():
         data,
     )
     gentle = {"C": 0.03, "class_weight": None, "pace_function": "huber"}
-    run("MLSPL, defaults", MLSPLClassifier(random_state=0, n_jobs=1), data)
+    run("MLSPL, C=1", MLSPLClassifier(C=1.0, random_state=0, n_jobs=1), data)
     run("MLSPL, C=.03, huber, no class weight", MLSPLClassifier(random_state=0, n_jobs=1, **gentle), data)
     pace_path(*data[:2])
+
+
+def bench_defaults():
+    head('imdb, the same rows, C="auto" (AP)')
+    data = imdb()
+    run(
+        "OneVsRest(LogisticRegression(C=.1, liblinear))",
+        one_vs_rest(LogisticRegression(C=0.1, solver="liblinear")),
+        data,
+    )
+    run("BSVM, defaults", BSVMClassifier(n_jobs=1), data)
+    run("MLSPL, defaults", MLSPLClassifier(random_state=0, n_jobs=1), data)
 
 
 def bench_growth():
@@ -189,7 +201,7 @@ def bench_delicious():
         data,
         precisions,
     )
-    run("BSVM, logistic, C=1", BSVMClassifier(space="linear", n_jobs=1), data, precisions)
+    run("BSVM, defaults", BSVMClassifier(space="linear", n_jobs=1), data, precisions)
     run("MLSPL, huber", MLSPLClassifier(pace_function="huber", random_state=0, n_jobs=1), data, precisions)
 
 
