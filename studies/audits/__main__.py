@@ -1,8 +1,8 @@
 """Run the benchmark of audits and write its page: ``python -m studies.audits results/audits docs/audits.md``.
 
 What the models say of a setting is kept in the folder, and what was scored; neither is done again.
-``--score`` scores all that the models have said once more (after a change of `label_issues`), ``--page`` only
-writes the page of what was scored.
+``--score`` scores all settings once more, by what the models have said (after a change of `label_issues`);
+``--page`` only writes the page of what was scored.
 """
 
 import sys
@@ -43,10 +43,13 @@ def main(arguments: Sequence[str]) -> None:
             for seed, noise, name in settings:
                 said = folder / f"{name}-{noise.replace(' ', '')}-{seed}.npz"
                 scored = said.with_suffix(".csv")
-                if "--score" not in arguments and not said.exists() and not scored.exists():
-                    np.savez_compressed(said, **ask_models(name, noise, seed))
-                if said.exists() and ("--score" in arguments or not scored.exists()):
-                    score_setting(name, noise, seed, np.load(said), folder).to_csv(scored, index=False)
+                if "--score" in arguments or not scored.exists():
+                    if noise == "none":
+                        score_published(name, seed, folder).to_csv(scored, index=False)
+                    else:
+                        if not said.exists():
+                            np.savez_compressed(said, **ask_models(name, noise, seed))
+                        score_setting(name, noise, seed, np.load(said)).to_csv(scored, index=False)
                 bar.advance(task)
     results = [pd.read_csv(path) for path in sorted(folder.glob("*-*-*.csv"))]
     if not results:
@@ -88,13 +91,20 @@ def plant(Y, noise: str, seed: int):
     return noisy, noisy != Y
 
 
-def score_setting(name: str, noise: str, seed: int, said, folder: Path) -> pd.DataFrame:
+def score_published(name: str, seed: int, folder: Path) -> pd.DataFrame:
+    """A row: what the audit expects of the labels as published; the strongest suspicions into a file."""
+    data, true, _, _ = load(name, "none", seed)
+    labels = pd.DataFrame(true, columns=data.label_names)
+    found = curriculum.audit(data.X, labels, n_jobs=2, random_state=seed)
+    found.issues.head(20).assign(dataset=name).to_csv(folder / f"strongest-{name}.csv", index=False)
+    row = {"dataset": name, "noise": "none", "seed": seed, "method": "audit", "pairs": true.size}
+    row |= {"expected": found.expected_errors, "sure": int((found.suspicion >= SURE).sum())}
+    return pd.DataFrame([row])
+
+
+def score_setting(name: str, noise: str, seed: int, said) -> pd.DataFrame:
     """A row per method: what it finds of the errors planted in one data set."""
-    data, true, Y, wrong = load(name, noise, seed)
-    if noise == "none":
-        names = pd.DataFrame(Y, columns=data.label_names)
-        strongest = curriculum.audit(data.X, names, n_jobs=2, random_state=seed).issues.head(20)
-        strongest.assign(dataset=name).to_csv(folder / f"strongest-{name}.csv", index=False)
+    _, true, Y, wrong = load(name, noise, seed)
     probabilities, outside, inside = said["audit"], said["outside"], said["inside"]
     # As `audit` does it of these probabilities.
     suspicion: Any = curriculum.label_issues(Y, probabilities, n_jobs=2)
