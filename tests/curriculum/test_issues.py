@@ -111,6 +111,7 @@ def test_containers_and_codings_say_the_same():
     expected = label_issues(Y, P)
     for same in (2 * Y - 1, Y.astype(bool), sparse.csr_array(Y), pd.DataFrame(Y, columns=list("abc"))):
         assert label_issues(same, P) == pytest.approx(expected, abs=1e-12)
+    assert np.array_equal(label_issues(Y, P, n_jobs=2), expected), "threads change nothing"
     assert list(noise_rates(pd.DataFrame(Y, columns=list("abc")), P).index) == ["a", "b", "c"]
     single = label_issues(Y, P.astype(np.float32))
     assert single.dtype == np.float32
