@@ -62,7 +62,7 @@ for command in {COMMANDS}:
 
 def test_the_package_is_there_at_once_and_its_rooms_when_asked_for():
     assert not loaded_by("import mlspl; dir(mlspl)")[0] & HEAVY
-    loaded, done = loaded_by("import mlspl; print(mlspl.MLSPLClassifier().get_params()['C'] > 0)")
+    loaded, done = loaded_by("import mlspl; print(mlspl.MLSPLClassifier().get_params()['beta'] > 0)")
     assert done.stdout.split() == ["True"]
     assert loaded >= {"numba", "sklearn"}
 

@@ -276,7 +276,7 @@ def test_a_fit_on_a_cluster_is_the_fit_on_this_machine(mlspl, tmp_path, monkeypa
     monkeypatch.setattr("mlspl.spaces.choice._GRAM_ROWS", 50)
     rng = np.random.default_rng(0)
     X = rng.normal(size=(100, 4))
-    Y = (X @ rng.normal(size=(4, 40)) > 0.5).astype(int)
+    Y = (X @ rng.normal(size=(4, 40)) + 3 * rng.normal(size=(100, 40)) > 0.5).astype(int)
     names = [f"f{j}" for j in range(4)], [f"l{j}" for j in range(40)]
     write_dataset(Dataset(X, Y, *names), tmp_path / "many.csv")
     arguments = ("fit", "many.csv", "--labels", "l*", "-o")

@@ -144,7 +144,7 @@ def test_unknown_labels_are_left_out_of_the_judgement():
     model = clone(SMALL).set_params(quantiles=(), C=(1.0,)).fit(X_TRAIN, Y)
     (row,) = model.cv_results_
     known = ~np.isnan(Y)
-    (kernel,) = model._make_families(model._given(), FitSize.of(X_TRAIN, Y_TRAIN))
+    (kernel,) = model._make_families(model._given(), X_TRAIN, FitSize.of(X_TRAIN, Y_TRAIN))
     everything = dict.fromkeys(kernel.settings, kernel.points)
     rows = Gram(gamma=row["gamma"]).place(X_TRAIN)
     present = known & (Y == 1)
@@ -162,7 +162,7 @@ def test_unknown_labels_are_left_out_of_the_judgement():
 def test_held_out_scores_are_those_of_models_that_saw_other_rows_only():
     """Turning the labels of a fold upside down must not change its held-out scores."""
     model = clone(SMALL).set_params(quantiles=(0.7,))
-    (kernel,) = model._make_families(model._given(), FitSize.of(X_TRAIN, Y_TRAIN))
+    (kernel,) = model._make_families(model._given(), X_TRAIN, FitSize.of(X_TRAIN, Y_TRAIN))
     everything = dict.fromkeys(kernel.settings, kernel.points)
     rows = Gram("precomputed").place(X_TRAIN @ X_TRAIN.T / 64)
     Y = Y_TRAIN.astype(bool)

@@ -161,7 +161,7 @@ def test_the_whole_path_of_a_taken_setting_is_averaged(both):
 
 def test_the_held_out_rows_of_a_forest_are_not_seen():
     model = clone(BOTH).set_params(min_samples_leaf=(2,))
-    family = model._make_families(model._given(), FitSize.of(X_TRAIN, Y_TRAIN))[1]
+    family = model._make_families(model._given(), X_TRAIN, FitSize.of(X_TRAIN, Y_TRAIN))[1]
     Y = Y_TRAIN.astype(bool)
     folds = split_rows(Y, 3, 0)
     (first,) = family.search(X_TRAIN, Y, None, folds[:1], lambda note: None)

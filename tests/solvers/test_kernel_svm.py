@@ -64,8 +64,10 @@ def test_solution_meets_the_optimality_conditions(drawn):
         )
         objective, breach = naive.svm_primal(K, y, cost, alpha, solution.bias[label])
         assert breach <= tol + 1e-13 * size
-        np.testing.assert_allclose(solution.objective[label], objective, rtol=1e-9, atol=1e-13 * size)
-        assert -1e-12 * size <= solution.gap[label] <= 2 * tol * cost.sum() + 1e-12 * size
+        # What the decision may be off by counts in ½Σ αy(f − b) and in Σ cost·hinge.
+        slack = 1e-13 * size * (1 + 1.5 * cost.sum())
+        np.testing.assert_allclose(solution.objective[label], objective, rtol=1e-9, atol=slack)
+        assert -slack - 1e-12 * size <= solution.gap[label] <= 2 * tol * cost.sum() + slack + 1e-12 * size
     np.testing.assert_array_equal(solution.bounded, (solution.alpha >= (1 - 1e-9) * costs) & (costs > 0))
 
 
