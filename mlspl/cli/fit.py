@@ -151,7 +151,9 @@ def _foretell(recipe: "Recipe", tune: str, table: Any, dataset: "Dataset", split
         rows = np.sort(order[:size])
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            model = recipe.build(parameters).fit(take_rows(table, rows), dataset.Y[rows])
+            model = recipe.build(parameters)
+            _settle_space(model[-1], table, dataset.Y.shape[1])
+            model.fit(take_rows(table, rows), dataset.Y[rows])
         if getattr(model[-1], "stop_reason_", "") == "interrupted":
             raise KeyboardInterrupt
 
@@ -170,6 +172,22 @@ def _foretell(recipe: "Recipe", tune: str, table: Any, dataset: "Dataset", split
     if total > PATIENCE:
         note(f"this takes about {about(total)}, as fits on up to {probe.rows} rows foretell.")
     return probe.foretell(n_rows)
+
+
+def _settle_space(estimator: Any, table: Any, n_labels: int) -> None:
+    """Have samples fitted in the space of all rows: a kernel matrix, which small ones have, grows faster."""
+    from scipy import sparse
+
+    from mlspl._limits import FitSize
+    from mlspl.spaces import Gram, choose_space
+
+    if getattr(estimator, "space", None) != "auto":
+        return
+    n_rows, n_features = table.shape
+    values = table.nnz if sparse.issparse(table) else n_rows * n_features
+    gram = Gram(getattr(estimator, "kernel", "rbf"), solver=getattr(estimator, "solver", "auto"))
+    size = FitSize(n_rows, n_features, n_labels, values, 0)
+    estimator.set_params(space=choose_space("auto", estimator.loss, size, gram).reason.split()[0])
 
 
 def _learn_or_explain(
