@@ -187,7 +187,8 @@ def _settle_space(estimator: Any, table: Any, n_labels: int) -> None:
     values = table.nnz if sparse.issparse(table) else n_rows * n_features
     gram = Gram(getattr(estimator, "kernel", "rbf"), solver=getattr(estimator, "solver", "auto"))
     size = FitSize(n_rows, n_features, n_labels, values, 0)
-    estimator.set_params(space=choose_space("auto", estimator.loss, size, gram).reason.split()[0])
+    space = choose_space("auto", estimator.loss, size, gram).space
+    estimator.set_params(space=type(space).__name__.lower())
 
 
 def _learn_or_explain(
