@@ -73,6 +73,7 @@ def audit(
     import numpy as np
 
     from mlspl.curriculum import audit as find_issues
+    from mlspl.curriculum import suited_models
     from mlspl.pages import write_audit_folder
     from mlspl.recipes import Recipe, Schema, encode_table, get_method, take_rows
 
@@ -94,8 +95,12 @@ def audit(
     scaled = X if schema.layout != "frame" else encode_table(schema, table, scale=True)[0]
     learnt_from, given = scaled if chosen is None else table, _with_names(dataset)
 
+    suited = list(suited_models(learnt_from, n_labels, random_state=seed).values()) if chosen is None else []
+
     def judge(rows: "np.ndarray", verbose: int = 0) -> "Audit":
         estimator = None if chosen is None else Recipe(chosen, schema, seed).build(chosen.settings(""))
+        if len(suited) == 1 and len(rows) < n_rows:
+            (estimator,) = suited  # not also the forest, which only a sample can afford
         options = {"n_jobs": -1, "random_state": seed, "verbose": verbose}
         return find_issues(take_rows(learnt_from, rows), given.iloc[rows], estimator, **options)
 

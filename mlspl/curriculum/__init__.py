@@ -5,6 +5,7 @@
 """
 
 from mlspl import _numba_cache  # noqa: F401
+from mlspl.curriculum._sources import suited_models
 from mlspl.curriculum.audit import Audit, audit
 from mlspl.curriculum.difficulty import Difficulty, difficulty
 from mlspl.curriculum.issues import label_issues
@@ -33,4 +34,5 @@ __all__ = [
     "plot_entry",
     "plot_noise",
     "row_scores",
+    "suited_models",
 ]

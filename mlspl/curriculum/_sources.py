@@ -35,9 +35,31 @@ class Source:
 
 
 def suited_models(X, n_labels: int, n_jobs=None, random_state=None) -> dict[str, BaseEstimator]:
-    """The models an audit asks by default: a kernel machine (linear for sparse rows), and a paced forest.
+    """Return the models an audit asks by default: a kernel machine (linear for sparse rows), a paced forest.
 
     The forest only while that is affordable.
+
+    Parameters
+    ----------
+    X : array or sparse matrix (n_rows, n_features)
+        The rows.
+    n_labels : int
+        How many labels they have.
+    n_jobs : int, optional
+        Threads of each model.
+    random_state : int, RandomState or None
+        Seeds the models.
+
+    Returns
+    -------
+    dict of str to estimator
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mlspl import curriculum
+    >>> list(curriculum.suited_models(np.ones((100, 2)), n_labels=3))
+    ['kernel', 'forest']
     """
     if sparse.issparse(X):
         machine = BSVMClassifier(1.0, space="linear", loss="logistic", n_jobs=n_jobs)
