@@ -16,13 +16,13 @@ from sklearn.base import BaseEstimator
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline
-from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.preprocessing import MaxAbsScaler, OneHotEncoder, StandardScaler
 
 from mlspl.datasets import Dataset
 from mlspl.errors import UserError
 from mlspl.recipes.dates import DateParts
 
-__all__ = ["KINDS", "Kind", "is_binary"]
+__all__ = ["KINDS", "Kind", "is_binary", "make_scaler"]
 
 # Of each column of text: rarer words than the fifty thousand most frequent say too little of too few rows.
 _MOST_WORDS = 50_000
@@ -101,6 +101,14 @@ def _is_number(text: str) -> bool:
     return True
 
 
+def make_scaler(is_sparse: bool) -> BaseEstimator:
+    """What makes columns comparable: variance 1, or a largest value of 1 where most cells are 0.
+
+    The variance of a rare word is small: divided by it, one occurrence outweighs all else in a row.
+    """
+    return MaxAbsScaler() if is_sparse else StandardScaler()
+
+
 def _scale_numbers(categories: Sequence[Any], keep_sparse: bool) -> Pipeline:
     fill = SimpleImputer(strategy="median", keep_empty_features=True)
     return Pipeline([("fill", fill), ("scale", StandardScaler())])
@@ -113,7 +121,7 @@ def _encode_categories(categories: Sequence[Any], keep_sparse: bool) -> Pipeline
         handle_unknown="ignore",
         sparse_output=keep_sparse,
     )
-    return Pipeline([("encode", encode), ("scale", StandardScaler(with_mean=not keep_sparse))])
+    return Pipeline([("encode", encode), ("scale", make_scaler(keep_sparse))])
 
 
 def _split_dates(categories: Sequence[Any], keep_sparse: bool) -> Pipeline:

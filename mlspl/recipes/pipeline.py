@@ -6,9 +6,8 @@ from sklearn.base import BaseEstimator
 from sklearn.compose import ColumnTransformer
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline
-from sklearn.preprocessing import StandardScaler
 
-from mlspl.recipes.columns import KINDS
+from mlspl.recipes.columns import KINDS, make_scaler
 from mlspl.recipes.schema import Schema
 
 __all__ = ["build_pipeline", "encode_table"]
@@ -22,8 +21,8 @@ def build_pipeline(schema: Schema, estimator: BaseEstimator) -> Pipeline:
 
     Missing numbers become the median of their column; a missing category is a category of its own; a category
     that the training rows do not have counts as none. Dates become their parts and elapsed days, text TF-IDF
-    weights of its words. Sparse tables are divided but not centred, and what is
-    missing there becomes 0.
+    weights of its words. Columns get mean 0 and variance 1; those of sparse tables are divided by their largest
+    value instead, so that a rare word counts no more than a frequent one, and what is missing there becomes 0.
 
     Parameters
     ----------
@@ -50,7 +49,7 @@ def build_pipeline(schema: Schema, estimator: BaseEstimator) -> Pipeline:
     """
     if schema.layout != "frame":
         fill = SimpleImputer(strategy="constant", fill_value=0.0, keep_empty_features=True)
-        scale = StandardScaler(with_mean=schema.layout == "dense")
+        scale = make_scaler(is_sparse=schema.layout != "dense")
         return Pipeline([("fill", fill), ("scale", scale), ("model", estimator)])
     keep_sparse = _is_wide(schema) or "text" in schema.kinds.values()
     parts: list[tuple[str, Any, Any]] = []

@@ -17,7 +17,7 @@ from mlspl.errors import UserError
 from mlspl.experiments import Store, Trial, run_trials
 from studies.benchmark.declaration import ENTRIES, QUICK, SECONDS, SETS, SPLITS, Sample, list_trials, load_set
 from studies.benchmark.page import RESULTS, write_page
-from studies.benchmark.results import export, join_results, load_into, read_results, write_results
+from studies.results import export, join_results, load_into, read_results, write_results
 
 
 def main(arguments: Sequence[str]) -> None:

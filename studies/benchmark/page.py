@@ -15,7 +15,7 @@ from mlspl.recipes import METHODS
 from studies.benchmark import tables, words
 from studies.benchmark.declaration import CONDITIONS, ENTRIES, SECONDS, SETS, SPLITS
 from studies.benchmark.figures import time_figure
-from studies.benchmark.results import read_results
+from studies.results import read_results
 from studies.benchmark.scores import compare_methods, condition_means, score_trials
 from studies.benchmark.tuning import CRITERION, FOLDS, N_SETTINGS
 
@@ -35,7 +35,7 @@ def write_page(results: pd.DataFrame, path: Path, n_declared: int | None = None)
     Parameters
     ----------
     results : DataFrame
-        From :func:`studies.benchmark.results.read_results`.
+        From :func:`studies.results.read_results`.
     path : Path
         The page.
     n_declared : int, optional
@@ -56,7 +56,7 @@ def benchmark_page(results: pd.DataFrame, n_declared: int | None = None) -> str:
     Parameters
     ----------
     results : DataFrame
-        From :func:`studies.benchmark.results.read_results`.
+        From :func:`studies.results.read_results`.
     n_declared : int, optional
         How many trials there are to be; by default those of the declaration.
     """

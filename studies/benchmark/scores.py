@@ -27,7 +27,7 @@ def score_trials(results: pd.DataFrame) -> pd.DataFrame:
     Parameters
     ----------
     results : DataFrame
-        From :func:`studies.benchmark.results.read_results`.
+        From :func:`studies.results.read_results`.
     """
     known = [name for name in ENTRIES if name in set(results["method"])]
     table = results[results["method"].isin(known)].copy()

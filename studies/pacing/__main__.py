@@ -1,6 +1,7 @@
 """Run the study and write its page: ``python -m studies.pacing results/study docs/study.md [MINUTES]``.
 
-It goes on where it stopped. After MINUTES, if given, it writes the page of what is finished by then.
+It goes on from the results file of the repository, and adds to it when it ends or is interrupted. After MINUTES,
+if given, it writes the page of what is finished by then.
 """
 
 import sys
@@ -14,6 +15,10 @@ from mlspl.errors import UserError
 from mlspl.experiments import Store, Trial, run_trials
 from studies.pacing.page import write_page
 from studies.pacing.trials import DATASETS, study_parts, study_trials
+from studies.results import export, join_results, load_into, read_results, write_results
+
+RESULTS = Path(__file__).with_name("results.csv.gz")
+"""The committed results."""
 
 _BATCH = 32  # trials between two looks at the clock
 
@@ -46,9 +51,16 @@ def _main(arguments: Sequence[str]) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     try:
         datasets = {name: load_dataset(name) for name in DATASETS}
-        trials = list({t.key: t for _, t in study_trials(datasets, study_parts())}.values())
+        parts = study_trials(datasets, study_parts())
+        trials = list({trial.key: trial for _, trial in parts}.values())
+        titles = {trial.key: entry.title for (_, _, entry), trial in parts}
         with Store(folder / "results.db") as store:
-            _run(trials, datasets, store, float(arguments[2]) if len(arguments) == 3 else float("inf"))
+            load_into(store, read_results(RESULTS), trials)
+            try:
+                _run(trials, datasets, store, float(arguments[2]) if len(arguments) == 3 else float("inf"))
+            finally:
+                found = export(store, trials, datasets, titles)
+                write_results(RESULTS, join_results(read_results(RESULTS), found))
             write_page(store, datasets, Path(arguments[1]))
     except (UserError, OSError) as error:
         sys.exit(f"error: {error}")

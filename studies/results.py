@@ -1,4 +1,4 @@
-"""The results as a table in a small file of the repository: what the page shows, and a run goes on from.
+"""A study's results as a table in a small file of the repository: what its page shows, and a run goes on from.
 
 A row a trial: what was run, on data of which size, what it gave, and what it cost on which machine. Anybody
 reads it with ``pandas.read_csv``.
@@ -39,7 +39,12 @@ _FACTS = ["rows", "features", "labels", "cardinality", "positives", "sparse"]
 COLUMNS = [*_TRIAL, *SCORES, "error", "chosen", *_COSTS, "peak_mb", "recorded", "versions", *_FACTS]
 
 
-def export(store: Store, trials: Iterable[Trial], datasets: Mapping[str, Dataset]) -> pd.DataFrame:
+def export(
+    store: Store,
+    trials: Iterable[Trial],
+    datasets: Mapping[str, Dataset],
+    entries: Mapping[str, str] | None = None,
+) -> pd.DataFrame:
     """Return what the store has of these trials, a row each, in the file's columns and order.
 
     Parameters
@@ -50,12 +55,15 @@ def export(store: Store, trials: Iterable[Trial], datasets: Mapping[str, Dataset
         Which.
     datasets : mapping
         Their data.
+    entries : mapping, optional
+        What the study calls each trial's method, by the trial's key, where it runs a method in several ways.
     """
     frame = store.frame(trial.key for trial in trials)
     facts = {name: describe(data) for name, data in datasets.items()}
     rows = []
     for trial in frame.itertuples():
         row = {name: getattr(trial, name) for name in _TRIAL} | facts[trial.dataset]
+        row["method"] = (entries or {}).get(trial.key, trial.method)
         row["error"] = trial.error or ""
         row |= {name: trial.scores.get(name) for name in SCORES}
         row |= {name: round(getattr(trial, name), 3) for name in _COSTS}
