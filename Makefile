@@ -60,7 +60,7 @@ reproduce: .venv/installed
 	$(BIN)/python -m studies.reproduction results/paper/results.db docs/reproduction.md
 
 # What self-pacing is worth: everybody tuned, corrupted labels, an ablation; most of an hour on two cores.
-study: .venv/installed
+study: .venv/installed-bench
 	$(BIN)/python -m studies.pacing results/study docs/study.md
 
 # Many sets, clean and corrupted labels, everybody's methods tuned alike; some hours on two cores. It goes on from the results

@@ -1,4 +1,4 @@
-"""A study's results as a table in a small file of the repository: what its page shows, and a run goes on from.
+"""A study's results as a table in a small file of the repository: what its page shows and runs go on from.
 
 A row a trial: what was run, on data of which size, what it gave, and what it cost on which machine. Anybody
 reads it with ``pandas.read_csv``.

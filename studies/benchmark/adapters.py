@@ -32,6 +32,7 @@ class PerLabel(ClassifierMixin, BaseEstimator):
         if self.least is not None:
             self.columns_ = np.flatnonzero(np.asarray((X != 0).sum(axis=0)).ravel() >= self.least)
         X = self._table(X)
+        self.classes_ = np.arange(np.shape(Y)[1])
         self.estimators_ = [
             clone(self.estimator).fit(X, y) if y.min() < y.max() else None for y in np.asarray(Y).T
         ]
@@ -68,6 +69,7 @@ class AllLabels(ClassifierMixin, BaseEstimator):
 
     def fit(self, X, Y):
         """Fit the classifier."""
+        self.classes_ = np.arange(np.shape(Y)[1])
         self.estimator_ = clone(self.estimator).fit(_dense(X) if self.dense else X, np.asarray(Y))
         return self
 

@@ -15,9 +15,9 @@ from mlspl.recipes import METHODS
 from studies.benchmark import tables, words
 from studies.benchmark.declaration import CONDITIONS, ENTRIES, SECONDS, SETS, SPLITS
 from studies.benchmark.figures import time_figure
-from studies.results import read_results
 from studies.benchmark.scores import compare_methods, condition_means, score_trials
 from studies.benchmark.tuning import CRITERION, FOLDS, N_SETTINGS
+from studies.results import read_results
 
 __all__ = ["RESULTS", "benchmark_page", "write_page"]
 

@@ -1,7 +1,7 @@
 """Run the study and write its page: ``python -m studies.pacing results/study docs/study.md [MINUTES]``.
 
-It goes on from the results file of the repository, and adds to it when it ends or is interrupted. After MINUTES,
-if given, it writes the page of what is finished by then.
+It goes on from the results file of the repository, and adds to it when it ends or is interrupted. After
+MINUTES, if given, it writes the page of what is finished by then.
 """
 
 import sys
@@ -14,13 +14,13 @@ from mlspl.datasets import Dataset, load_dataset
 from mlspl.errors import UserError
 from mlspl.experiments import Store, Trial, run_trials
 from studies.pacing.page import write_page
-from studies.pacing.trials import DATASETS, study_parts, study_trials
+from studies.pacing.trials import DATASETS, KNOWN, study_parts, study_trials
 from studies.results import export, join_results, load_into, read_results, write_results
 
 RESULTS = Path(__file__).with_name("results.csv.gz")
 """The committed results."""
 
-_BATCH = 32  # trials between two looks at the clock
+_BATCH = 16  # trials between two looks at the clock
 
 
 def _describe(trial: Trial) -> str:
@@ -31,13 +31,18 @@ def _run(trials: Sequence[Trial], datasets: Mapping[str, Dataset], store: Store,
     finished = store.finished()
     waiting = [trial for trial in trials if trial.key not in finished]
     end = time.monotonic() + 60 * minutes
-    waiting.sort(key=lambda trial: trial.split)
     with show_progress("trials", len(trials), done=len(trials) - len(waiting), lines=True) as advance:
         for start in range(0, len(waiting), _BATCH):
             if time.monotonic() > end:
                 break
             batch = waiting[start : start + _BATCH]
-            run_trials(batch, datasets, store, on_result=lambda trial, _: advance(_describe(trial)))
+            run_trials(
+                batch,
+                datasets,
+                store,
+                on_result=lambda trial, _: advance(_describe(trial)),
+                methods=KNOWN,
+            )
     failed = store.failed()
     for trial in trials:
         if trial.key in failed:

@@ -1,17 +1,20 @@
 """What the study runs: entries, data sets and corruptions, and the trials they come to."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from mlspl.datasets import Dataset
 from mlspl.experiments import Trial
-from mlspl.recipes import get_method
+from mlspl.recipes import METHODS, Method, get_method
+from studies.benchmark.methods import OUTSIDE
 
 __all__ = [
+    "BOOMER",
     "BSVM",
     "CORRUPTIONS",
     "DATASETS",
+    "KNOWN",
     "OPPONENTS",
     "OURS",
     "PAIRS",
@@ -25,14 +28,24 @@ CRITERION = "average_precision"
 """What everything is tuned by."""
 
 DATASETS = {
-    "flags": (10, 5),
-    "emotions": (10, 5),
-    "scene": (10, 3),
-    "yeast": (3, 2),
-    "medical": (3, 2),
-    "enron": (2, 1),
+    "flags": (10, 10, 3),
+    "emotions": (10, 10, 3),
+    "scene": (10, 6, 2),
+    "yeast": (3, 2, 1),
+    "medical": (3, 2, 1),
+    "enron": (2, 1, 1),
 }
-"""The data sets: splits of MLSPL-CV, of its unpaced end and of opponents on clean labels, and of the rest."""
+"""The data sets: splits of MLSPL-CV and its unpaced end, of the paced forest and its, and of opponents on
+clean labels, and of the rest; fewer where a trial takes long."""
+
+_GRIDS: dict[str, dict[str, list]] = {
+    "boomer": {"shrinkage": [0.1, 0.2, 0.3, 0.4, 0.5], "max_rules": [100, 200, 300, 500]},
+    "lightgbm": {"learning_rate": [0.03, 0.1, 0.2, 0.3, 0.5], "num_leaves": [4, 8, 16, 31]},
+}
+KNOWN: dict[str, Method] = dict(METHODS) | {
+    name: replace(OUTSIDE[name], grid=grid) for name, grid in _GRIDS.items()
+}
+"""All methods by name: the registry's, and rivals with as many settings to try."""
 
 CORRUPTIONS = ("flip:0.2", "flip:0.3", "missing:0.4", "swap:0.3")
 
@@ -60,7 +73,7 @@ class Entry:
 
     def parameters(self) -> dict[str, Any]:
         """The parameters of its trials."""
-        return get_method(self.method).settings(CRITERION if self.tuned else "") | dict(self.changes)
+        return get_method(self.method, KNOWN).settings(CRITERION if self.tuned else "") | dict(self.changes)
 
 
 _UNPACED: dict[str, Any] = {"quantiles": [[]]}
@@ -85,7 +98,15 @@ PAIRS = {
 
 BSVM = Entry("BSVM", "bsvm+")
 TREES = Entry("ExtraTrees", "extra-trees+")
-OPPONENTS = (BSVM, Entry("RankSVM", "ranksvm+"), Entry("ML-LOC", "ml-loc+"), TREES)
+BOOMER = Entry("MLRL-Boomer", "boomer+")
+OPPONENTS = (
+    BSVM,
+    TREES,
+    BOOMER,
+    Entry("LightGBM", "lightgbm+"),
+    Entry("RankSVM", "ranksvm+"),
+    Entry("ML-LOC", "ml-loc+"),
+)
 """Tuned over twenty settings each, then calibration and threshold rule."""
 
 Part = tuple[str, str, Entry]
@@ -94,16 +115,24 @@ Part = tuple[str, str, Entry]
 
 def study_parts() -> list[Part]:
     """List all that is run, what the page needs most first."""
-    settings = [(name, kind) for kind in ("", *CORRUPTIONS) for name in DATASETS]
-    needed = [*PAIRS["MLSPL-CV"], *PAIRS["paced forest"], TREES, BSVM, *PAIRS["forest"], *PAIRS["kernel"]]
-    parts = [(name, kind, entry) for entry in needed for name, kind in settings]
-    return parts + [(name, "", entry) for name in DATASETS for entry in OPPONENTS if entry not in needed]
+    everywhere = [(name, kind) for kind in ("", *CORRUPTIONS) for name in DATASETS]
+    clean, corrupted = everywhere[: len(DATASETS)], everywhere[len(DATASETS) :]
+    stages = (
+        (PAIRS["MLSPL-CV"], everywhere),
+        (PAIRS["paced forest"], everywhere),
+        (OPPONENTS, clean),
+        ((*PAIRS["forest"], *PAIRS["kernel"]), everywhere),
+        ((TREES, BSVM), corrupted),
+    )
+    return [(name, kind, entry) for entries, where in stages for entry in entries for name, kind in where]
 
 
 def _count_splits(part: Part) -> int:
     name, corruption, entry = part
-    most, fewer = DATASETS[name]
-    return most if entry in PAIRS["MLSPL-CV"] or (entry in OPPONENTS and not corruption) else fewer
+    most, many, few = DATASETS[name]
+    if entry in PAIRS["MLSPL-CV"]:
+        return most
+    return many if entry in PAIRS["paced forest"] or (entry in OPPONENTS and not corruption) else few
 
 
 def study_trials(datasets: Mapping[str, Dataset], parts: Iterable[Part]) -> list[tuple[Part, Trial]]:
