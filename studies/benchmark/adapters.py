@@ -70,8 +70,11 @@ class AllLabels(ClassifierMixin, BaseEstimator):
     def fit(self, X, Y):
         """Fit the classifier."""
         self.classes_ = np.arange(np.shape(Y)[1])
-        self.estimator_ = clone(self.estimator).fit(_dense(X) if self.dense else X, np.asarray(Y))
+        self.estimator_ = self._copy().fit(_dense(X) if self.dense else X, np.asarray(Y))
         return self
+
+    def _copy(self):
+        return clone(self.estimator)
 
     def decision_function(self, X):
         """Scores of shape (n, L)."""

@@ -1,18 +1,22 @@
 """The study runs what it says, and its page shows the numbers of its results file."""
 
 from dataclasses import replace
+from importlib.metadata import packages_distributions
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from mlspl.datasets import load_dataset
 from mlspl.experiments import PAPER_CRITERIA, Outcome, Store, run_trial
 from mlspl.metrics import CRITERIA
 from mlspl.recipes import get_method
+from studies.pacing.__main__ import RESULTS
 from studies.pacing.page import study_page, write_page
 from studies.pacing.scores import collect, compare, pacing_gains
-from studies.pacing.trials import BSVM, OPPONENTS, OURS, PAIRS, study_parts, study_trials
+from studies.pacing.trials import BSVM, KNOWN, OPPONENTS, OURS, PAIRS, study_parts, study_trials
 from studies.pacing.verdicts import verdicts
+from studies.results import export, load_into, read_results, write_results
 
 NOISE = np.array([3, -1, 4, -1, 5, -9, 2, -6, 5, -3]) * 1e-4
 DIGITS = load_dataset("digits-traits")
@@ -46,19 +50,27 @@ def store(tmp_path):
         yield store
 
 
+def _is_installed(method):
+    """Rivals from outside need libraries of their own (the extra `bench`)."""
+    present = {name for names in packages_distributions().values() for name in names}
+    return present.issuperset(get_method(method, KNOWN).libraries)
+
+
 def test_every_entry_runs(datasets):
     """On few rows and one split; every method, and every change of its parameters."""
     entries = {entry.title: entry for _, _, entry in study_parts()}
     parts = [("flags", "", entry) for entry in entries.values()]
     small = {"flags": datasets["flags"]}
     for trial in (trial for _, trial in study_trials(small, parts) if not trial.split):
+        if not _is_installed(trial.method):
+            continue
         cheap = dict(trial.parameters)
         cheap |= {name: values[:1] for name, values in cheap.items() if trial.tune}
         if trial.method == "mlspl-cv":
             cheap |= {"C": [[1.0]], "gamma_factors": [[1.0]], "cv": [2], "n_estimators": [20]}
         if "n_estimators" in cheap and trial.method != "mlspl-cv":
             cheap["n_estimators"] = [10] if trial.tune else 10
-        outcome = run_trial(replace(trial, parameters=cheap), small["flags"])
+        outcome = run_trial(replace(trial, parameters=cheap), small["flags"], KNOWN)
         assert outcome.error is None, trial
         assert outcome.scores["average_precision"] > 0.4
 
@@ -68,7 +80,7 @@ def test_opponents_search_as_many_settings_as_ever_and_then_decide():
         parameters = entry.parameters()
         assert np.prod([len(values) for values in parameters.values()]) == 20
         assert parameters["criterion"] == ["average_precision"]
-        assert get_method(entry.method).decide
+        assert get_method(entry.method, KNOWN).decide
 
 
 def test_the_page_has_the_scores_and_their_verdicts(store, datasets, tmp_path):
@@ -85,8 +97,8 @@ def test_the_page_has_the_scores_and_their_verdicts(store, datasets, tmp_path):
     assert gains.loc[("scene", "", "MLSPL-CV"), "error"] == pytest.approx(NOISE.std(ddof=1) / np.sqrt(10))
     assert gains.loc[("scene", "flip:0.2", "forest"), "gain"] == 0
     gain, p = compare(scores, "scene", BSVM, "ranking_loss")
-    assert gain == pytest.approx(0.02 + NOISE.mean())
-    assert p == pytest.approx(2 / 2**10)
+    assert gain == pytest.approx(0.02 + NOISE[:6].mean())
+    assert p == pytest.approx(2 / 2**6)
 
     reached = [ok for ok, _ in verdicts(scores)]
     # One half is far from the figures asked for; six swapped settings of 24 lose, so 18 are ahead.
@@ -116,3 +128,17 @@ def test_a_significant_loss_is_named(store, datasets):
     (ok, text) = verdicts(collect(store, datasets)[0])[3]
     assert not ok
     assert f"hamming loss on flags (BSVM, by {0.01 - NOISE.mean():.4f})" in text
+
+
+def test_the_results_of_the_repository_are_those_of_the_page(datasets, store, tmp_path):
+    """A further run goes on from them: what one store has found, another one need not run again."""
+    fill(store, datasets, lambda name, corruption, entry: 0.01 * (entry == OURS))
+    parts = study_trials(datasets, study_parts())
+    titles = {trial.key: entry.title for (_, _, entry), trial in parts}
+    trials = [trial for _, trial in parts]
+    write_results(tmp_path / RESULTS.name, export(store, trials, datasets, titles))
+    with Store(tmp_path / "other.db") as other:
+        assert load_into(other, read_results(tmp_path / RESULTS.name), trials) == len(titles)
+        scores, missing = collect(other, datasets)
+    assert missing == 0
+    pd.testing.assert_frame_equal(scores, collect(store, datasets)[0], atol=1e-5, rtol=0)
