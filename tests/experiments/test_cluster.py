@@ -1,8 +1,11 @@
 """Dask: the same numbers, a killed worker notwithstanding, and sentences where there is no cluster."""
 
 import os
+import shutil
 import signal
 import socket
+import subprocess
+import sys
 from dataclasses import replace
 
 import pytest
@@ -49,6 +52,31 @@ def test_a_scheduler_that_is_not_there_is_a_sentence(tmp_path, monkeypatch):
         address = f"tcp://127.0.0.1:{unused.getsockname()[1]}"
     with Store(tmp_path / "results.db") as store, pytest.raises(UserError, match="No Dask scheduler answers"):
         run_trials([], {}, store, scheduler=address)
+
+
+NO_CLUSTER = """
+from mlspl import _cluster
+
+if __name__ == "__main__":
+    _cluster._RECONNECT_SECONDS = 1
+    try:
+        with _cluster.open_cluster("local", 1):
+            pass
+    except _cluster.UserError as error:
+        print(error)
+"""
+
+
+def test_a_machine_on_which_no_cluster_starts_is_a_sentence(tmp_path):
+    """Where processes cannot reach each other: a network of its own without a loopback device."""
+    alone = ["unshare", "--map-root-user", "--net"]
+    if not shutil.which("unshare") or subprocess.run([*alone, "true"], capture_output=True).returncode:
+        pytest.skip("needs network namespaces")
+    (tmp_path / "script.py").write_text(NO_CLUSTER)
+    command = [*alone, sys.executable, str(tmp_path / "script.py")]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert done.stdout.startswith("No Dask cluster starts on this machine (")
+    assert not done.stderr
 
 
 def test_a_scheduler_killed_in_the_middle_is_a_sentence_and_the_run_goes_on(tmp_path, monkeypatch, capfd):
