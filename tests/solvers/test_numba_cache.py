@@ -57,6 +57,30 @@ def test_processes_may_fill_a_cache_at_the_same_time(tmp_path):
     assert {number for answers in rounds for _, number in answers} == {str(_scramble(np.uint64(7)))}
 
 
+def test_what_is_called_from_another_file_is_compiled_anew_when_that_changes(tmp_path):
+    """numba's own cache goes on with the old code, also after an upgrade of the package."""
+    room = tmp_path / "room"
+    room.mkdir()
+    begin = "from mlspl._numba_cache import njit\n"
+    (room / "inner.py").write_text(f"{begin}@njit(cache=True)\ndef inner():\n    return 1\n")
+    (room / "outer.py").write_text(
+        f"{begin}from room.inner import inner\n@njit(cache=True)\ndef outer():\n    return 10 * inner()\n"
+    )
+    code = "from room.outer import outer; print(outer(), sum(outer.stats.cache_hits.values()))"
+    folders = os.pathsep.join([str(tmp_path), str(Path(mlspl.__file__).parents[1])])
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache"), "PYTHONPATH": folders}
+
+    def run():
+        return subprocess.check_output([sys.executable, "-c", code], env=environment, text=True).split()
+
+    assert [run(), run()] == [["10", "0"], ["10", "1"]]
+    (room / "inner.py").write_text((room / "inner.py").read_text().replace("return 1", "return 2"))
+    (kept,) = (tmp_path / "cache").glob("*/room-*")
+    os.utime(kept, (0, 0))
+    assert [run(), run()] == [["20", "0"], ["20", "1"]]
+    assert not kept.exists()
+
+
 PLACE = """
 import os, numba, numpy as np
 from mlspl.metrics.kernels import rank_rows
