@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: run test test-core test-wheel test-oldest test-newest lint bench reproduce study benchmark benchmark-page audits fuzz docs clean
+.PHONY: run test test-core test-wheel test-oldest test-newest test-stranger lint bench reproduce study benchmark benchmark-page audits fuzz docs clean
 
 # The paper's methods, the published algorithm among them, and ours beside it.
 RUN := bsvm,ml-knn,tram,ranksvm,ml-loc,mlspl-published,mlspl-cv
@@ -41,6 +41,13 @@ test-oldest test-newest: test-%: .venv-%/installed
 	test -x .venv-$*/bin/python || $(PYTHON) -m venv .venv-$*
 	.venv-$*/bin/python -m pip --disable-pip-version-check install --quiet $(if $(filter oldest,$*),--constraint .ci/oldest.txt,--upgrade) ".[dev]"
 	touch $@
+
+# As root: the core as somebody (nobody) who may write neither into the package nor into a home folder, without a network,
+# as under python -O. He must be able to read this folder and to run $(PYTHON).
+test-stranger: .venv-newest/installed
+	there=$$(mktemp -d) && trap 'rm -rf "$$there"' EXIT && chmod 755 "$$there" && mkdir "$$there/a folder" && chmod 1777 "$$there/a folder" && \
+	unshare -n sh -c 'ip link set lo up && exec "$$@"' - setpriv --reuid=65534 --regid=65534 --clear-groups \
+	env -u HOME LANG=C TZ=Pacific/Auckland PYTHONOPTIMIZE=1 TMPDIR="$$there/a folder" .venv-newest/bin/python -m pytest -n auto -p no:cacheprovider $(CORE)
 
 lint: .venv/installed-dev
 	$(BIN)/ruff check .

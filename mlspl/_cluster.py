@@ -31,9 +31,14 @@ def open_cluster(scheduler: str, jobs: int) -> Iterator[Any]:
         stack.enter_context(_quiet(logging.getLogger("distributed")))
         stack.enter_context(dask.config.set({"distributed.comm.timeouts.connect": f"{_RECONNECT_SECONDS}s"}))
         if scheduler == "local":
-            cluster = stack.enter_context(
-                LocalCluster(n_workers=jobs, threads_per_worker=1, processes=True, dashboard_address=":0")
-            )
+            try:
+                cluster = stack.enter_context(
+                    LocalCluster(n_workers=jobs, threads_per_worker=1, processes=True, dashboard_address=":0")
+                )
+            except RuntimeError as error:
+                raise UserError(
+                    f"No Dask cluster starts on this machine ({error}); leave --scheduler out."
+                ) from None
             client = stack.enter_context(Client(cluster))
         else:
             try:

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import mlspl
-from mlspl import MLkNNClassifier, _numba_cache, save_model
+from mlspl import MLkNNClassifier, save_model
 from mlspl._files import replacing, write_file
 from mlspl.errors import UserError
 
@@ -86,28 +86,6 @@ def test_nothing_in_the_package_writes_a_file_on_its_own():
             writes = name == "open" and any(re.fullmatch("[wax]b?[+]?", mode) for mode in modes)
             assert not writes, f"{path}:{node.lineno}"
             assert name not in ("write_text", "write_bytes"), f"{path}:{node.lineno}"
-
-
-def test_numba_finds_a_place_where_neither_package_nor_home_can_be_written(monkeypatch):
-    """`import mlspl` ended in a traceback: no locator available."""
-    calls = []
-
-    def njit(cache):
-        calls.append(cache)
-        raise RuntimeError("cannot cache function: no locator available")
-
-    monkeypatch.setattr(_numba_cache.numba, "njit", njit)
-    monkeypatch.setattr(_numba_cache.numba.config, "CACHE_DIR", "")
-    monkeypatch.setenv("NUMBA_CACHE_DIR", "")
-    removed = []
-    monkeypatch.setattr(_numba_cache.atexit, "register", lambda *call: removed.append(call))
-    _numba_cache.find_cache()
-    folder = Path(_numba_cache.numba.config.CACHE_DIR)
-    assert os.environ["NUMBA_CACHE_DIR"] == str(folder)
-    assert folder.stat().st_mode & 0o077 == 0
-    remove, *arguments = removed[0]
-    remove(*arguments)
-    assert not folder.exists()
 
 
 def test_the_source_distribution_has_what_its_tests_need():

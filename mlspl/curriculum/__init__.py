@@ -4,7 +4,6 @@
 `row_scores` what they found; `difficulty` takes the trace of a paced fit. The displays draw what was found.
 """
 
-from mlspl import _numba_cache  # noqa: F401
 from mlspl.curriculum._sources import suited_models
 from mlspl.curriculum.audit import Audit, audit
 from mlspl.curriculum.difficulty import Difficulty, difficulty

@@ -7,7 +7,8 @@ between, from wrong ones. Every label is counted in bins of z once; all else wor
 """
 
 import numpy as np
-from numba import njit
+
+from mlspl._numba_cache import njit
 
 __all__ = [
     "FALSE",

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 import numpy as np
 from joblib import Parallel, delayed
-from numba import njit
 from numpy.typing import NDArray
 from scipy.special import expit
 
+from mlspl._numba_cache import njit
 from mlspl._validation import row_blocks
 
 __all__ = ["Relations", "fit_path", "relate"]

@@ -4,7 +4,6 @@
 with a file becomes a `DataFormatError` that names file and line.
 """
 
-from mlspl import _numba_cache  # noqa: F401
 from mlspl.datasets.corruption import corrupt
 from mlspl.datasets.dataset import Dataset, Statistics
 from mlspl.datasets.encoding import one_hot

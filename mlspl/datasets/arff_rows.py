@@ -1,8 +1,8 @@
 """The compiled scanner of ARFF rows, dense and sparse: numbers and codes, or the place of a fault."""
 
 import numpy as np
-from numba import njit
 
+from mlspl._numba_cache import njit
 from mlspl.datasets.lexer import (
     BAD_INDEX,
     CLOSE,

@@ -1,8 +1,8 @@
 """The compiled scanner of CSV rows: numbers in one pass, and where the fields of a column stand."""
 
 import numpy as np
-from numba import njit
 
+from mlspl._numba_cache import njit
 from mlspl.datasets.lexer import (
     FINE,
     NEWLINE,

@@ -6,7 +6,8 @@ A text is UTF-8 in a uint8 array and ends in a newline, so that every loop over 
 from fractions import Fraction
 
 import numpy as np
-from numba import njit
+
+from mlspl._numba_cache import njit
 
 __all__ = [
     "BAD_INDEX",

@@ -1,8 +1,8 @@
 """The compiled scanner of multi-label svmlight rows: ``label,label index:value index:value # comment``."""
 
 import numpy as np
-from numba import njit
 
+from mlspl._numba_cache import njit
 from mlspl.datasets.lexer import (
     BAD_INDEX,
     BAD_LABEL,

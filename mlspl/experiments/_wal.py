@@ -1,24 +1,42 @@
 """Whether SQLite's write-ahead log is whole: SQLite drops what follows a damaged place without a word."""
 
 import struct
+import time
 from pathlib import Path
 
 __all__ = ["is_damaged"]
 
 _HEADER, _FRAME_HEADER = 32, 24
 _MAGIC = {0x377F0682: "<", 0x377F0683: ">"}  # and the byte order of the checksums
+_LOOKS = 10
 
 
 def is_damaged(path: Path) -> bool:
     """Whether the log beside this file holds pages behind a place that SQLite will not read past.
 
+    A log that another process is writing may look torn: damage is what a second look finds unchanged.
+    """
+    before = None
+    for _ in range(_LOOKS):
+        try:
+            log = path.with_name(f"{path.name}-wal").read_bytes()
+        except OSError:
+            return False
+        if not _is_torn(log):
+            return False
+        if log == before:
+            return True
+        before = log
+        time.sleep(0.2)
+    return True
+
+
+def _is_torn(log: bytes) -> bool:
+    """Whether pages follow a damaged place.
+
     A process killed while it writes leaves an unfinished last page, which is no damage; nor are pages of an
     earlier use of the log, which have another salt. See "WAL-mode File Format" in SQLite's documents.
     """
-    try:
-        log = path.with_name(f"{path.name}-wal").read_bytes()
-    except OSError:
-        return False
     if len(log) <= _HEADER:
         return False
     magic, _, page, _ = struct.unpack_from(">4I", log)

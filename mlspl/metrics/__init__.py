@@ -6,7 +6,6 @@ every label alone, `Tally` takes rows block by block. `CRITERIA` describes every
 tuning; `get_scorer` turns them into scikit-learn scorers.
 """
 
-from mlspl import _numba_cache  # noqa: F401
 from mlspl.metrics.catalogue import CRITERIA, FIVE, Criterion, get_criterion, get_scorer
 from mlspl.metrics.criteria import average_precision, coverage, one_error, ranking_loss, score_all
 from mlspl.metrics.decisions import (

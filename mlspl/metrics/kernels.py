@@ -1,8 +1,9 @@
 """What ranking criteria need to know of a row: the four in one pass over it, and its best labels."""
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from mlspl._numba_cache import njit
 
 __all__ = ["best_of_entries", "best_of_rows", "count_decisions", "find_pairs", "rank_rows"]
 

@@ -5,7 +5,6 @@ Splits: the protocol's random one (`protocol_split`), and iterative stratificati
 "label", "count") are fitted on; they take arrays, give arrays, and know nothing of the model.
 """
 
-from mlspl import _numba_cache  # noqa: F401
 from mlspl.model_selection.anchored import AnchoredCalibration
 from mlspl.model_selection.calibration import (
     CALIBRATIONS,

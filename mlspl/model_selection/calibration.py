@@ -10,13 +10,13 @@ from types import MappingProxyType
 from typing import Self
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import brentq
 from scipy.special import expit, logit
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from mlspl._numba_cache import njit
 from mlspl._validation import check_scores
 from mlspl.errors import UserError
 from mlspl.model_selection.inputs import check_training

@@ -3,12 +3,12 @@
 from collections.abc import Iterator
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.model_selection import BaseCrossValidator
 from sklearn.utils import check_random_state
 
+from mlspl._numba_cache import njit
 from mlspl.errors import UserError
 from mlspl.model_selection.inputs import carriers
 

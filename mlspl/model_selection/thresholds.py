@@ -247,7 +247,7 @@ class CountThreshold(Threshold):
         # Scores that depend on each other up to rounding share their weight, on every machine.
         solution = np.linalg.lstsq(design * root[:, None], count * root, rcond=1e-9)[0]
         self.coef_, self.intercept_ = solution[:-1], float(solution[-1])
-        self.least_, self.most_ = int(np.rint(count.min())), int(np.rint(count.max()))
+        self.least_, self.most_ = np.rint(np.round([count.min(), count.max()], 9)).astype(int).tolist()
         return self
 
     def apply(self, F: ArrayLike) -> NDArray[np.bool_]:

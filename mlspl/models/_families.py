@@ -121,7 +121,7 @@ def drop_families(odds: list[np.ndarray], criterion, truth, folds, sign) -> list
     if gains.shape[1] < 2:
         return list(range(len(odds)))
     errors = gains.std(axis=1, ddof=1) / np.sqrt(gains.shape[1])
-    best = int(np.argmax(gains.mean(axis=1)))
+    best = int(np.argmax(np.round(gains.mean(axis=1), 9)))
     return [best] if gains[best].mean() > 2.0 * errors[best] + 1e-9 else list(range(len(odds)))
 
 

@@ -1,6 +1,5 @@
 """Compiled solvers, arrays in and arrays out; they know nothing of data sets or estimators."""
 
-from mlspl import _numba_cache  # noqa: F401
 from mlspl.solvers.code_program import CodeSolution, solve_codes
 from mlspl.solvers.extra_trees import grow_extra_trees
 from mlspl.solvers.kernel_svm import SVMSolution, solve_svms

@@ -3,8 +3,8 @@
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from mlspl._numba_cache import njit
 from mlspl.solvers.arrays import read_only
 from mlspl.solvers.hinge_simplex import minimise_hinges
 from mlspl.solvers.threads import run_threads

@@ -6,8 +6,8 @@ is made. With a few hundred rows, scikit-learn takes longer to begin a tree than
 """
 
 import numpy as np
-from numba import njit
 
+from mlspl._numba_cache import njit
 from mlspl.solvers.trees import FlatTrees
 
 __all__ = ["grow_extra_trees"]

@@ -3,7 +3,8 @@
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
+
+from mlspl._numba_cache import njit
 
 __all__ = ["minimise_hinges"]
 

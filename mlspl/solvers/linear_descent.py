@@ -11,7 +11,8 @@ search ends when primal and dual objective have met.
 """
 
 import numpy as np
-from numba import njit
+
+from mlspl._numba_cache import njit
 
 __all__ = ["descend"]
 

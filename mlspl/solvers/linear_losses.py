@@ -1,8 +1,8 @@
 """Smooth losses of linear machines: value, slope and curvature in the score, eight labels side by side."""
 
 import numpy as np
-from numba import njit
 
+from mlspl._numba_cache import njit
 from mlspl.solvers.linear_rows import LANES
 
 __all__ = ["LOGISTIC", "SQUARED", "SQUARED_HINGE", "loss_derivatives", "sum_losses"]

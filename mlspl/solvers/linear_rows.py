@@ -9,9 +9,11 @@ from typing import Any
 
 import numpy as np
 from llvmlite import ir
-from numba import extending, njit, types
+from numba import extending, types
 from numba.core import cgutils
 from scipy import sparse
+
+from mlspl._numba_cache import njit
 
 __all__ = ["LANES", "Rows"]
 

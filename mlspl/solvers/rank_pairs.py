@@ -3,8 +3,9 @@
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from scipy.sparse.csgraph import connected_components
+
+from mlspl._numba_cache import njit
 
 __all__ = ["LabelPairs", "component_shift", "flow_components", "label_pairs"]
 

@@ -29,8 +29,8 @@ n² being K itself.
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from mlspl._numba_cache import njit
 from mlspl.solvers.rank_pairs import component_shift, flow_components, label_pairs
 
 __all__ = ["RankSVMSolution", "solve_rank_svm"]

@@ -19,8 +19,8 @@ takes the same way to the optimum.
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from mlspl._numba_cache import njit
 from mlspl.solvers.smo_answer import evaluate, find_intercept
 from mlspl.solvers.smo_blocks import BLOCK, block_gain, block_highest, block_lowest, find_gain, find_sum
 

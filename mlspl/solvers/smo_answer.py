@@ -1,7 +1,8 @@
 """What is told of a solved SVM: intercept, scores, objective and duality gap (compiled)."""
 
 import numpy as np
-from numba import njit
+
+from mlspl._numba_cache import njit
 
 __all__ = ["evaluate", "find_intercept"]
 

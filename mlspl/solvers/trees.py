@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from mlspl._numba_cache import njit
 
 __all__ = ["FlatTrees", "sum_leaves"]
 

@@ -1,12 +1,11 @@
 """Dask: the same numbers, a killed worker notwithstanding, and sentences where there is no cluster."""
 
-import json
 import os
+import shutil
 import signal
 import socket
 import subprocess
 import sys
-import time
 from dataclasses import replace
 
 import pytest
@@ -15,6 +14,7 @@ from mlspl import _cluster as cluster
 from mlspl.datasets import load_dataset
 from mlspl.errors import UserError
 from mlspl.experiments import Store, plan_trials, run_trials
+from tests.schedulers import running_scheduler
 
 distributed = pytest.importorskip("distributed", reason="needs the extra dask")
 
@@ -54,35 +54,42 @@ def test_a_scheduler_that_is_not_there_is_a_sentence(tmp_path, monkeypatch):
         run_trials([], {}, store, scheduler=address)
 
 
+NO_CLUSTER = """
+from mlspl import _cluster
+
+if __name__ == "__main__":
+    _cluster._RECONNECT_SECONDS = 1
+    try:
+        with _cluster.open_cluster("local", 1):
+            pass
+    except _cluster.UserError as error:
+        print(error)
+"""
+
+
+def test_a_machine_on_which_no_cluster_starts_is_a_sentence(tmp_path):
+    """Where processes cannot reach each other: a network of its own without a loopback device."""
+    alone = ["unshare", "--map-root-user", "--net"]
+    if not shutil.which("unshare") or subprocess.run([*alone, "true"], capture_output=True).returncode:
+        pytest.skip("needs network namespaces")
+    (tmp_path / "script.py").write_text(NO_CLUSTER)
+    command = [*alone, sys.executable, str(tmp_path / "script.py")]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert done.stdout.startswith("No Dask cluster starts on this machine (")
+    assert not done.stderr
+
+
 def test_a_scheduler_killed_in_the_middle_is_a_sentence_and_the_run_goes_on(tmp_path, monkeypatch, capfd):
     """There were pages of traceback."""
     monkeypatch.setattr(cluster, "_RECONNECT_SECONDS", 2)
     full = load_dataset("digits-traits")
     data = {"digits": replace(full, X=full.X[:100], Y=full.Y[:100])}
     trials = plan_trials(data, ["ml-knn"], splits=40)
-    file = tmp_path / "scheduler.json"
-    common = ["--scheduler-file", str(file), "--no-dashboard"]
-    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    python = [sys.executable, "-m"]
-    command = [*python, "distributed.cli.dask_scheduler", "--port", "0", *common]
-    scheduler = subprocess.Popen(command, **quiet)
-    worker = None
-    try:
-        while not file.exists():
-            assert scheduler.poll() is None
-            time.sleep(0.1)
-        command = [*python, "distributed.cli.dask_worker", "--nthreads", "1", "--no-nanny", *common]
-        worker = subprocess.Popen(command, **quiet)
-        address = json.loads(file.read_text())["address"]
-        with Store(tmp_path / "results.db") as store:
-            with pytest.raises(UserError, match=r"is gone or dropped the work.*the same command goes on"):
-                run_trials(trials, data, store, scheduler=address, on_result=lambda *_: scheduler.kill())
-            stored, rest = store.finished(), []
-            assert stored
-            run_trials(trials, data, store, jobs=1, on_result=lambda trial, _: rest.append(trial.key))
-            assert {trial.key for trial in trials} - stored == set(rest) == store.finished() - stored
-    finally:
-        for process in filter(None, (worker, scheduler)):
-            process.kill()
-            process.wait()
+    with running_scheduler(tmp_path) as (scheduler, address), Store(tmp_path / "results.db") as store:
+        with pytest.raises(UserError, match=r"is gone or dropped the work.*the same command goes on"):
+            run_trials(trials, data, store, scheduler=address, on_result=lambda *_: scheduler.kill())
+        stored, rest = store.finished(), []
+        assert stored
+        run_trials(trials, data, store, jobs=1, on_result=lambda trial, _: rest.append(trial.key))
+        assert {trial.key for trial in trials} - stored == set(rest) == store.finished() - stored
     assert "Traceback" not in capfd.readouterr().err

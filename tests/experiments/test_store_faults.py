@@ -4,6 +4,7 @@ import sqlite3
 
 import pytest
 
+from mlspl.experiments import _wal
 from mlspl.experiments.store import Store, StoreError
 from mlspl.experiments.trial import Outcome
 from tests.disks import cannot_be_written, files_limited_to
@@ -166,6 +167,17 @@ def test_an_unfinished_log_is_no_damage(tmp_path):
     log.write_bytes(log.read_bytes()[:-1000])
     with Store(path) as store:
         assert len(store.finished()) == 5
+
+
+def test_a_log_that_is_being_written_is_not_taken_for_damaged(tmp_path, monkeypatch):
+    """One look in three hundred fell between two writes of a busy runner."""
+    path = abandoned(tmp_path / "a", 6)
+    log = path.with_name("results.db-wal")
+    whole = log.read_bytes()
+    log.write_bytes(whole[:9000] + b"\xff" + whole[9001:])
+    assert _wal.is_damaged(path)
+    monkeypatch.setattr(_wal.time, "sleep", lambda seconds: log.write_bytes(whole))  # the runner goes on
+    assert not _wal.is_damaged(path)
 
 
 @pytest.mark.parametrize("column", ["scores", "parameters", "history", "warnings"])

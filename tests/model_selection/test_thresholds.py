@@ -144,6 +144,17 @@ def test_rows_that_always_have_a_label_are_never_left_without():
     assert (CountThreshold().fit(F, Y).apply(F).sum(axis=1) == 1).all()
 
 
+def test_the_order_of_labels_does_not_round_the_smallest_number_of_them():
+    """Half of the weight of seven labels: 3.5, or a little less if 0.1 + 0.2 are added before 0.3."""
+    F, Y = np.arange(14.0).reshape(2, 7), np.full((2, 7), np.nan)
+    Y[:, :3], weight = [0, 0, 1], np.tile([0.1, 0.2, 0.3, 1, 1, 1, 1], (2, 1))
+    ascending, descending = (
+        CountThreshold().fit(F[:, order], Y[:, order], weight[:, order])
+        for order in (np.arange(7), np.arange(7)[::-1])
+    )
+    assert (ascending.least_, ascending.most_) == (descending.least_, descending.most_) == (4, 4)
+
+
 def test_of_many_tied_labels_the_higher_indices_are_counted_in():
     F = np.random.default_rng(0).integers(0, 3, (20, 60)).astype(float)
     Y = np.zeros(F.shape)

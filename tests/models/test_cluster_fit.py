@@ -2,15 +2,18 @@
 
 import os
 import signal
+import time
 
 import numpy as np
 import pytest
 from joblib import parallel_config
 
-from mlspl import BSVMClassifier, MLSPLClassifier, MLSPLClassifierCV
-from mlspl._spread import spread
+from mlspl import BSVMClassifier, MLSPLClassifier, MLSPLClassifierCV, _cluster
+from mlspl._spread import on_cluster, spread
+from mlspl.errors import UserError
 from mlspl.models import _local_correlation
 from tests.models.test_label_blocks import made
+from tests.schedulers import running_scheduler
 
 distributed = pytest.importorskip("distributed", reason="needs the extra dask")
 
@@ -71,3 +74,18 @@ def test_killed_workers_cost_time_and_not_the_result(data, cluster, monkeypatch)
     assert len(victims) == 2
     assert not set(victims) & {nanny.pid for nanny in cluster.workers.values()}
     np.testing.assert_array_equal(there, here)
+
+
+def test_a_scheduler_killed_in_the_middle_of_a_fit_is_a_sentence(tmp_path, monkeypatch, capfd):
+    monkeypatch.setattr(_cluster, "_RECONNECT_SECONDS", 2)
+    with (
+        running_scheduler(tmp_path) as (scheduler, address),
+        _cluster.open_cluster(address, 1) as client,
+        on_cluster(client),
+    ):
+        results = spread(time.sleep, (), [0.1] * 50)
+        next(results)
+        scheduler.kill()
+        with pytest.raises(UserError, match=r"is gone or dropped the work; start the fit again"):
+            list(results)
+    assert "Traceback" not in capfd.readouterr().err

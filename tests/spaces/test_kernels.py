@@ -1,5 +1,9 @@
 """Kernel matrices: the same wherever the rows lie, computed in tiles."""
 
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -36,3 +40,22 @@ def test_kernels_are_computed_in_tiles(kernel, form, monkeypatch):
     assert max(seen) == 16
     if kernel == "rbf":
         np.testing.assert_array_equal(tiled.diagonal(), 1.0)
+
+
+LARGE = """
+import numpy as np
+from mlspl.spaces._kernels import kernel_matrix
+
+X = np.random.default_rng(0).random((17_000, 384))
+K = kernel_matrix(X, X, "linear")
+np.testing.assert_allclose(K[::1700, ::1699], X[::1700] @ X[::1699].T)
+"""
+
+
+def test_a_kernel_of_17000_rows_does_not_kill_the_process():
+    """X @ X.T does so at this very size, on two threads, with NumPy 2.3 and 2.4: a segmentation fault."""
+    pages = "SC_AVPHYS_PAGES"
+    if pages not in getattr(os, "sysconf_names", ()) or os.sysconf(pages) * os.sysconf("SC_PAGE_SIZE") < 5e9:
+        pytest.skip("needs 5 GB of free memory")
+    environment = {**os.environ, "OPENBLAS_NUM_THREADS": "2"}
+    assert subprocess.run([sys.executable, "-c", LARGE], env=environment, timeout=250).returncode == 0

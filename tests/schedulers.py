@@ -1,0 +1,32 @@
+"""A Dask scheduler with one worker, in processes that can be killed."""
+
+import json
+import subprocess
+import sys
+import time
+from contextlib import contextmanager
+
+
+@contextmanager
+def running_scheduler(folder):
+    """Yield the scheduler's process and its address."""
+    file = folder / "scheduler.json"
+    started = []
+
+    def start(*command):
+        common = ("--scheduler-file", str(file), "--no-dashboard")
+        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        started.append(subprocess.Popen([sys.executable, "-m", *command, *common], **quiet))
+        return started[-1]
+
+    try:
+        scheduler = start("distributed.cli.dask_scheduler", "--port", "0")
+        while not file.exists():
+            assert scheduler.poll() is None
+            time.sleep(0.1)
+        start("distributed.cli.dask_worker", "--nthreads", "1", "--no-nanny")
+        yield scheduler, json.loads(file.read_text())["address"]
+    finally:
+        for process in reversed(started):
+            process.kill()
+            process.wait()
