@@ -21,8 +21,9 @@ def build_pipeline(schema: Schema, estimator: BaseEstimator) -> Pipeline:
 
     Missing numbers become the median of their column; a missing category is a category of its own; a category
     that the training rows do not have counts as none. Dates become their parts and elapsed days, text TF-IDF
-    weights of its words. Columns get mean 0 and variance 1; those of sparse tables are divided by their largest
-    value instead, so that a rare word counts no more than a frequent one, and what is missing there becomes 0.
+    weights of its words. Columns get mean 0 and variance 1; those of sparse tables are divided by their
+    largest value instead, so that a rare word counts no more than a frequent one, and what is missing there
+    becomes 0.
 
     Parameters
     ----------

@@ -23,9 +23,9 @@ from studies.benchmark.declaration import CONDITIONS, ENTRIES, SETS, SPLITS, Sam
 from studies.benchmark.figures import spread_labels
 from studies.benchmark.methods import OUTSIDE
 from studies.benchmark.page import RESULTS, benchmark_page
-from studies.results import export, join_results, load_into, read_results, write_results
 from studies.benchmark.scores import compare_methods, corrected_wins, group_ranks, score_trials
 from studies.benchmark.tuning import N_SETTINGS, TunedClassifier, tune_method
+from studies.results import export, join_results, load_into, read_results, write_results
 
 DIGITS = load_dataset("digits-traits")
 MODULES = {"lightgbm": "lightgbm", "boomer": "mlrl.boosting", "skml-ml-knn": "skmultilearn"}
