@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from mlspl.datasets import Dataset
 from mlspl.experiments import Trial
@@ -20,6 +20,7 @@ __all__ = [
     "PAIRS",
     "TREES",
     "Entry",
+    "Splits",
     "study_parts",
     "study_trials",
 ]
@@ -27,16 +28,27 @@ __all__ = [
 CRITERION = "average_precision"
 """What everything is tuned by."""
 
+
+class Splits(NamedTuple):
+    """How many splits are run: of ours and its unpaced end on clean and on corrupted labels, of opponents on
+    clean ones, and of the rest.
+    """
+
+    clean: int
+    corrupted: int
+    opponents: int
+    rest: int
+
+
 DATASETS = {
-    "flags": (10, 10, 3),
-    "emotions": (10, 10, 3),
-    "scene": (10, 6, 2),
-    "yeast": (3, 2, 1),
-    "medical": (3, 2, 1),
-    "enron": (2, 1, 1),
+    "flags": Splits(10, 10, 10, 3),
+    "emotions": Splits(10, 10, 10, 3),
+    "scene": Splits(10, 5, 6, 2),
+    "yeast": Splits(2, 2, 1, 1),
+    "medical": Splits(2, 2, 1, 1),
+    "enron": Splits(2, 2, 1, 1),
 }
-"""The data sets: splits of MLSPL-CV and its unpaced end, of the paced forest and its, and of opponents on
-clean labels, and of the rest; fewer where a trial takes long."""
+"""The data sets; fewer splits where a trial takes long."""
 
 _GRIDS: dict[str, dict[str, list]] = {
     "boomer": {"shrinkage": [0.1, 0.2, 0.3, 0.4, 0.5], "max_rules": [100, 200, 300, 500]},
@@ -129,10 +141,10 @@ def study_parts() -> list[Part]:
 
 def _count_splits(part: Part) -> int:
     name, corruption, entry = part
-    most, many, few = DATASETS[name]
-    if entry in PAIRS["MLSPL-CV"]:
-        return most
-    return many if entry in PAIRS["paced forest"] or (entry in OPPONENTS and not corruption) else few
+    splits = DATASETS[name]
+    if entry in PAIRS["MLSPL-CV"] or entry in PAIRS["paced forest"]:
+        return splits.corrupted if corruption else splits.clean
+    return splits.opponents if entry in OPPONENTS and not corruption else splits.rest
 
 
 def study_trials(datasets: Mapping[str, Dataset], parts: Iterable[Part]) -> list[tuple[Part, Trial]]:
