@@ -33,6 +33,10 @@ class ReadOptions:
         """What stands for a missing value, beside the empty field."""
         return MISSING if self.na_values is None else frozenset(map(str, self.na_values))
 
+    def kind_of_words(self, name: str) -> str | None:
+        """What a column of words is to be; nothing is wrong with one that is left out."""
+        return "categorical" if name in self.drop else self.kinds.get(name)
+
     def check(self, names: Collection[str], path) -> None:
         """Refuse columns that the file does not have."""
         if self.lenient:
