@@ -143,7 +143,7 @@ class Table:
             )
         is_feature = wanted & ~is_text
         if not is_feature.any():
-            raise DataFormatError("no features are left: all other columns are text, an index, or dropped.", self.path)
+            raise DataFormatError("no features are left: the other columns are text or left out.", self.path)
         features = [self.columns[j] for j in np.flatnonzero(is_feature)]
         X = _take_columns(self.cells, np.flatnonzero(is_feature))
         feature_names = [column.name for column in features]
