@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
 from mlspl.datasets.words import KINDS, MISSING
-from mlspl.errors import UserError, listed
+from mlspl.errors import UserError, guess, listed
 
 __all__ = ["PLAIN", "ReadOptions"]
 
@@ -43,7 +43,8 @@ class ReadOptions:
             return
         for what, asked in (("drop", self.drop), ("kinds", self.kinds)):
             if absent := [name for name in asked if name not in names]:
-                raise UserError(f"{path}: {what} names what is no column: {listed(absent)}.")
+                hint = guess(absent[0], names)
+                raise UserError(f"{path}: {what} names what is no column: {listed(absent)}.{hint}")
 
 
 PLAIN = ReadOptions()

@@ -116,7 +116,7 @@ class MLkNNClassifier(MultiLabelClassifier):
         self._weight = label_weight
         self._neighbours = StableNeighbours(X, self.metric, self.metric_params, self.n_jobs)
         self.label_counts_ = np.stack([(weight * ~Y).sum(axis=0), self._carried.sum(axis=0)])
-        carriers = below, share, informed = self._carriers(self._neighbours.of_each_other(self.k)[1])
+        below, share, informed = self._carriers(self._neighbours.of_each_other(self.k)[1])
         counted = np.where(informed, weight, 0.0)
         cell = ((Y * n_labels + np.arange(n_labels)) * (self.k + 1) + below).ravel()
         size = 2 * n_labels * (self.k + 1)
@@ -126,8 +126,8 @@ class MLkNNClassifier(MultiLabelClassifier):
         if self.prior_weight == "auto":
             rows = slice(None, None, -(-n // _JUDGED_ROWS))
             Y, weight = Y[rows], weight[rows]
-            carriers = [np.broadcast_to(part, (n, n_labels))[rows] for part in carriers]
-            scores = self._log_odds(*carriers, own=np.stack([weight * ~Y, weight * Y]))
+            of_rows = (below[rows], share[rows], np.broadcast_to(informed, below.shape)[rows])
+            scores = self._log_odds(*of_rows, own=np.stack([weight * ~Y, weight * Y]))
             self.prior_weight_ = 1.0 - ShrunkCalibration().fit(scores, Y, weight).share_
         else:
             self.prior_weight_ = float(self.prior_weight)

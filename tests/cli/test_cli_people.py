@@ -187,3 +187,19 @@ def test_too_few_rows_for_an_audit_are_said(mlspl, tmp_path):
     assert code == 2
     assert "3 rows cannot be audited: give 5 or more." in errors
     assert not (tmp_path / "review").exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "meant"),
+    [
+        (["--labels", "Rock,pop"], "'rock'"),
+        (["--labels=-3", "--drop", "B"], "'b'"),
+        (["--labels=-3", "--method", "mlknn"], "'ml-knn'"),
+        (["--labels=-3", "--tune", "macro-f1"], "'macro_f1'"),
+    ],
+)
+def test_slips_of_the_pen_are_asked_about(mlspl, tmp_path, options, meant):
+    (tmp_path / "d.csv").write_text(csv(PLAIN))
+    code, _, errors = mlspl("fit", "d.csv", *options, "-o", "model.skops")
+    assert code == 2
+    assert f" Did you mean {meant}? " in errors.replace("\n", " ")
