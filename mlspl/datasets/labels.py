@@ -101,7 +101,8 @@ def label_columns(names: list[str], labels: Labels, path: Path, counted: int | N
         message = (
             f"which columns are labels? Put {data_stem(path)}.xml beside the file, or name them by labels "
             "(--labels): the path of an XML, the label names, a pattern such as 'TAG_*', their number "
-            "(negative: the last columns), or the column that holds the labels of each row, such as 'tags' with a|b."
+            "(negative: the last columns), or the column that holds the labels of each row, such as 'tags' "
+            "with a|b."
         )
         raise DataFormatError(message, path)
     if isinstance(labels, bool) or not isinstance(labels, str | PathLike | list | tuple | int | re.Pattern):
