@@ -204,8 +204,11 @@ def label_table(
 ) -> tuple[Any, list[str] | None]:
     """Return an array or CSR matrix that holds what the user's container does, and the names of its columns.
 
-    A one-dimensional container stays so, unless it holds a collection of label names per row.
+    A one-dimensional container stays so, unless it holds a collection of label names per row; a DataFrame of
+    one column may hold them too.
     """
+    if len(getattr(Y, "columns", ())) == 1 and hasattr(Y, "iloc") and is_label_sets(Y.iloc[:, 0]):
+        Y = Y.iloc[:, 0]
     if Y is not None and is_label_sets(Y):
         return table_of_label_sets(Y, label_names, name)
     check_names(Y, name)

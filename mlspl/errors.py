@@ -1,9 +1,10 @@
 """Errors that are the user's to mend; the command line ends with code 2 on them and prints no traceback."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
 from pathlib import Path
 
-__all__ = ["DataFormatError", "UserError", "listed"]
+__all__ = ["DataFormatError", "UserError", "guess", "listed"]
 
 
 class UserError(ValueError):
@@ -47,3 +48,10 @@ def listed(names: Sequence[str]) -> str:
     """The names as a sentence lists them, of many the first ten."""
     more = f" and {len(names) - 10} more" if len(names) > 10 else ""
     return ", ".join(map(repr, names[:10])) + more
+
+
+def guess(name: str, names: Iterable[str]) -> str:
+    """The question whether another name was meant, with a blank before it; nothing where none is near."""
+    by_letters = {known.casefold(): known for known in names}
+    near = get_close_matches(name.casefold(), by_letters, n=1)
+    return f" Did you mean {by_letters[near[0]]!r}?" if near else ""

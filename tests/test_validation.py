@@ -121,6 +121,16 @@ def test_sets_are_placed_by_the_names_of_the_scores():
         metrics.average_precision([["c"], ["z"]], F)
 
 
+def test_a_column_of_lists_may_stand_in_a_frame_and_words_are_told_the_way():
+    sets = pd.Series([["a"], ["a", "b"], [], ["b"]])
+    for column in (sets, sets.to_frame("tags")):
+        labels = check_labels(column).dense()
+        assert list(labels.names) == ["a", "b"]
+        assert labels.relevant.tolist() == [[1, 0], [1, 1], [0, 0], [0, 1]]
+    with pytest.raises(ValueError, match=r"y\.str\.split"):
+        BSVMClassifier().fit(np.eye(4), ["a", "a|b", "b", "c"])
+
+
 def test_an_estimator_learns_label_sets_and_scores_them():
     X = np.repeat(np.eye(3), 8, axis=0)
     rows = [["b", "a"]] * 8 + [["c"]] * 8 + [[]] * 8

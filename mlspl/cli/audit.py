@@ -25,6 +25,7 @@ __all__ = ["audit"]
 
 _MOST_LABELS = 10
 _MOST_SUSPICIONS = 10
+_FEWEST_ROWS = 5  # as many as folds
 _SHARES = (0.25, 0.5, 0.75, 0.9)
 
 
@@ -90,6 +91,8 @@ def audit(
     n_rows, n_labels = dataset.Y.shape
     size = ", ".join(map(counted, (n_rows, schema.n_features, n_labels), ("row", "feature", "label")))
     console.print(f"{shown(file_name(data))}: {size}", soft_wrap=True)
+    if n_rows < _FEWEST_ROWS:
+        raise UserError(f"{counted(n_rows, 'row')} cannot be audited: give {_FEWEST_ROWS} or more.")
     # The page shows features in their own units; models want those of a table on one scale.
     X, feature_names = encode_table(schema, table)
     scaled = X if schema.layout != "frame" else encode_table(schema, table, scale=True)[0]

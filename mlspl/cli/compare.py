@@ -22,7 +22,9 @@ _FOLDS = 10
 def compare(
     file: Annotated[
         str,
-        typer.Argument(help="Your data, or their known name; or scores: a results.db, or a CSV."),
+        typer.Argument(
+            metavar="FILE", help="Your data, or their known name; or scores: a results.db, or a CSV."
+        ),
     ],
     methods: Annotated[
         str,

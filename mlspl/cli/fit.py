@@ -126,7 +126,7 @@ def fit(
     with keep_on_interrupt(kept):
         _write(model, out, dataset, recipe.schema, summary, proba)
     how = f", tuned by {tune.replace('_', ' ')}: {_spelled(parameters)}" if tune and parameters else ""
-    console.print(f"{chosen.title} fitted on all {n_rows} rows{how}", markup=False, soft_wrap=True)
+    console.print(f"{chosen.title} fitted on all {counted(n_rows, 'row')}{how}", markup=False, soft_wrap=True)
     space = getattr(model[-1], "space_", None) or "gram"
     if not space.startswith("gram"):
         console.print(f"In a {space}", markup=False, soft_wrap=True)

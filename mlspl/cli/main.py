@@ -17,6 +17,8 @@ __all__ = ["app", "main"]
 app = typer.Typer(
     name="mlspl",
     help="Self-paced multi-label learning: fit, predict, evaluate, audit, correct, reproduce, compare.",
+    epilog="Example: mlspl fit songs.csv --labels=-3 -o songs.skops, if the last three columns are labels. "
+    "Every command has one of its own: mlspl COMMAND --help.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
@@ -29,7 +31,9 @@ app.command(epilog="Example: mlspl correct songs.csv audit/decisions.csv --label
     correct.correct
 )
 app.command(epilog="Example: mlspl reproduce --datasets flags --methods bsvm,mlspl-cv")(reproduce.reproduce)
-app.command(epilog="Example: mlspl compare results/paper/results.db")(compare.compare)
+app.command(epilog="Example: mlspl compare songs.csv --labels 'mood_*' --methods mlspl-cv,logistic")(
+    compare.compare
+)
 app.add_typer(datasets.app, name="datasets")
 app.add_typer(pacing.app, name="pacing")
 

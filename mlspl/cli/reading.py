@@ -155,7 +155,33 @@ def open_dataset(source: str, reading: Reading, encode: bool = False) -> "Datase
     if source != STANDARD and not Path(source).exists() and not Path(source).suffix:
         find_entry(source)
     with spooled(source) as path:
-        return read_dataset(path, parse_labels(reading.labels), encode, **reading.options())
+        dataset = read_dataset(path, parse_labels(reading.labels), encode, **reading.options())
+    _check_known(dataset, file_name(source))
+    return dataset
+
+
+def _check_known(dataset: "Dataset", source: str) -> None:
+    """Refuse labels of which nothing is known; say it of some, and of names that are perhaps the same."""
+    import numpy as np
+
+    from mlspl._validation import check_labels
+
+    unknown = check_labels(dataset.Y).unknown
+    n_rows = dataset.Y.shape[0]
+    in_no_row = np.zeros(0) if unknown is None else np.asarray(unknown.sum(axis=0)).ravel() == n_rows
+    if len(in_no_row) and in_no_row.all():
+        raise UserError(
+            f"{source}: no label is known in any row: all are empty or a word for what is missing. "
+            "Name other columns by --labels, or the words by --na."
+        )
+    if in_no_row.any():
+        names = [dataset.label_names[j] for j in np.flatnonzero(in_no_row)]
+        note(f"nothing can be learnt of labels that are known in no row: {listed(names)}.")
+    spellings: dict[str, list[str]] = {}
+    for name in dataset.label_names:
+        spellings.setdefault(name.casefold(), []).append(name)
+    if alike := [name for names in spellings.values() if len(names) > 1 for name in names]:
+        note(f"labels that differ by upper and lower case only are not the same: {listed(alike)}.")
 
 
 def note_columns(dataset: "Dataset", schema: "Schema", table: Any) -> None:
@@ -181,7 +207,8 @@ def open_rows(source: str, info: "ModelInfo", keep: Sequence[str] = ()) -> "Data
             raise UserError(f"{source} is known by name, and has no columns to keep.")
         return load_dataset(source, encode=False)
     kept = _kept(info)
-    ignored = {*info.label_names, kept["label_column"], *kept["drop"]} - set(keep)
+    ignored = {*info.label_names, kept["label_column"], *kept["drop"]}
+    ignored -= {*keep, *(info.schema.names or ())}
     kinds = dict.fromkeys(keep, "categorical") | dict(info.schema.kinds)
     with spooled(source) as path:
         rows = read_unlabelled(path, ignored, na_values=kept["na_values"], kinds=kinds)

@@ -13,7 +13,7 @@ from mlspl.datasets.csv_rows import find_fields, scan_csv
 from mlspl.datasets.lexer import COMMA, DOT, FINE, TEXT_AFTER_QUOTE, UNCLOSED_QUOTE, WRONG_COUNT
 from mlspl.datasets.options import PLAIN, ReadOptions
 from mlspl.datasets.source import parse_number, read_lines
-from mlspl.datasets.table import Table, check_column_names
+from mlspl.datasets.table import INDEX, Table, check_column_names
 from mlspl.datasets.words import Words, read_days, read_words
 from mlspl.errors import DataFormatError
 
@@ -49,6 +49,7 @@ def read_csv(path: Path, options: ReadOptions = PLAIN) -> Table:
         names = [name.strip() for name in next(csv.reader(header, delimiter=delimiter, strict=True))]
     except csv.Error as error:
         raise DataFormatError(f"this is no CSV ({error}). Are all quotes closed?", path, line) from None
+    names[0] = names[0] or INDEX
     _check_header(names, path, line)
     options.check(names, path)
 
@@ -80,7 +81,7 @@ def read_csv(path: Path, options: ReadOptions = PLAIN) -> Table:
             columns[j], cells[:, j] = read_words(
                 words,
                 names[j],
-                options.kinds.get(names[j]),
+                options.kind_of_words(names[j]),
                 options.missing,
                 lambda row, message: fault(row_start[row], message),
                 line,

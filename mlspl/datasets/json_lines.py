@@ -41,7 +41,7 @@ def read_json_lines(path: Path, options: ReadOptions = PLAIN) -> Table:
         found, cells[:, j] = read_words(
             all_words[j],
             name,
-            options.kinds.get(name),
+            options.kind_of_words(name),
             options.missing,
             lambda row, message: DataFormatError(message, path, lines[row]),
             lines[0],

@@ -38,7 +38,7 @@ def read_label_sets(
         value for value in words.values if isinstance(value, str) and value.strip() not in {"", *missing}
     ]
     # One broken list among many must not make commas the separator of all.
-    n_lists = sum(value.strip()[0] == "[" for value in spelled)
+    n_lists = sum(value.strip()[0] in "[{" for value in spelled)
     has_lists = any(isinstance(value, list | tuple) for value in words.values)
     in_brackets = separator is None and len(spelled) > 0 and (has_lists or 2 * n_lists > len(spelled))
     if separator is None and spelled and not in_brackets:
@@ -78,12 +78,12 @@ def read_set(cell: Any, joint: str) -> list[str]:
 
 
 def _read_list(text: str) -> list[str] | None:
-    """The labels in a list as JSON or Python writes it; None if it is none."""
+    """The labels in a list as JSON or Python writes it, or in a set of Python's; None if it is neither."""
     for read in (json.loads, ast.literal_eval):
         try:
             labels = read(text)
         except (ValueError, SyntaxError, RecursionError, MemoryError):
             continue
-        if isinstance(labels, list) and all(isinstance(label, str | int) for label in labels):
+        if isinstance(labels, list | set) and all(isinstance(label, str | int) for label in labels):
             return [str(label).strip() for label in labels]
     return None

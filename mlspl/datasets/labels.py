@@ -13,7 +13,7 @@ from defusedxml import DefusedXmlException, sax
 
 from mlspl.datasets.compression import data_stem
 from mlspl.datasets.source import read_text
-from mlspl.errors import DataFormatError, UserError
+from mlspl.errors import DataFormatError, UserError, guess
 
 __all__ = ["Labels", "label_columns", "labels_xml", "read_labels_xml", "xml_beside"]
 
@@ -99,9 +99,10 @@ def label_columns(names: list[str], labels: Labels, path: Path, counted: int | N
         labels = xml_beside(path) or counted
     if labels is None:
         message = (
-            f"which columns are labels? Put {data_stem(path)}.xml beside the file, or pass labels: the path "
-            "of an XML, the label names, a pattern such as 'TAG_*', their number (negative: the last "
-            "columns), or the column that holds the labels of each row, such as 'tags' with a|b."
+            f"which columns are labels? Put {data_stem(path)}.xml beside the file, or name them by labels "
+            "(--labels): the path of an XML, the label names, a pattern such as 'TAG_*', their number "
+            "(negative: the last columns), or the column that holds the labels of each row, such as 'tags' "
+            "with a|b."
         )
         raise DataFormatError(message, path)
     if isinstance(labels, bool) or not isinstance(labels, str | PathLike | list | tuple | int | re.Pattern):
@@ -137,6 +138,9 @@ def _named(names: list[str], wanted: dict, xml: Path | None, path: Path) -> np.n
     present = set(names)
     for label, line in wanted.items():
         if label not in present:
-            message = f"label {label!r} is no column of {path}. Correct the name, or remove the label."
+            hint = guess(label, names)
+            message = (
+                f"label {label!r} is no column of {path}.{hint} Correct the name, or name others (--labels)."
+            )
             raise DataFormatError(message, xml or path, line)
     return np.array([name in wanted for name in names])

@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
 from mlspl.datasets.words import KINDS, MISSING
-from mlspl.errors import UserError, listed
+from mlspl.errors import UserError, guess, listed
 
 __all__ = ["PLAIN", "ReadOptions"]
 
@@ -33,13 +33,18 @@ class ReadOptions:
         """What stands for a missing value, beside the empty field."""
         return MISSING if self.na_values is None else frozenset(map(str, self.na_values))
 
+    def kind_of_words(self, name: str) -> str | None:
+        """What a column of words is to be; nothing is wrong with one that is left out."""
+        return "categorical" if name in self.drop else self.kinds.get(name)
+
     def check(self, names: Collection[str], path) -> None:
         """Refuse columns that the file does not have."""
         if self.lenient:
             return
         for what, asked in (("drop", self.drop), ("kinds", self.kinds)):
             if absent := [name for name in asked if name not in names]:
-                raise UserError(f"{path}: {what} names what is no column: {listed(absent)}.")
+                hint = guess(absent[0], names)
+                raise UserError(f"{path}: {what} names what is no column: {listed(absent)}.{hint}")
 
 
 PLAIN = ReadOptions()

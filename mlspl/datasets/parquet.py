@@ -86,7 +86,7 @@ def _read_column(
     def fault(row: int, message: str) -> DataFormatError:
         return DataFormatError(f"row {row + 1}: {message}", path)
 
-    dtype, kind = series.dtype, options.kinds.get(name)
+    dtype, kind = series.dtype, options.kind_of_words(name)
     if words is not None:
         return read_words(words, name, kind, options.missing, fault)
     if isinstance(dtype, pd.CategoricalDtype):

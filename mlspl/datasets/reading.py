@@ -14,6 +14,7 @@ from mlspl.datasets.labels import Labels
 from mlspl.datasets.options import ReadOptions
 from mlspl.datasets.parquet import read_parquet
 from mlspl.datasets.svmlight import read_svmlight
+from mlspl.datasets.table import INDEX
 from mlspl.errors import UserError
 
 __all__ = ["SUFFIXES", "read_dataset", "read_unlabelled"]
@@ -29,6 +30,12 @@ _SVMLIGHT = (".svm", ".svmlight", ".libsvm")
 _ARRAYS = (".npy", ".npz")
 _BINARY = (".parquet", *_ARRAYS)
 SUFFIXES = (*_TABLES, *_SVMLIGHT, *_ARRAYS)
+_REMEDIES = {
+    ".xml": "Name the data file; its XML is found beside it.",
+    ".txt": "If it is a table with a header, call it .csv.",
+    ".json": "Write a row a line and call it .jsonl: DataFrame.to_json(…, orient='records', lines=True).",
+    ".zip": "Unpack it, or pack it with gzip.",
+} | dict.fromkeys((".xls", ".xlsx", ".ods"), "Save the sheet as 'CSV UTF-8'.")
 
 
 def read_dataset(
@@ -48,7 +55,8 @@ def read_dataset(
     ----------
     path : path
         Mulan or MEKA ARFF (``.arff``), multi-label svmlight (``.svm``, ``.svmlight``, ``.libsvm``), CSV
-        (``.csv``, ``.tsv``; with commas, semicolons, tabs or bars), JSON Lines (``.jsonl``), Parquet
+        (``.csv``, ``.tsv``; with commas, semicolons, tabs or bars; a first column without a name, or with
+        that of pandas, ``Unnamed: 0``, is an index and left out), JSON Lines (``.jsonl``), Parquet
         (``.parquet``), or NumPy's arrays (``.npy``, ``.npz``) with a file of labels. Text may be compressed:
         ``.gz``, ``.bz2``, ``.zst``.
     labels : optional
@@ -152,13 +160,13 @@ def read_unlabelled(
     ['tempo']
     """
     path = Path(path)
-    options = ReadOptions(na_values=na_values, kinds=kinds or {}, lenient=True)
+    options = ReadOptions(na_values=na_values, drop=ignored, kinds=kinds or {}, lenient=True)
     suffix = _suffix(path)
     if suffix in _SVMLIGHT:
         return read_svmlight(path, None, unlabelled=True)
     if suffix in _ARRAYS:
         return read_arrays(path, None, ReadOptions(), unlabelled=True)
-    return _TABLES[suffix](path, options).to_unlabelled(ignored)
+    return _TABLES[suffix](path, options).to_unlabelled({*ignored, *({INDEX} - set(options.kinds))})
 
 
 def _refuse_options(options: ReadOptions, path: Path) -> None:
@@ -173,6 +181,6 @@ def _suffix(path: Path) -> str:
     if suffix in _BINARY and path.suffix.lower() in COMPRESSIONS:
         raise UserError(f"{path}: of binary formats mlspl reads no compressed files. Unpack it first.")
     if suffix not in SUFFIXES:
-        hint = " Name the data file; its XML is found beside it." if suffix == ".xml" else ""
-        raise UserError(f"{path}: mlspl reads {', '.join(SUFFIXES)} and goes by the suffix.{hint}")
+        remedy = _REMEDIES.get(suffix, "Write it as one of them.")
+        raise UserError(f"{path}: mlspl reads {', '.join(SUFFIXES)} and goes by the suffix. {remedy}")
     return suffix

@@ -1,9 +1,8 @@
 """The data sets known by name: their published sizes, checksums and addresses."""
 
-import difflib
 from dataclasses import dataclass
 
-from mlspl.errors import UserError
+from mlspl.errors import UserError, guess
 
 __all__ = ["EMBEDDED", "REGISTRY", "Entry", "find_entry", "list_datasets"]
 
@@ -208,6 +207,5 @@ def find_entry(name: str) -> Entry:
     """The entry of that name, or a sentence with the names there are."""
     if name in REGISTRY:
         return REGISTRY[name]
-    close = difflib.get_close_matches(name, list_datasets(), n=1)
-    hint = f" Did you mean {close[0]!r}?" if close else ""
+    hint = guess(name, list_datasets())
     raise UserError(f"no data set is called {name!r}.{hint} There are {', '.join(list_datasets())}.")

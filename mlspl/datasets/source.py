@@ -29,7 +29,9 @@ def read_text(path: Path) -> bytes:
             raw.decode("utf-8")
         except UnicodeDecodeError as error:
             line = raw.count(b"\n", 0, error.start) + 1
-            message = f"byte 0x{raw[error.start]:02x} is not UTF-8. Save the file as UTF-8."
+            message = (
+                f"byte 0x{raw[error.start]:02x} is not UTF-8. Save the file as UTF-8 (Excel: CSV UTF-8)."
+            )
             raise DataFormatError(message, path, line) from None
     return raw
 

@@ -19,7 +19,10 @@ from mlspl.datasets.labels import Labels, label_columns, xml_beside
 from mlspl.datasets.words import Words
 from mlspl.errors import DataFormatError, UserError, listed
 
-__all__ = ["Table", "check_column_names"]
+__all__ = ["INDEX", "Table", "check_column_names"]
+
+INDEX = "Unnamed: 0"
+"""What pandas calls the first column of a CSV if it has no name: the row numbers that it once wrote there."""
 
 # Y is dense; a small file can still announce more pairs than any memory holds.
 _LARGEST_Y_BYTES = 2**31
@@ -55,7 +58,7 @@ class Table:
             held = names[chosen[0]]
         else:
             Y, label_names, held, joint = self._label_matrix(chosen), [names[j] for j in chosen], "", ""
-        is_dropped = np.isin(names, list(options.drop))
+        is_dropped = np.isin(names, [*options.drop, INDEX])
         if both := [names[j] for j in np.flatnonzero(is_dropped & is_label)]:
             raise UserError(f"{self.path}: {listed(both)} cannot be a label and be dropped.")
         dataset = self._dataset(~is_label & ~is_dropped, Y, label_names, encode)
@@ -112,8 +115,9 @@ class Table:
         if found is None:
             message = (
                 f"label {column.name!r} is {column.kind} {column.shown_values}. A label must be 0 or 1, "
-                "false or true, no or yes; several labels have |, ; or a comma between them. If every row "
-                "has one, say so by label_sep='|' (--label-sep '|')."
+                "false or true, no or yes; several labels have |, ; or a comma between them, or what "
+                "label_sep names (--label-sep ' '). If every row has one, name a sign that never comes: "
+                "--label-sep '|'."
             )
             raise DataFormatError(message, self.path, column.line)
         Y, names, joint = found
@@ -139,7 +143,7 @@ class Table:
             )
         is_feature = wanted & ~is_text
         if not is_feature.any():
-            raise DataFormatError("no features are left: all other columns are text.", self.path)
+            raise DataFormatError("no features are left: the other columns are text or left out.", self.path)
         features = [self.columns[j] for j in np.flatnonzero(is_feature)]
         X = _take_columns(self.cells, np.flatnonzero(is_feature))
         feature_names = [column.name for column in features]
@@ -207,8 +211,12 @@ def check_column_names(names: list[str], path: Path, line: int | None) -> None:
     seen: set[str] = set()
     for position, name in enumerate(names, 1):
         if not name:
-            message = f"column {position} has no name. Name it, or write the file without its row index."
-            raise DataFormatError(message, path, line)
+            raise DataFormatError(
+                f"column {position} of {len(names)} has no name. Name it, or take it out; a separator at the "
+                "end of every line makes one.",
+                path,
+                line,
+            )
         if name in seen:
             raise DataFormatError(f"two columns are called {name!r}. Rename one of them.", path, line)
         seen.add(name)

@@ -20,6 +20,12 @@ MISSING = frozenset({"?", "NA", "N/A", "n/a", "<NA>", "#N/A", "NaN", "nan", "nul
 """What stands for a missing value unless somebody says otherwise; an empty field always does."""
 
 _DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
+# 12.5%, 1,234,567, 1 234.50, $1,200, 3 €
+_WITH_SIGNS = re.compile(r"[+-]?[$€£¥]?\s?[+-]?(\d+|\d{1,3}([, '’]\d{3})+)([.,]\d+)?\s?[%$€£¥]?")
+_MISSPELLED = (
+    (_DECIMAL_COMMA, "decimal commas", "Write decimal points."),
+    (_WITH_SIGNS, "numbers with signs", "Write plain numbers, or drop it (--drop)."),
+)
 _ISO_DATE = re.compile(r"\d{4}-\d\d-\d\d([ T]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?)?")
 _DAY_FIRST = re.compile(r"\d{1,2}\.\d{1,2}\.\d{4}")
 _MONTH_FIRST = re.compile(r"\d{1,2}/\d{1,2}/\d{4}")
@@ -85,11 +91,11 @@ def read_words(
         n_numbers = counts[~missing & ~is_text].sum()
         # One slip in a column of numbers must not make a category of every number.
         if kind == "numeric" or n_numbers > counts[is_text].sum():
-            message = "column {name!r} is numeric, {word!r} is no finite number. Leave it empty if unknown."
-            raise refuse(is_text, message)
-        if all(_DECIMAL_COMMA.fullmatch(word) for word in np.array(spelled, object)[is_text]):
-            message = "column {name!r} has decimal commas, such as {word!r}. Write decimal points."
-            raise refuse(is_text, message)
+            message = "column {name!r} is numeric, {word!r} is no finite number. Leave it empty if unknown, "
+            raise refuse(is_text, message + "or name the word among na_values (--na).")
+        for pattern, what, remedy in _MISSPELLED:
+            if all(pattern.fullmatch(word) for word in np.array(spelled, object)[is_text]):
+                raise refuse(is_text, f"column {{name!r}} has {what}, such as {{word!r}}. {remedy}")
     if kind in (None, "date"):
         days = read_days([word for word in spelled if word not in na])
         if days is not None:

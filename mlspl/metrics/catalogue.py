@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import make_scorer
 
 from mlspl._validation import check_labels
-from mlspl.errors import UserError
+from mlspl.errors import UserError, guess
 from mlspl.metrics.criteria import average_precision, coverage, one_error, ranking_loss
 from mlspl.metrics.decisions import hamming_loss, jaccard, macro_f1, micro_f1, sample_f1, subset_accuracy
 from mlspl.metrics.top import ndcg_at_k, precision_at_k, propensity_scored_precision_at_k
@@ -122,7 +122,10 @@ def get_criterion(criterion: "str | Criterion | Callable[..., float]") -> Criter
         at = _AT.fullmatch(criterion)
         named = CRITERIA.get(f"{at[1]}_at_k" if at else criterion)
         if named is None:
-            raise UserError(f"There is no criterion {criterion!r}: choose one of {', '.join(CRITERIA)}.")
+            hint = guess(criterion, CRITERIA)
+            raise UserError(
+                f"There is no criterion {criterion!r}.{hint} Choose one of {', '.join(CRITERIA)}."
+            )
         if not at:
             return named
         if int(at[2]) < 1:

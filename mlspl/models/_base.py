@@ -269,7 +269,8 @@ class MultiLabelClassifier(NotebookMixin, ClassifierMixin, BaseEstimator):
             if len(self.classes_) > 2:
                 raise ValueError(
                     "Only binary classification is supported for a one-dimensional y. "
-                    f"The type of the target is {type_of_target(y)}: give one 0/1 column per class."
+                    f"The type of the target is {type_of_target(y)}: give one 0/1 column per class, "
+                    "or a list of labels per row: [[label] for label in y], or y.str.split('|')."
                 )
             labels = Labels((y == self.classes_[-1]).reshape(-1, 1))
         label_weight = check_label_weight(label_weight, labels)

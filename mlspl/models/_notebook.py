@@ -96,5 +96,8 @@ def _summary(estimator: Any) -> str:
         check_is_fitted(estimator)
     except Exception:
         return ""
-    rows = (_ROW.format(escape(name), escape(text)) for name, text in describe_fit(estimator).items())
+    said = describe_fit(estimator)
+    if not docs_address():
+        said["help"] = f"help({type(estimator).__name__})"
+    rows = (_ROW.format(escape(name), escape(text)) for name, text in said.items())
     return _TABLE.format(rows="".join(rows))

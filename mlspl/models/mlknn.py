@@ -6,11 +6,14 @@ from scipy.special import expit
 
 from mlspl._limits import FLOAT, Cost
 from mlspl.errors import UserError
+from mlspl.model_selection import ShrunkCalibration
 from mlspl.models._base import MultiLabelClassifier
 from mlspl.models._neighbours import StableNeighbours
 from mlspl.models._parameters import check_parameters
 
 __all__ = ["MLkNNClassifier"]
+
+_JUDGED_ROWS = 2000
 
 
 class MLkNNClassifier(MultiLabelClassifier):
@@ -33,6 +36,10 @@ class MLkNNClassifier(MultiLabelClassifier):
     share of carriers among the neighbours, times k; a fractional c is shared between the two counts next to
     it. Neighbours of weight 0 say nothing: where all of them are silent, the posterior is the prior.
 
+    Counts of few rows promise more than they keep, and may rank labels worse than their frequencies do. So
+    the log-odds are drawn towards those of π as far as the training rows ask for it, each judged by what the
+    others counted (:class:`~mlspl.model_selection.ShrunkCalibration`); elsewhere they are as published.
+
     Parameters
     ----------
     k : int, default=10
@@ -45,6 +52,8 @@ class MLkNNClassifier(MultiLabelClassifier):
         Further arguments of the metric, such as ``{"p": 3}`` for "minkowski".
     n_jobs : int, optional
         Passed on to scikit-learn's neighbour search.
+    prior_weight : "auto" or float, default="auto"
+        What the prior weighs in the log-odds, from 0, as published, to 1.
 
     Attributes
     ----------
@@ -52,6 +61,8 @@ class MLkNNClassifier(MultiLabelClassifier):
         Training rows without and with each label.
     neighbour_counts_ : array of shape (2, n_labels, k + 1)
         κ₀ and κ₁.
+    prior_weight_ : float
+        The weight that was given or found.
 
     References
     ----------
@@ -78,14 +89,18 @@ class MLkNNClassifier(MultiLabelClassifier):
         "_neighbours": StableNeighbours,
         "label_counts_": "float (2, labels)",
         "neighbour_counts_": "float (2, labels, counts)",
+        "prior_weight_": "float",
     }
 
-    def __init__(self, k=10, s=1.0, *, metric="euclidean", metric_params=None, n_jobs=None):
+    def __init__(
+        self, k=10, s=1.0, *, metric="euclidean", metric_params=None, n_jobs=None, prior_weight="auto"
+    ):
         self.k = k
         self.s = s
         self.metric = metric
         self.metric_params = metric_params
         self.n_jobs = n_jobs
+        self.prior_weight = prior_weight
 
     def _cost(self, size):
         """One copy of X, and in a sparse search a block of distances of at most some gigabytes."""
@@ -102,29 +117,48 @@ class MLkNNClassifier(MultiLabelClassifier):
         self._neighbours = StableNeighbours(X, self.metric, self.metric_params, self.n_jobs)
         self.label_counts_ = np.stack([(weight * ~Y).sum(axis=0), self._carried.sum(axis=0)])
         below, share, informed = self._carriers(self._neighbours.of_each_other(self.k)[1])
-        weight = np.where(informed, weight, 0.0)
+        counted = np.where(informed, weight, 0.0)
         cell = ((Y * n_labels + np.arange(n_labels)) * (self.k + 1) + below).ravel()
         size = 2 * n_labels * (self.k + 1)
-        counts = np.bincount(cell, (weight * (1 - share)).ravel(), minlength=size)
-        counts += np.bincount(cell + 1, (weight * share).ravel(), minlength=size)
+        counts = np.bincount(cell, (counted * (1 - share)).ravel(), minlength=size)
+        counts += np.bincount(cell + 1, (counted * share).ravel(), minlength=size)
         self.neighbour_counts_ = counts.reshape(2, n_labels, self.k + 1)
+        if self.prior_weight == "auto":
+            rows = slice(None, None, -(-n // _JUDGED_ROWS))
+            Y, weight = Y[rows], weight[rows]
+            of_rows = (below[rows], share[rows], np.broadcast_to(informed, below.shape)[rows])
+            scores = self._log_odds(*of_rows, own=np.stack([weight * ~Y, weight * Y]))
+            self.prior_weight_ = 1.0 - ShrunkCalibration().fit(scores, Y, weight).share_
+        else:
+            self.prior_weight_ = float(self.prior_weight)
 
     def _scores(self, X):
-        """Log-odds of the posterior."""
-        below, share, informed = self._carriers(self._neighbours.of(X, self.k)[1])
-        labels = np.arange(below.shape[1])
-        absent, present = (
-            (1 - share) * counts[labels, below] + share * counts[labels, below + 1]
-            for counts in self.neighbour_counts_
-        )
-        absent_rows, present_rows = self.s * (self.k + 1) + self.neighbour_counts_.sum(axis=2)
-        against, in_favour = self.s + self.label_counts_
-        # Products of counts, divided once: equal posteriors come out equal, and none of them saturates.
-        in_favour = in_favour * np.where(informed, (self.s + present) * absent_rows, 1.0)
-        against = against * np.where(informed, (self.s + absent) * present_rows, 1.0)
-        scores = np.log(in_favour / against)
+        scores = self._log_odds(*self._carriers(self._neighbours.of(X, self.k)[1]))
+        if self.prior_weight_ > 0:
+            against, in_favour = self.s + self.label_counts_
+            scores += self.prior_weight_ * (np.log(in_favour / against) - scores)
         # F = ½ is predicted, so its score and its probability must show it, if only in the last digit.
         return np.where(scores == 0, 4 * np.finfo(np.float64).eps, scores)
+
+    def _log_odds(self, below, share, informed, own=(0.0, 0.0)):
+        """Those of the posterior; `own` is the weight of the pairs themselves among those without and with
+        the label, which is not to count.
+        """
+        labels, sides = np.arange(below.shape[1]), []
+        # Of a pair between two counts, this much was added to what is read there.
+        twice = np.square(1 - share) + np.square(share)
+        for rows, counts, mine in zip(self.label_counts_, self.neighbour_counts_, own, strict=True):
+            alike = (1 - share) * counts[labels, below] + share * counts[labels, below + 1] - twice * mine
+            parts = rows - mine, alike, counts.sum(axis=1) - mine
+            sides.append([np.maximum(part, 0.0) for part in parts])
+        (absent, absent_alike, absent_counted), (present, present_alike, present_counted) = sides
+        # Products of counts, divided once: equal posteriors come out equal, and none of them saturates.
+        all_counts = self.s * (self.k + 1)
+        in_favour = (self.s + present_alike) * (all_counts + absent_counted)
+        against = (self.s + absent_alike) * (all_counts + present_counted)
+        in_favour = (self.s + present) * np.where(informed, in_favour, 1.0)
+        against = (self.s + absent) * np.where(informed, against, 1.0)
+        return np.log(in_favour / against)
 
     def _probabilities(self, X, scores):
         return expit(scores)

@@ -1,8 +1,6 @@
 """From a name to a self-paced function."""
 
-from difflib import get_close_matches
-
-from mlspl.errors import UserError
+from mlspl.errors import UserError, guess
 from mlspl.pacing.base import SelfPacedFunction
 from mlspl.pacing.cutoff import Hard, Linear, Logarithmic, Mixture, MixtureZhao, Polynomial
 from mlspl.pacing.diversity import Diversity
@@ -71,9 +69,8 @@ def get(function: str | SelfPacedFunction) -> SelfPacedFunction:
     if isinstance(function, str) and function in _CLASSES:
         return _CLASSES[function]()
     if not isinstance(function, str):
-        hint = "Give a name, or an instance of a subclass of mlspl.pacing.SelfPacedFunction."
-    elif near := get_close_matches(function, _CLASSES, n=1):
-        hint = f"Did you mean {near[0]!r}?"
+        hint = " Give a name, or an instance of a subclass of mlspl.pacing.SelfPacedFunction."
     else:
-        hint = f"The names are {', '.join(_CLASSES)}; mlspl.pacing.derive makes one from a formula."
-    raise UserError(f"there is no self-paced function {function!r}. {hint}")
+        hint = guess(function, _CLASSES)
+        hint = hint or f" The names are {', '.join(_CLASSES)}; mlspl.pacing.derive makes one from a formula."
+    raise UserError(f"there is no self-paced function {function!r}.{hint}")

@@ -11,7 +11,7 @@ from typing import Any
 from sklearn.base import BaseEstimator
 
 from mlspl import models
-from mlspl.errors import UserError
+from mlspl.errors import UserError, guess
 
 __all__ = [
     "METHODS",
@@ -126,8 +126,8 @@ def get_method(name: str, methods: Mapping[str, Method] | None = None) -> Method
     plain = name.removesuffix("+")
     if not _is_known(name, methods):
         raise UserError(
-            f"There is no method {name!r}: choose out of {', '.join(methods)}; a + behind a name has "
-            "calibration and threshold chosen by validation, which mlspl-cv does anyway."
+            f"There is no method {name!r}.{guess(plain, methods)} Choose out of {', '.join(methods)}; a + "
+            "behind a name has calibration and threshold chosen by validation, which mlspl-cv does anyway."
         )
     method = methods[plain]
     if name == plain:

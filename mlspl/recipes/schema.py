@@ -111,7 +111,10 @@ class Schema:
             kinds[name] = "categorical"
             categories[name] = (*values, np.nan) if missing.any() else tuple(values)
         if not names:
-            raise UserError(f"{dataset.name}: no features are left to learn from.")
+            raise UserError(
+                f"{dataset.name}: no features are left to learn from: {listed(dropped)} differs in most "
+                f"rows. To learn from the words: --text '{','.join(dropped)}'"
+            )
         return cls(tuple(names), len(names), kinds, categories, "frame", n_rows, tuple(dropped))
 
     @classmethod

@@ -43,7 +43,7 @@ BROKEN = {
     "a slip in a CSV": ("bad.csv", "a,sea,sand\n1,0,1\n2,1,1\no,1,0\n"),
     "a CSV label that is 3": ("bad.csv", "a,sea,sand\n1,0,3\n2,1,1\n"),
     "a CSV of labels only": ("bad.csv", "sea,sand\n0,1\n"),
-    "a CSV with unnamed columns": ("bad.csv", ",sea,sand\n1,0,1\n"),
+    "a CSV with unnamed columns": ("bad.csv", "a,,sea,sand\n1,2,0,1\n"),
     "an svmlight row without a value": ("bad.svm", "0 1:\n"),
     "svmlight indices out of order": ("bad.svm", "0 2:1 1:1\n"),
     "svmlight without features": ("bad.svm", "0\n"),

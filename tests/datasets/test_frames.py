@@ -61,7 +61,7 @@ def test_one_slip_in_a_column_of_numbers_is_an_error_at_its_line(tmp_path):
         ("a,b,y\n1,2,0\n1,2\n", 3),
         ("a,b,y\n1,2,0\n1,2,3,0\n", 3),
         ("a,a,y\n1,2,0\n", 1),
-        (",a,y\n0,1,0\n", 1),
+        ("a,,y\n0,1,0\n", 1),
         ("a,y\n", 1),
         ('a,y\n1,"0\n', 2),
         ('a,y\n"1"x,0\n', 2),

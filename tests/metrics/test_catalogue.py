@@ -87,7 +87,7 @@ def test_a_scorer_takes_probabilities_where_there_is_no_decision_function(data):
 def test_an_unknown_name_is_answered_with_the_known_ones():
     for look_up in (get_criterion, get_scorer):
         with pytest.raises(
-            UserError, match="no criterion 'accuracy': choose one of hamming_loss, ranking_loss"
+            UserError, match=r"no criterion 'accuracy'.* Choose one of hamming_loss, ranking_loss"
         ):
             look_up("accuracy")
 

@@ -7,13 +7,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import sparse
+from scipy.special import logit
 from sklearn.model_selection import cross_val_predict
 from sklearn.preprocessing import StandardScaler
 
 from mlspl.datasets import load_dataset
 from mlspl.errors import UserError
 from mlspl.metrics import hamming_loss
-from mlspl.model_selection import protocol_split
+from mlspl.model_selection import ShrunkCalibration, protocol_split
 from mlspl.models import MLkNNClassifier
 from tests.models.checks import scikit_learn_checks
 from tests.naive import models as naive
@@ -27,7 +28,7 @@ def test_scikit_learn_checks(estimator, check):
 def test_posterior_worked_by_hand():
     # Neighbours on the line, k = 1: 0→1, 1→0, 4→5, 5→4, so carriers c = 1, 1, 0, 1 for y = 1, 1, 1, 0.
     X, y = np.array([[0.0], [1.0], [4.0], [5.0]]), np.array([[1], [1], [1], [0]])
-    model = MLkNNClassifier(k=1).fit(X, y)
+    model = MLkNNClassifier(k=1, prior_weight=0).fit(X, y)
     np.testing.assert_array_equal(model.label_counts_, [[1], [3]])
     np.testing.assert_array_equal(model.neighbour_counts_, [[[0, 1]], [[1, 2]]])
     # prior (1+3)/(2+4) = 2/3; p1 = 2/5, 3/5; p0 = 1/3, 2/3 for c = 0, 1.
@@ -61,7 +62,7 @@ def test_equals_exact_fractions_in_value_order_ties_and_labels(problem, as_csr):
     new = np.vstack([X[:4], X[:4] + 1])
     exact = np.array(naive.ml_knn(X.tolist(), Y.tolist(), new.tolist(), k, s))
     container = sparse.csr_matrix if as_csr else np.asarray
-    model = MLkNNClassifier(k=k, s=s).fit(container(X), Y)
+    model = MLkNNClassifier(k=k, s=s, prior_weight=0).fit(container(X), Y)
     new = container(new)
     np.testing.assert_allclose(model.predict_proba(new), exact.astype(float), rtol=1e-13)
     np.testing.assert_array_equal(model.predict(new), exact >= Fraction(1, 2))
@@ -73,7 +74,7 @@ def test_equal_posteriors_of_different_counts_are_tied():
     rng = np.random.default_rng(1)
     X, Y = rng.integers(0, 50, (24, 2)), (rng.random((24, 40)) < rng.uniform(0.1, 0.9, 40)).astype(int)
     exact = np.array(naive.ml_knn(X.tolist(), Y.tolist(), X[:6].tolist(), 2, 1)).ravel().tolist()
-    scores = MLkNNClassifier(k=2).fit(X, Y).decision_function(X[:6])
+    scores = MLkNNClassifier(k=2, prior_weight=0).fit(X, Y).decision_function(X[:6])
     assert len(set(exact)) < len(exact) / 2
     assert places(scores.ravel().tolist()) == places(exact)
 
@@ -93,7 +94,7 @@ def test_weights_equal_the_twin_s(problem, seed):
     X, Y, k, s = problem
     weight = np.random.default_rng(seed).choice([0.0, 0.25, 0.7, 1.0, 3.0], Y.shape)
     exact = naive.ml_knn(X.tolist(), Y.tolist(), X.tolist(), k, s, weight.tolist())
-    model = MLkNNClassifier(k=k, s=s).fit(X, Y, label_weight=weight)
+    model = MLkNNClassifier(k=k, s=s, prior_weight=0).fit(X, Y, label_weight=weight)
     np.testing.assert_allclose(model.predict_proba(X), np.array(exact, dtype=float), rtol=1e-11)
 
 
@@ -121,10 +122,37 @@ def test_where_no_neighbour_has_a_say_the_posterior_is_the_prior():
 def test_tiny_smoothing_does_not_saturate_into_false_ties():
     X = np.arange(12.0)[:, None]
     Y = np.column_stack([X[:, 0] < 6, X[:, 0] < 7, X[:, 0] < 4]).astype(int)
-    model = MLkNNClassifier(k=2, s=1e-30).fit(X, Y)
+    model = MLkNNClassifier(k=2, s=1e-30, prior_weight=0).fit(X, Y)
     scores = model.decision_function([[0.0]])[0]
     assert (model.predict_proba([[0.0]]) == 1.0).any()
     assert len(set(scores)) == len({tuple(column) for column in Y.T})
+
+
+def test_log_odds_are_drawn_to_the_prior_by_the_weight_that_is_given():
+    rng = np.random.default_rng(0)
+    X, Y = rng.normal(size=(60, 3)), (rng.random((60, 4)) < [0.1, 0.3, 0.5, 0.8]).astype(int)
+    published = MLkNNClassifier(prior_weight=0).fit(X, Y).decision_function(X)
+    prior = np.log((1 + Y.sum(axis=0)) / (1 + 60 - Y.sum(axis=0)))
+    drawn = MLkNNClassifier(prior_weight=0.3).fit(X, Y).decision_function(X)
+    np.testing.assert_allclose(drawn, 0.7 * published + 0.3 * prior, rtol=1e-12)
+
+
+@settings(max_examples=10, deadline=None)
+@given(problems, st.integers(0, 2**32 - 1), st.booleans())
+def test_the_weight_of_the_prior_is_what_rows_ask_for_that_are_not_counted(problem, seed, weighted):
+    X, Y, k, s = problem
+    weight = np.random.default_rng(seed).choice([0.0, 0.25, 1.0, 3.0], Y.shape) if weighted else None
+    model = MLkNNClassifier(k=k, s=s).fit(X, Y, label_weight=weight)
+    apart = naive.ml_knn(X.tolist(), Y.tolist(), None, k, s, None if weight is None else weight.tolist())
+    share = ShrunkCalibration().fit(logit(np.array(apart, dtype=float)), Y, weight).share_
+    assert model.prior_weight_ == pytest.approx(1 - share, abs=1e-5)  # the share is searched to 1e-6
+
+
+def test_what_neighbours_tell_is_kept_and_noise_is_not():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 3))
+    assert MLkNNClassifier().fit(X, (X > 0).astype(int)).prior_weight_ == 0
+    assert MLkNNClassifier().fit(X, rng.integers(0, 2, (400, 3))).prior_weight_ > 0.3
 
 
 def test_constant_labels_rows_without_labels_one_label_and_duplicates():

@@ -35,9 +35,12 @@ def test_links_lead_to_our_pages_also_within_pipelines(monkeypatch):
         assert "docs.invalid/mlspl/generated/sklearn" not in html
 
 
-def test_without_an_address_there_is_no_link(monkeypatch):
+def test_without_an_address_there_is_no_link_but_a_word_on_help(monkeypatch, machine):
     monkeypatch.setattr("mlspl.models._notebook.docs_address", lambda: "")
-    assert "href" not in BSVMClassifier()._repr_html_()
+    assert "href" not in machine._repr_html_()
+    assert "help(BSVMClassifier)" in machine._repr_html_()
+    monkeypatch.setattr("mlspl.models._notebook.docs_address", lambda: "https://docs.invalid")
+    assert "help(BSVMClassifier)" not in machine._repr_html_()
 
 
 def test_a_fitted_model_says_what_it_is(machine):

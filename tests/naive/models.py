@@ -36,26 +36,31 @@ def interpolate(counts, c):
 
 
 def ml_knn(X, Y, X_new, k, s, weight=None):
-    """Posteriors of ML-kNN pair by pair, in exact fractions for X in whole numbers."""
+    """Posteriors of ML-kNN pair by pair, in exact fractions for X in whole numbers.
+
+    Without new rows, those of the rows themselves, none of which counts for itself.
+    """
     n, n_labels, s = len(X), len(Y[0]), Fraction(s)
     weight = [[Fraction(w) for w in row] for row in (weight or [[1] * n_labels] * n)]
     among_themselves = [nearest_rows(d, k, excluded=i) for i, d in enumerate(squared_distances(X, X))]
-    of_new = [nearest_rows(d, k) for d in squared_distances(X_new, X)]
-    posteriors = [[None] * n_labels for _ in X_new]
-    for label in range(n_labels):
-        counts = {0: [0] * (k + 1), 1: [0] * (k + 1)}
-        rows = {0: 0, 1: 0}
-        for i in range(n):
-            rows[Y[i][label]] += weight[i][label]
-            c = carriers(among_themselves[i], Y, weight, label, k)
-            if c is not None:
-                below = min(int(c), k - 1)
-                counts[Y[i][label]][below] += weight[i][label] * (1 - (c - below))
-                counts[Y[i][label]][below + 1] += weight[i][label] * (c - below)
-        prior = (s + rows[1]) / (2 * s + rows[0] + rows[1])
-        for i, neighbours in enumerate(of_new):
+    asked = among_themselves if X_new is None else [nearest_rows(d, k) for d in squared_distances(X_new, X)]
+    posteriors = [[None] * n_labels for _ in asked]
+    for i, neighbours in enumerate(asked):
+        for label in range(n_labels):
+            counts = {0: [0] * (k + 1), 1: [0] * (k + 1)}
+            rows = {0: 0, 1: 0}
+            for j in range(n):
+                if X_new is None and i == j:
+                    continue
+                rows[Y[j][label]] += weight[j][label]
+                c = carriers(among_themselves[j], Y, weight, label, k)
+                if c is not None:
+                    below = min(int(c), k - 1)
+                    counts[Y[j][label]][below] += weight[j][label] * (1 - (c - below))
+                    counts[Y[j][label]][below + 1] += weight[j][label] * (c - below)
+            present = (s + rows[1]) / (2 * s + rows[0] + rows[1])
+            absent = 1 - present
             c = carriers(neighbours, Y, weight, label, k)
-            present, absent = prior, 1 - prior
             if c is not None:
                 present *= (s + interpolate(counts[1], c)) / (s * (k + 1) + sum(counts[1]))
                 absent *= (s + interpolate(counts[0], c)) / (s * (k + 1) + sum(counts[0]))
