@@ -28,7 +28,7 @@ _CONJUGATE_STEPS = 300
 _HALVINGS = 40
 _DESCENT = 0.01
 # A sample has this share of the rows, and where they are few, all. After a whole step that leaves more than
-# this share of the excess, the Hessian's has twice as many.
+# this share of the excess, the Hessian's has four times as many.
 _SAMPLED_SHARE, _FEW_ROWS, _LEFT = 0.1, 4096, 0.2
 # What is far from a minimum, relatively; how well that of a sample is found; and the share of the pull of the
 # rows that must be sure to be in it. At the best bias either class has half.
@@ -81,7 +81,7 @@ def minimise_block(
         # Lanes that do not head for the minimum of a sample wait for those that do.
         if not direction.any():
             grows = todo & (step == 1.0) & (excess > _LEFT * before)
-            n_sampled, before = np.where(grows, 2 * n_sampled, n_sampled), excess
+            n_sampled, before = np.where(grows, 4 * n_sampled, n_sampled), excess
             sample, bends = _sample_curvature(block, curvature, n_sampled, todo)
             if scale is None or grows.any():
                 diagonal = penalty + sample.squares(bends)
