@@ -106,8 +106,9 @@ def pace_path(X, Y, C=0.1, points=10):
 
 
 def head(text):
-    """Begin a case."""
+    """Begin a case: it comes last, where `run` adds to it, also if it was found before."""
     print(text)
+    FOUND.pop(text, None)
     FOUND[text] = []
 
 
