@@ -155,8 +155,8 @@ class _Chart:
         values, vectors = np.linalg.eigh(kernel_matrix(X, X, **kernel))
         kept = values > _FLAT * max(values[-1], 0.0)
         self.root = vectors[:, kept] / np.sqrt(values[kept])
-        """k(S, S)^(−½) of the directions that are not flat, turned so that these are the coordinates: along them
-        rows vary apart, and a solver that scales each by itself has little left to do."""
+        """k(S, S)^(−½), turned so that its directions, of which the flat are left out, are the coordinates:
+        along them rows vary apart, and a solver that scales each by itself has little left to do."""
 
     def map(self, X) -> np.ndarray:
         """Z = k(X, S) k(S, S)^(−½) in float32, a block of rows at a time."""
