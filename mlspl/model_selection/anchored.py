@@ -5,12 +5,12 @@ from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import expit
 from sklearn.utils.validation import check_is_fitted
 
 from mlspl._validation import check_scores
 from mlspl.model_selection.calibration import Calibration
 from mlspl.model_selection.inputs import check_training
+from mlspl.model_selection.sigmoids import fit_slopes
 
 __all__ = ["AnchoredCalibration"]
 
@@ -74,9 +74,8 @@ class AnchoredCalibration(Calibration):
         positives = (weight * relevant).sum(axis=0)
         negatives = weight.sum(axis=0) - positives
         targets = np.where(relevant, (positives + 1) / (positives + 2), 1 / (negatives + 2))
-        self.slopes_ = np.stack(
-            [_best_slopes(scores, targets, weight * side) for side in (scores < 0, scores > 0)]
-        )
+        F, T, W = (np.ascontiguousarray(part.T) for part in (scores, targets, weight))
+        self.slopes_ = fit_slopes(F, T, W, *_SLOPES)
         if self.shared:
             self.slopes_ = np.repeat(self.slopes_, n_labels, axis=1)
         return self
@@ -93,14 +92,3 @@ class AnchoredCalibration(Calibration):
         check_is_fitted(self)
         scores = check_scores(F, (None, self.slopes_.shape[1]))
         return np.where(scores < 0, self.slopes_[0], self.slopes_[1]) * scores
-
-
-def _best_slopes(scores, targets, weight) -> NDArray[np.float64]:
-    """Slopes a of largest likelihood: where Σ w (σ(a·f) − t) f, which grows with a, crosses 0."""
-    low, high = (np.full(scores.shape[1], np.log(slope)) for slope in _SLOPES)
-    # Forty halvings of a range of e^14 leave less than 1e-10 of a slope in doubt.
-    for _ in range(40):
-        middle = (low + high) / 2
-        excess = np.sum(weight * (expit(np.exp(middle) * scores) - targets) * scores, axis=0)
-        low, high = np.where(excess < 0, middle, low), np.where(excess < 0, high, middle)
-    return np.exp(low)

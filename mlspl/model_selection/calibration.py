@@ -16,10 +16,10 @@ from scipy.special import expit, logit
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from mlspl._numba_cache import njit
 from mlspl._validation import check_scores
 from mlspl.errors import UserError
 from mlspl.model_selection.inputs import check_training
+from mlspl.model_selection.sigmoids import fit_sigmoids
 
 __all__ = [
     "CALIBRATIONS",
@@ -30,9 +30,6 @@ __all__ = [
     "ShrunkCalibration",
     "get_calibration",
 ]
-
-# Slope per standard deviation of a label whose scores say nothing: too flat to matter, enough to keep order.
-FLAT = 1e-6
 
 
 class Calibration(BaseEstimator):
@@ -278,69 +275,6 @@ class ShrunkCalibration(Calibration):
         """Return prior + share · (F − prior), shape (n, L)."""
         check_is_fitted(self)
         return self.prior_ + self.share_ * (check_scores(F, (None, len(self.prior_))) - self.prior_)
-
-
-@njit(cache=True, nogil=True)
-def fit_sigmoids(Z, target, weight):
-    """Return slopes and offsets of L sigmoids on standardised scores Z (L, n) by Newton's method.
-
-    The loss Σ w (ln(1 + eˢ) − t s), s = a z + b, is convex; steps are halved until it decreases enough.
-    Targets strictly between 0 and 1 keep its minimum finite.
-    """
-    L, n = Z.shape
-    slopes, offsets = np.full(L, FLAT), np.zeros(L)
-    for label in range(L):
-        z, t, w = Z[label], target[label], weight[label]
-        total = w.sum()
-        if total == 0.0:
-            continue
-        mean_target = (w * t).sum() / total
-        prior = np.log(mean_target / (1.0 - mean_target))
-        a, b = 0.0, prior
-        loss = sigmoid_loss(z, t, w, a, b)
-        for _ in range(100):
-            ga = gb = haa = hab = hbb = 0.0
-            for i in range(n):
-                p = 1.0 / (1.0 + np.exp(-(a * z[i] + b)))
-                residual, curvature = w[i] * (p - t[i]), w[i] * p * (1.0 - p)
-                ga += residual * z[i]
-                gb += residual
-                haa += curvature * z[i] * z[i]
-                hab += curvature * z[i]
-                hbb += curvature
-            if max(abs(ga), abs(gb)) <= 1e-10 * total:
-                break
-            haa += 1e-12 * total
-            hbb += 1e-12 * total
-            determinant = haa * hbb - hab * hab
-            da, db = -(hbb * ga - hab * gb) / determinant, -(haa * gb - hab * ga) / determinant
-            step, slope_of_loss = 1.0, ga * da + gb * db
-            if -slope_of_loss <= 1e-14 * loss:
-                # What is left to gain is lost in the rounding of the loss: no line search could see it.
-                a, b = a + da, b + db
-                break
-            while step > 1e-10:
-                trial = sigmoid_loss(z, t, w, a + step * da, b + step * db)
-                if trial <= loss + 1e-4 * step * slope_of_loss:
-                    break
-                step *= 0.5
-            if step <= 1e-10:
-                break
-            a, b, loss = a + step * da, b + step * db, trial
-        if a > FLAT:
-            slopes[label], offsets[label] = a, b
-        else:
-            offsets[label] = prior
-    return slopes, offsets
-
-
-@njit(cache=True, nogil=True)
-def sigmoid_loss(z, t, w, a, b):
-    loss = 0.0
-    for i in range(len(z)):
-        s = a * z[i] + b
-        loss += w[i] * (max(s, 0.0) + np.log1p(np.exp(-abs(s))) - t[i] * s)
-    return loss
 
 
 CALIBRATIONS: Mapping[str, type[Calibration]] = MappingProxyType(

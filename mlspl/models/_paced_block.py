@@ -107,10 +107,12 @@ def fit_block(
 def _scale(learner, Y, label_weight, plan) -> list[Scale]:
     """Every calibration that is tried, fitted to the scores that the last losses were made of."""
     scores = learner.held_out_scores()
-    scales = []
+    scales, folds = [], plan.folds
+    if 2 * len(plan.judged) <= len(scores):
+        folds = [(np.setdiff1d(np.arange(len(scores)), plan.judged), plan.judged)]
     for name in plan.calibrations:
         odds = np.empty_like(scores)
-        for _, test, _, fitted in calibrate_folds(name, scores, Y, label_weight, plan.folds):
+        for _, test, _, fitted in calibrate_folds(name, scores, Y, label_weight, folds):
             odds[test] = fitted.log_odds(scores[test])
         odds = odds[plan.judged]
         calibration = get_calibration(name).fit(scores, Y, label_weight)

@@ -5,7 +5,7 @@ import numpy as np
 from mlspl._numba_cache import njit
 from mlspl.solvers.linear_rows import LANES
 
-__all__ = ["LOGISTIC", "SQUARED", "SQUARED_HINGE", "loss_derivatives", "sum_losses"]
+__all__ = ["LOGISTIC", "SQUARED", "SQUARED_HINGE", "loss_derivatives"]
 
 LOGISTIC, SQUARED_HINGE, SQUARED = range(3)
 _BLOCK_ROWS = 1024
@@ -31,22 +31,6 @@ def loss_derivatives(kind, scores, targets, costs, slope, curvature) -> np.ndarr
     return total
 
 
-def sum_losses(kind, scores, along, step, targets, costs) -> np.ndarray:
-    """The losses' sum per lane at scores + step · along, a step per lane."""
-    total = np.zeros(LANES)
-    if kind == SQUARED_HINGE:
-        _add_squared_hinge(scores, along, step, targets, costs, total)
-    elif kind == SQUARED:
-        _add_squared(scores, along, step, targets, costs, total)
-    else:
-        for start in range(0, len(scores), _BLOCK_ROWS):
-            rows = slice(start, start + _BLOCK_ROWS)
-            z = along[rows] * step
-            z += scores[rows]
-            _add_logistic(z, np.log1p(np.exp(-np.abs(z))), targets[rows], costs[rows], total)
-    return total
-
-
 @_compiled
 def _logistic_derivatives(
     scores, e, log, targets, costs, slope, curvature, total
@@ -62,13 +46,6 @@ def _logistic_derivatives(
 
 
 @_compiled
-def _add_logistic(scores, log, targets, costs, total):  # pragma: no cover - compiled
-    for i in range(scores.shape[0]):
-        for b in range(LANES):
-            total[b] += costs[i, b] * (max(-targets[i, b] * scores[i, b], 0.0) + log[i, b])
-
-
-@_compiled
 def _squared_hinge_derivatives(
     scores, targets, costs, slope, curvature, total
 ):  # pragma: no cover - compiled
@@ -81,14 +58,6 @@ def _squared_hinge_derivatives(
 
 
 @_compiled
-def _add_squared_hinge(scores, along, step, targets, costs, total):  # pragma: no cover - compiled
-    for i in range(scores.shape[0]):
-        for b in range(LANES):
-            slack = max(0.0, 1.0 - targets[i, b] * (scores[i, b] + step[b] * along[i, b]))
-            total[b] += costs[i, b] * slack * slack
-
-
-@_compiled
 def _squared_derivatives(scores, targets, costs, slope, curvature, total):  # pragma: no cover - compiled
     for i in range(scores.shape[0]):
         for b in range(LANES):
@@ -96,11 +65,3 @@ def _squared_derivatives(scores, targets, costs, slope, curvature, total):  # pr
             slope[i, b] = -2.0 * cost * rest
             curvature[i, b] = 2.0 * cost
             total[b] += cost * rest * rest
-
-
-@_compiled
-def _add_squared(scores, along, step, targets, costs, total):  # pragma: no cover - compiled
-    for i in range(scores.shape[0]):
-        for b in range(LANES):
-            rest = targets[i, b] - scores[i, b] - step[b] * along[i, b]
-            total[b] += costs[i, b] * rest * rest

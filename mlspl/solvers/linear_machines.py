@@ -10,8 +10,9 @@ from numba import config
 from mlspl.solvers.arrays import read_only
 from mlspl.solvers.linear_descent import descend
 from mlspl.solvers.linear_losses import LOGISTIC, SQUARED, SQUARED_HINGE
-from mlspl.solvers.linear_newton import Block, minimise_block
+from mlspl.solvers.linear_newton import Block, find_biases, minimise_block
 from mlspl.solvers.linear_rows import LANES, Rows
+from mlspl.solvers.linear_samples import make_tickets
 from mlspl.solvers.threads import one_library_thread, run_threads
 
 __all__ = ["LINEAR_LOSSES", "LinearSolution", "solve_linear"]
@@ -164,13 +165,15 @@ def _minimise(group, rows, smaller_class, targets, costs, loss, start, tol, solu
     penalty[-1] = 0.0 if loss == "squared" else 1.0
     free = np.ones((rows.width, LANES))
     free[:-1, np.flatnonzero(smaller_class[group] == 0)] = 0.0
-    weights = np.zeros((rows.width, LANES))
-    if start is not None:
+    block = Block(rows, _SMOOTH[loss], target, cost, penalty, free, make_tickets(rows.n))
+    if start is None:
+        weights = find_biases(block, _NEWTON_STEPS)
+    else:
+        weights = np.zeros((rows.width, LANES))
         weights[: rows.n_features, :lanes] = start.coef[group, : rows.n_features].T
         weights[-1, :lanes] = start.bias[group]
         if start.code_coef.shape == solution.code_coef.shape and rows.width > 1:
             weights[rows.n_features : -1, :lanes] = start.code_coef[group].T
-    block = Block(rows, _SMOOTH[loss], target, cost, penalty, free)
     weights, scores, objective, excess = minimise_block(block, weights, tol, _NEWTON_STEPS)
     solution.coef[group, : rows.n_features] = weights[: rows.n_features, :lanes].T
     solution.code_coef[group, : rows.width - 1 - rows.n_features] = weights[rows.n_features : -1, :lanes].T

@@ -132,7 +132,7 @@ class NystroemRows(LinearRows):
     def keep(self, coef, intercept) -> KernelExpansion:
         """The expansion over the landmarks."""
         chart = self._chart
-        return KernelExpansion(chart.numbers, chart.X, coef @ chart.root, intercept, **chart.kernel)
+        return KernelExpansion(chart.numbers, chart.X, coef @ chart.root.T, intercept, **chart.kernel)
 
 
 class _HeldOutMap(HeldOut):
@@ -154,12 +154,13 @@ class _Chart:
         self.kernel = kernel
         values, vectors = np.linalg.eigh(kernel_matrix(X, X, **kernel))
         kept = values > _FLAT * max(values[-1], 0.0)
-        self.root = (vectors[:, kept] / np.sqrt(values[kept])) @ vectors[:, kept].T
-        """k(S, S)^(−½), of the directions that are not flat."""
+        self.root = vectors[:, kept] / np.sqrt(values[kept])
+        """k(S, S)^(−½), turned so that its directions, of which the flat are left out, are the coordinates:
+        along them rows vary apart, and a solver that scales each by itself has little left to do."""
 
     def map(self, X) -> np.ndarray:
         """Z = k(X, S) k(S, S)^(−½) in float32, a block of rows at a time."""
-        Z = np.empty((X.shape[0], len(self.numbers)), dtype=np.float32)
+        Z = np.empty((X.shape[0], self.root.shape[1]), dtype=np.float32)
         for block in gen_batches(X.shape[0], _BLOCK_ROWS):
             Z[block] = kernel_matrix(X[block], self.X, **self.kernel) @ self.root
         return Z
