@@ -13,7 +13,7 @@ from mlspl.model_selection.inputs import check_training
 
 __all__ = ["JointCalibration"]
 
-# Variance of what one label's log-odds may add to another's. Between .001 and 1 rankings differ by .001.
+# Variance of what one label's log-odds may add to another's. From .001 to 1 rankings differ by .002.
 _VARIANCE = 0.01
 _STEPS = 30
 
