@@ -15,6 +15,7 @@ from mlspl.model_selection.calibration import (
     ShrunkCalibration,
     get_calibration,
 )
+from mlspl.model_selection.joint import JointCalibration
 from mlspl.model_selection.out_of_fold import out_of_fold_scores
 from mlspl.model_selection.splits import protocol_split, stratified_split
 from mlspl.model_selection.stratification import IterativeStratification
@@ -36,6 +37,7 @@ __all__ = [
     "CountThreshold",
     "IdentityCalibration",
     "IterativeStratification",
+    "JointCalibration",
     "LabelThreshold",
     "PlattCalibration",
     "PooledCalibration",

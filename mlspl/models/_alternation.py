@@ -82,6 +82,7 @@ class Alternation:
         self._starts: dict = {}
         self._machines: Any = None
         self._held_out: np.ndarray | None = None
+        self._unpaced: np.ndarray | None = None
         self._losses: np.ndarray | None = None
         self._distances: np.ndarray | None = None
         self.set_costs(1.0, np.ones(Y.shape))
@@ -93,6 +94,7 @@ class Alternation:
         """Go on at other costs: C = 1/(2α) of objective (11), times the prior weight of every pair."""
         self.C = C
         self.prior = prior
+        self._unpaced = None
         self._weights = np.ones(self.signs.shape)
 
     def set_tolerance(self, tol: float) -> None:
@@ -138,13 +140,20 @@ class Alternation:
         """Loss of every pair: in sample, or of machines fitted without the row's fold."""
         if self.folds is not None:
             self._held_out = self._solve_folds()
+            if self._unpaced is None and np.all(self._weights == 1.0):
+                self._unpaced = self._held_out
             return self.rows.loss(self.signs, self._held_out)
         if self._machines is None:
             self.fit_machines(self._weights)
         return self._in_sample_losses()
 
     def held_out_scores(self) -> np.ndarray:
-        """Scores (n, L) by machines fitted without the row's fold: those of the last losses, if any."""
+        """Scores (n, L) by machines fitted without the row's fold: those of the last losses, if any.
+
+        The last losses came before the last weights. If these are all 1, so were the first.
+        """
+        if self._unpaced is not None and np.all(self._weights == 1.0):
+            return self._unpaced
         return self._solve_folds() if self._held_out is None else self._held_out
 
     def objective(self, weights, penalty) -> dict[str, float]:
@@ -177,7 +186,7 @@ class Alternation:
 
     def _see_codes(self) -> None:
         """Let the machines see the present codes, or what is predicted of them."""
-        self._joint = self._losses = None  # its memory is needed for the next one
+        self._joint = self._losses = self._unpaced = None  # its memory is needed for the next one
         self._seen_codes, self._regression = _see(self.rows, self.codes, self.coding, self.folds)
         self._joint = self.rows.join(self._seen_codes)
 

@@ -6,13 +6,13 @@ from scipy import sparse
 from mlspl._limits import FLOAT, Cost
 from mlspl._spread import count_workers, spread
 from mlspl.correlation import CodeRidge, get_regressor
-from mlspl.model_selection import AnchoredCalibration, Calibration
+from mlspl.model_selection import AnchoredCalibration, Calibration, JointCalibration
 from mlspl.models._alternation import Coding, code_rows
 from mlspl.models._label_blocks import dense_block, in_columns, label_blocks, one_thread, stack_weights
 from mlspl.models._machine import SpaceMachine
 from mlspl.models._paced_block import FittedBlock, Plan, fit_block, merge_histories
 from mlspl.models._progress import CallbackSupportMixin, fit_progress, with_callbacks
-from mlspl.models.tuned_decision import judge_decision, judge_of, known_labels, rank_decisions
+from mlspl.models.tuned_decision import judge, judge_decision, judge_of, known_labels, rank_decisions
 from mlspl.pacing import PaceSchedule, Trace
 from mlspl.spaces import Linear, Nystroem
 
@@ -22,12 +22,14 @@ __all__ = ["LocalCorrelationClassifier"]
 _REMEMBERED_PAIRS = 2**26
 # Pairs by which a calibration is chosen.
 _JUDGED_PAIRS = 2**24
+# Labels that may learn from each other's scores, and the rows, times labels squared, that say what.
+_JOINT_LABELS, _JOINT_VALUES = 64, 2**24
 
 
 class LocalCorrelationClassifier(CallbackSupportMixin, SpaceMachine):
     """Base of the estimators with prototypes and codes; a subclass says how it is paced.
 
-    It implements ``_pacing()``, which gives a self-paced function (or None) and a schedule, and
+    It implements ``_pacing(space)``, which gives a self-paced function (or None) and a schedule, and
     ``_folds(Y)``, which gives the folds of cross-fitted codes (or None).
     """
 
@@ -81,7 +83,7 @@ class LocalCorrelationClassifier(CallbackSupportMixin, SpaceMachine):
 
     def _labels_apart(self, space) -> bool:
         """Whether labels can be fitted without one another once there are codes, which must not move then."""
-        function, schedule = self._pacing()
+        function, schedule = self._pacing(space)
         fixed_codes = isinstance(space, Linear | Nystroem) and space.loss != "hinge"
         paced_apart = function is None or (
             function.by_label and isinstance(schedule, PaceSchedule) and schedule.by_label
@@ -112,7 +114,7 @@ class LocalCorrelationClassifier(CallbackSupportMixin, SpaceMachine):
         self._calibrate(fitted, plan, X, Y, label_weight)
 
     def _plan(self, Y, space) -> Plan:
-        function, schedule = self._pacing()
+        function, schedule = self._pacing(space)
         n_rows, n_labels = Y.shape
         n_judged = min(n_rows, max(1, _JUDGED_PAIRS // n_labels))
         return Plan(
@@ -129,6 +131,7 @@ class LocalCorrelationClassifier(CallbackSupportMixin, SpaceMachine):
             np.sort(np.random.RandomState(0).permutation(n_rows)[:n_judged]),
             n_rows * n_labels <= _REMEMBERED_PAIRS,
             isinstance(space, Linear),
+            isinstance(space, Linear | Nystroem) and 1 < n_labels <= _JOINT_LABELS,
         )
 
     def _fit_blocks(self, shared, blocks, X, Y) -> list[FittedBlock]:
@@ -176,6 +179,30 @@ class LocalCorrelationClassifier(CallbackSupportMixin, SpaceMachine):
         scales = [part.scales[best] for part in fitted]
         self.calibration_ = type(scales[0].calibration).beside([scale.calibration for scale in scales])
         self._calibration = AnchoredCalibration.beside([scale.probability for scale in scales])
+        if plan.joint and criterion.greater_is_better:
+            self._calibrate_jointly(fitted, plan, best, truth, weight, criterion)
+
+    def _calibrate_jointly(self, fitted: list[FittedBlock], plan, best, truth, weight, criterion) -> None:
+        """Let labels learn from each other's scores, where held-out rows say that it pays."""
+        n_rows, n_labels = truth.shape
+        some = np.arange(0, n_rows, -(-n_rows * n_labels**2 // _JOINT_VALUES))
+        scores, odds = (
+            np.concatenate([part.scales[number].odds[some] for part in fitted], axis=1)
+            for number in (plan.calibrations.index("none"), best)
+        )
+        weight = np.ones(scores.shape) if weight is None else weight[some]
+        truth, fold = truth[some], np.empty(len(self.codes_), dtype=int)
+        for number, (_, test) in enumerate(plan.folds):
+            fold[test] = number
+        fold, joint = fold[plan.judged[some]], np.empty_like(odds)
+        for number in np.unique(fold):
+            held_out = fold == number
+            others = JointCalibration().fit(scores[~held_out], truth[~held_out], weight[~held_out])
+            joint[held_out] = others.log_odds(scores[held_out])
+        if judge(criterion, truth, joint, joint > 0) > judge(criterion, truth, odds, odds > 0):
+            self.calibration_ = JointCalibration().fit(scores, truth, weight)
+            odds = self.calibration_.log_odds(scores)
+            self._calibration = AnchoredCalibration().fit(odds, truth, weight)
 
     def _scores(self, X):
         scores = super()._scores(X)

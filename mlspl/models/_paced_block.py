@@ -40,6 +40,8 @@ class Plan(NamedTuple):
     """Whether weights and traces are kept."""
     prunes: bool
     """Whether coordinates are weights of the features, of which very many are not kept if they are small."""
+    joint: bool
+    """Whether labels may learn from each other's scores."""
 
 
 class Scale(NamedTuple):

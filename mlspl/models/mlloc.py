@@ -133,7 +133,7 @@ class MLLOCClassifier(LocalCorrelationClassifier):
 
     _gram_C = 0.5
 
-    def _pacing(self):
+    def _pacing(self, space):
         return None, range(self.max_steps)
 
     def _folds(self, Y):
