@@ -1,11 +1,12 @@
 """Forests whose own out-of-bag losses set the pace."""
 
 import numpy as np
-from scipy.special import expit
+from scipy.special import expit, logit
 from sklearn.utils import check_random_state
 
 from mlspl import pacing
 from mlspl._limits import Cost
+from mlspl.model_selection import ShrunkCalibration
 from mlspl.models._base import MultiLabelClassifier
 from mlspl.models._forest import Bags, TreeRows, as_floats, make_tree, measure_units
 from mlspl.models._forest_learner import ForestLearner
@@ -44,12 +45,17 @@ class SelfPacedForestClassifier(CallbackSupportMixin, MultiLabelClassifier):
         Seeds the draws and the trees. The draws stay the same from step to step.
     verbose : int, default=0
         1 shows a progress bar.
+    prior_weight : "auto" or float, default="auto"
+        What the frequency of the label weighs in the log-odds, from 0, which leaves what the trees say, to 1.
+        "auto" is as much as the rows out of bag ask for.
 
     Attributes
     ----------
     oob_probabilities_ : array (n_samples, n_labels)
-        What the last forests say of the training rows out of bag. Where a row was drawn for every tree, the
-        frequency of the label.
+        What the last forests say of the training rows out of bag, before the prior weighs in. Where a row was
+        drawn for every tree, the frequency of the label.
+    prior_weight_ : float
+        The weight that was given or found.
     label_weights_ : array (n_samples, n_labels)
         Weights of the last step.
     forests_ : LabelForests
@@ -69,7 +75,9 @@ class SelfPacedForestClassifier(CallbackSupportMixin, MultiLabelClassifier):
     -----
     A fit costs (steps + 1) times the forests. A label's probability is (Σ_t p_t + b)/(T + 1), with p_t the
     shares of the T trees and b the label's frequency, which ranks labels that no tree found a trace of. The
-    score is its log-odds.
+    score is its log-odds, drawn towards those of b by `prior_weight_`: of noisy labels forests say more than
+    holds of new rows, and rank labels worse than their frequencies would (see
+    :class:`~mlspl.model_selection.ShrunkCalibration`).
 
     Memory: 17 bytes a node. A tree has at most about .6·n nodes at two rows a leaf, so the forests take up to
     10·n·T·L bytes with n rows and L labels. Rare labels take less, one to five nodes for each row that has
@@ -91,6 +99,7 @@ class SelfPacedForestClassifier(CallbackSupportMixin, MultiLabelClassifier):
     _contents = {
         "oob_probabilities_": "float (rows, labels)",
         "label_weights_": "float (rows, labels)",
+        "prior_weight_": "float",
         "forests_": LabelForests,
         "feature_importances_": "float (features)",
         "label_feature_importances_": "float (labels, features)",
@@ -110,6 +119,7 @@ class SelfPacedForestClassifier(CallbackSupportMixin, MultiLabelClassifier):
         n_jobs=None,
         random_state=None,
         verbose=0,
+        prior_weight="auto",
     ):
         self.n_estimators = n_estimators
         self.pace_function = pace_function
@@ -120,6 +130,7 @@ class SelfPacedForestClassifier(CallbackSupportMixin, MultiLabelClassifier):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
+        self.prior_weight = prior_weight
 
     fit = with_callbacks(MultiLabelClassifier.fit)
 
@@ -144,13 +155,19 @@ class SelfPacedForestClassifier(CallbackSupportMixin, MultiLabelClassifier):
         self.history_, self.trace_ = walk.history, walk.trace
         self.stop_reason_ = "callback" if stopped else walk.stop_reason
         self.oob_probabilities_ = learner.probabilities
+        if self.prior_weight == "auto":
+            shrunk = ShrunkCalibration().fit(logit(learner.probabilities), Y, prior)
+            self.prior_weight_ = 1.0 - shrunk.share_
+        else:
+            self.prior_weight_ = float(self.prior_weight)
         self.label_feature_importances_ = learner.importances
         total = learner.importances.sum(axis=0)
         self.feature_importances_ = total / max(total.sum(), np.finfo(float).tiny)
         self.forests_ = LabelForests(learner.forests, learner.frequencies, units)
 
     def _scores(self, X):
-        return self.forests_.scores(X, self.n_jobs)
+        scores = self.forests_.scores(X, self.n_jobs)
+        return scores + self.prior_weight_ * (logit(self.forests_.frequencies) - scores)
 
     def _probabilities(self, X, scores):
         return expit(scores)
