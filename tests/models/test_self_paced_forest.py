@@ -3,6 +3,7 @@ import time
 import numpy as np
 import pytest
 from scipy import sparse
+from scipy.special import logit
 from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 from sklearn.tree import DecisionTreeRegressor, ExtraTreeRegressor
 
@@ -10,6 +11,7 @@ from mlspl import SelfPacedForestClassifier, load_model, pacing, save_model
 from mlspl.datasets import corrupt, load_dataset
 from mlspl.errors import UserError
 from mlspl.metrics import average_precision
+from mlspl.model_selection import ShrunkCalibration
 from mlspl.models._forest import Bags
 from tests.naive import models as naive
 
@@ -19,7 +21,9 @@ X_TRAIN, Y_TRAIN, X_TEST, Y_TEST = X[:120], Y[:120, :4], X[300:700], Y[300:700, 
 
 
 def test_the_best_cuts_are_those_of_scikit_learns_trees():
-    model = SelfPacedForestClassifier(9, None, forest="random-forest", min_samples_leaf=3, random_state=0)
+    model = SelfPacedForestClassifier(
+        9, None, forest="random-forest", min_samples_leaf=3, random_state=0, prior_weight=0.0
+    )
     model.fit(X_TRAIN[:, 10:16], Y_TRAIN)
     bags = Bags.draw(9, *Y_TRAIN.shape, 0)
     trees = DecisionTreeRegressor(min_samples_leaf=3, max_features="sqrt")
@@ -47,6 +51,19 @@ def test_unpaced_it_is_scikit_learns_forest_of_each_label(forest, theirs):
         assert np.abs(out_of_bag).mean() < 0.035 / np.sqrt(0.37)
         importances = model.label_feature_importances_[label]
         assert np.corrcoef(importances, other.feature_importances_)[0, 1] > 0.9
+
+
+def test_frequencies_weigh_in_where_rows_out_of_bag_ask_for_it():
+    """Of labels drawn by lot trees know nothing; of these digits they know enough."""
+    of_digits = SelfPacedForestClassifier(50, random_state=0).fit(X_TRAIN, Y_TRAIN)
+    assert of_digits.prior_weight_ == 0
+    by_lot = (np.random.RandomState(0).uniform(size=Y_TRAIN.shape) < [0.5, 0.3, 0.2, 0.1]).astype(int)
+    model = SelfPacedForestClassifier(50, random_state=0).fit(X_TRAIN, by_lot)
+    asked = ShrunkCalibration().fit(logit(model.oob_probabilities_), by_lot)
+    assert model.prior_weight_ == 1 - asked.share_ > 0.2
+    alone = SelfPacedForestClassifier(50, random_state=0, prior_weight=0.0).fit(X_TRAIN, by_lot)
+    expected = asked.log_odds(alone.decision_function(X_TEST))
+    np.testing.assert_allclose(model.decision_function(X_TEST), expected, atol=1e-9)
 
 
 def test_the_weights_are_those_of_the_losses_out_of_bag():
@@ -128,9 +145,8 @@ def test_pairs_without_weight_do_not_matter_and_weights_have_no_scale():
 def test_missing_values_go_where_scikit_learns_trees_send_them(forest):
     gaps = np.where(np.random.RandomState(0).uniform(size=X.shape) < 0.2, np.nan, X)
     tree = {"extra-trees": ExtraTreeRegressor, "random-forest": DecisionTreeRegressor}[forest]
-    model = SelfPacedForestClassifier(5, None, forest=forest, random_state=0).fit(
-        gaps[:80, 10:30], Y[:80, :2]
-    )
+    model = SelfPacedForestClassifier(5, None, forest=forest, random_state=0, prior_weight=0.0)
+    model.fit(gaps[:80, 10:30], Y[:80, :2])
     bags = Bags.draw(5, 80, 2, 0)
     _, expected = naive.self_paced_forest(
         tree(min_samples_leaf=2, max_features="sqrt"),
