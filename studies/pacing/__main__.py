@@ -7,6 +7,7 @@ MINUTES, if given, it writes the page of what is finished by then.
 import sys
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from mlspl._progress import show_progress
@@ -20,7 +21,9 @@ from studies.results import export, join_results, load_into, read_results, write
 RESULTS = Path(__file__).with_name("results.csv.gz")
 """The committed results."""
 
-_BATCH = 16  # trials between two looks at the clock
+
+class _TimeUp(Exception):
+    """What was not finished in time is left for another run."""
 
 
 def _describe(trial: Trial) -> str:
@@ -32,17 +35,14 @@ def _run(trials: Sequence[Trial], datasets: Mapping[str, Dataset], store: Store,
     waiting = [trial for trial in trials if trial.key not in finished]
     end = time.monotonic() + 60 * minutes
     with show_progress("trials", len(trials), done=len(trials) - len(waiting), lines=True) as advance:
-        for start in range(0, len(waiting), _BATCH):
+
+        def report(trial: Trial, _) -> None:
+            advance(_describe(trial))
             if time.monotonic() > end:
-                break
-            batch = waiting[start : start + _BATCH]
-            run_trials(
-                batch,
-                datasets,
-                store,
-                on_result=lambda trial, _: advance(_describe(trial)),
-                methods=KNOWN,
-            )
+                raise _TimeUp
+
+        with suppress(_TimeUp):
+            run_trials(waiting, datasets, store, on_result=report, methods=KNOWN)
     failed = store.failed()
     for trial in trials:
         if trial.key in failed:

@@ -127,16 +127,21 @@ Part = tuple[str, str, Entry]
 
 def study_parts() -> list[Part]:
     """List all that is run, what the page needs most first."""
-    everywhere = [(name, kind) for kind in ("", *CORRUPTIONS) for name in DATASETS]
-    clean, corrupted = everywhere[: len(DATASETS)], everywhere[len(DATASETS) :]
+    clean, everywhere = ("",), ("", *CORRUPTIONS)
     stages = (
         (PAIRS["MLSPL-CV"], everywhere),
         (PAIRS["paced forest"], everywhere),
         (OPPONENTS, clean),
         ((*PAIRS["forest"], *PAIRS["kernel"]), everywhere),
-        ((TREES, BSVM), corrupted),
+        ((TREES, BSVM), CORRUPTIONS),
     )
-    return [(name, kind, entry) for entries, where in stages for entry in entries for name, kind in where]
+    return [
+        (name, kind, entry)
+        for entries, kinds in stages
+        for name in DATASETS
+        for kind in kinds
+        for entry in entries
+    ]
 
 
 def _count_splits(part: Part) -> int:
