@@ -1,5 +1,6 @@
 """MLSPL with everything it needs to be told chosen by cross-validation: families, settings and paces."""
 
+from copy import copy
 from itertools import product
 from typing import Any
 
@@ -28,6 +29,7 @@ from mlspl.spaces import Gram, SpaceChoice, choose_space
 __all__ = ["MLSPLClassifierCV"]
 
 _FAMILIES = ("kernel", "forest", "linear")
+_KERNEL_ONLY = ("budget='fast' and families=('kernel',)", ("kernel",))
 _JUDGED = ("weight", "mean", "folds")
 
 
@@ -358,7 +360,12 @@ class MLSPLClassifierCV(CallbackSupportMixin, DecisionMixin, MultiLabelClassifie
         return choose_space(space, self.loss, size, gram, self.n_landmarks, self.random_state)
 
     def _smaller_settings(self):
-        return smaller_spaces(self) if "kernel" in self.families else {}
+        settings = {}
+        for words, families in (("budget='fast'", self.families), _KERNEL_ONLY):
+            other = copy(self)
+            other.budget, other.families = "fast", families
+            settings[words] = other._cost
+        return (smaller_spaces(self) if "kernel" in self.families else {}) | settings
 
     def _raw_scores(self, X):
         return blend([model.log_odds(X) for model in self.families_])

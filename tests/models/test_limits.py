@@ -89,6 +89,19 @@ def test_as_many_rows_as_advised_fit_and_not_many_more():
     assert cost(size.with_rows(advised)).bytes <= memory / 2 < cost(size.with_rows(advised + 2)).bytes
 
 
+@pytest.mark.parametrize(("memory", "families"), [(25e9, ("kernel", "forest")), (10e9, ("kernel",))])
+def test_many_labels_are_advised_to_a_smaller_search(memory, families):
+    """As many rows and labels as delicious has."""
+    model, size = MLSPLClassifierCV(), FitSize(16_105, 500, 983, 300_000, 16_105 * 19 * 964)
+    words = "budget='fast'" + ("" if "forest" in families else f" and families={families!r}")
+    catch = pytest.warns(LargeFitWarning) if memory > model._cost(size).bytes else pytest.raises(UserError)
+    with catch as caught:
+        limits.check_limits("MLSPLClassifierCV", model._cost, size, memory, model._smaller_settings())
+    told = str(caught[0].message if memory > model._cost(size).bytes else caught.value)
+    assert f"With {words} it takes about" in told
+    assert MLSPLClassifierCV(budget="fast", families=families)._cost(size).bytes <= memory / 2
+
+
 @pytest.mark.parametrize("space", ["auto", "linear", "nystroem"])
 @pytest.mark.parametrize("kind", [BSVMClassifier, MLLOCClassifier, MLSPLClassifier, MLSPLClassifierCV])
 def test_memory_grows_with_the_rows_where_no_kernel_matrix_is(kind, space):
