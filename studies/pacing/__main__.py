@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from itertools import groupby
 from pathlib import Path
 
 from mlspl._progress import show_progress
@@ -42,7 +43,8 @@ def _run(trials: Sequence[Trial], datasets: Mapping[str, Dataset], store: Store,
                 raise _TimeUp
 
         with suppress(_TimeUp):
-            run_trials(waiting, datasets, store, on_result=report, methods=KNOWN)
+            for _, group in groupby(waiting, key=lambda trial: trial.dataset):
+                run_trials(group, datasets, store, on_result=report, methods=KNOWN)
     failed = store.failed()
     for trial in trials:
         if trial.key in failed:
