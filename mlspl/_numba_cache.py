@@ -31,6 +31,8 @@ def njit(**options: Any) -> Callable[[Callable], Any]:
     """
 
     def decorate(function: Callable) -> Any:
+        if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
+            return function
         with _LOCK:
             folder = _find_folder(Path(function.__code__.co_filename).parent)
             before = numba.config.CACHE_DIR  # type: ignore[attr-defined]

@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from scipy import sparse
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 
 from mlspl.datasets import Dataset, corrupt, load_dataset
 from mlspl.experiments import Store, execution, plan_trials, run_trial
@@ -28,11 +28,11 @@ def trial_of(data, method="ml-knn", split=3, **options):
     return plan_trials({"digits": data}, [method], splits=split + 1, **options)[split]
 
 
-def by_hand(data, split, share, model, train_labels=None, with_mean=True):
+def by_hand(data, split, share, model, train_labels=None, scaler=StandardScaler):
     p = np.random.RandomState(split).permutation(len(data.Y))
     train, test = p[: int(share * len(p))], p[int(share * len(p)) :]
     labels = data.Y[train] if train_labels is None else train_labels(data.Y[train])
-    scaler = StandardScaler(with_mean=with_mean).fit(data.X[train])
+    scaler = scaler().fit(data.X[train])
     model.fit(scaler.transform(data.X[train]), labels)
     new = scaler.transform(data.X[test])
     return score_all(data.Y[test], model.decision_function(new), model.predict(new))
@@ -63,7 +63,7 @@ def test_corruption_falls_on_the_training_labels_alone(digits):
 def test_sparse_data_is_divided_and_stays_sparse(digits):
     csr = replace(digits, X=sparse.csr_array(digits.X))
     outcome = run_trial(trial_of(csr), csr)
-    assert five(outcome) == by_hand(csr, 3, 0.3, MLkNNClassifier(), with_mean=False)
+    assert five(outcome) == by_hand(csr, 3, 0.3, MLkNNClassifier(), scaler=MaxAbsScaler)
 
 
 def test_an_error_is_an_outcome_and_warnings_are_kept():
