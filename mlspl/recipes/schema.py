@@ -111,10 +111,9 @@ class Schema:
             kinds[name] = "categorical"
             categories[name] = (*values, np.nan) if missing.any() else tuple(values)
         if not names:
-            words = f" {listed(dropped)} differs in most rows. To learn from it: --text '{','.join(dropped)}'"
-            raise UserError(
-                f"{dataset.name}: no features are left to learn from{':' + words if dropped else '.'}"
-            )
+            hint = f" To learn from the words: --text '{','.join(dropped)}'"
+            why = f": {listed(dropped)} differs in most rows.{hint}" if dropped else "."
+            raise UserError(f"{dataset.name}: no features are left to learn from{why}")
         return cls(tuple(names), len(names), kinds, categories, "frame", n_rows, tuple(dropped))
 
     @classmethod
