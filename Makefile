@@ -66,7 +66,8 @@ reproduce: .venv/installed
 	$(PAPER)
 	$(BIN)/python -m studies.reproduction results/paper/results.db docs/reproduction.md
 
-# What self-pacing is worth: everybody tuned, corrupted labels, an ablation; most of an hour on two cores.
+# What self-pacing is worth: everybody tuned, corrupted labels, an ablation; some hours on two cores. It goes on from the
+# results in the repository.
 study: .venv/installed-bench
 	$(BIN)/python -m studies.pacing results/study docs/study.md
 

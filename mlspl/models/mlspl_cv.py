@@ -29,7 +29,6 @@ from mlspl.spaces import Gram, SpaceChoice, choose_space
 __all__ = ["MLSPLClassifierCV"]
 
 _FAMILIES = ("kernel", "forest", "linear")
-_KERNEL_ONLY = ("budget='fast' and families=('kernel',)", ("kernel",))
 _JUDGED = ("weight", "mean", "folds")
 
 
@@ -360,12 +359,13 @@ class MLSPLClassifierCV(CallbackSupportMixin, DecisionMixin, MultiLabelClassifie
         return choose_space(space, self.loss, size, gram, self.n_landmarks, self.random_state)
 
     def _smaller_settings(self):
-        settings = {}
-        for words, families in (("budget='fast'", self.families), _KERNEL_ONLY):
+        settings = smaller_spaces(self) if "kernel" in self.families else {}
+        smaller = {"budget='fast'": self.families, "budget='fast' and families=('kernel',)": ("kernel",)}
+        for words, families in smaller.items():
             other = copy(self)
             other.budget, other.families = "fast", families
             settings[words] = other._cost
-        return (smaller_spaces(self) if "kernel" in self.families else {}) | settings
+        return settings
 
     def _raw_scores(self, X):
         return blend([model.log_odds(X) for model in self.families_])
