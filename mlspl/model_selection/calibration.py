@@ -18,8 +18,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from mlspl._validation import check_scores
 from mlspl.errors import UserError
+from mlspl.metrics import row_precisions
 from mlspl.model_selection.inputs import check_training
 from mlspl.model_selection.sigmoids import fit_sigmoids
+
+# What is left of scores that say nothing: their order.
+_LEAST_SHARE = 0.05
 
 __all__ = [
     "CALIBRATIONS",
@@ -220,15 +224,16 @@ class ShrunkCalibration(Calibration):
 
     The scores must be log-odds. Of models that know little, scores vary by more than held-out rows confirm,
     and rank labels worse than their frequencies would. The slope, one for all labels, has the smallest log
-    loss on these rows; the share is half way from it to 1, for wrong labels too make a log loss ask for less
-    than there is. Scores are never spread.
+    loss on these rows. Wrong labels too make a log loss ask for less than there is, so the share is half way
+    from the slope to 1; but the slope itself if what is half way still ranks the labels of these rows worse
+    than the frequencies do (average precision). Scores are never spread.
 
     Attributes
     ----------
     prior_ : ndarray of shape (L,)
         The log-odds of the labels' frequencies.
     share_ : float
-        From ½, if the scores say nothing, to 1.
+        From .05, if the scores say nothing, which keeps their order, to 1.
 
     Examples
     --------
@@ -238,8 +243,8 @@ class ShrunkCalibration(Calibration):
     >>> Y = rng.random((10_000, 2)) < [0.5, 0.1]
     >>> F = rng.standard_normal(Y.shape)
     >>> calibration = ShrunkCalibration().fit(F, Y)
-    >>> print(round(calibration.share_, 1), calibration.prior_.round(1))
-    0.5 [-0.  -2.2]
+    >>> print(round(calibration.share_, 2), calibration.prior_.round(1))
+    0.05 [-0.  -2.2]
     """
 
     _contents = {"prior_": "float (labels)", "share_": "float"}
@@ -268,7 +273,14 @@ class ShrunkCalibration(Calibration):
             slope = 1.0
         else:
             slope = 0.0 if slope_of_loss(0.0) >= 0 else brentq(slope_of_loss, 0.0, 1.0, xtol=1e-6)
-        self.share_ = (1.0 + slope) / 2
+        half_way = (1.0 + slope) / 2
+        known = np.where(weight > 0, relevant, np.nan)
+        # Rounded, so that what is level is level on every machine.
+        alone, shrunk = (
+            row_precisions(known, (self.prior_ + share * apart).round(9)) for share in (0.0, half_way)
+        )
+        worse = np.isfinite(alone).any() and np.nanmean(shrunk) < np.nanmean(alone) - 1e-9
+        self.share_ = max(slope, _LEAST_SHARE) if worse else half_way
         return self
 
     def log_odds(self, F: ArrayLike) -> NDArray[np.float64]:

@@ -6,7 +6,8 @@ from scipy import sparse
 from mlspl._limits import FLOAT, Cost
 from mlspl._spread import count_workers, spread
 from mlspl.correlation import CodeRidge, get_regressor
-from mlspl.model_selection import AnchoredCalibration, Calibration, JointCalibration
+from mlspl.metrics import average_precision
+from mlspl.model_selection import AnchoredCalibration, Calibration, JointCalibration, ShrunkCalibration
 from mlspl.models._alternation import Coding, code_rows
 from mlspl.models._label_blocks import dense_block, in_columns, label_blocks, one_thread, stack_weights
 from mlspl.models._machine import SpaceMachine
@@ -20,8 +21,8 @@ __all__ = ["LocalCorrelationClassifier"]
 
 # Pairs whose weights and trace are kept: 22 bytes each, 1.5 GB. Of more, a block of labels at a time is held.
 _REMEMBERED_PAIRS = 2**26
-# Pairs by which a calibration is chosen.
-_JUDGED_PAIRS = 2**24
+# Pairs by which a calibration is chosen, and those that say how far its log-odds are to be believed.
+_JUDGED_PAIRS, _SHRUNK_PAIRS = 2**24, 2**20
 # Labels that may learn from each other's scores, and the rows, times labels squared, that say what.
 _JOINT_LABELS, _JOINT_VALUES = 64, 2**24
 
@@ -179,8 +180,23 @@ class LocalCorrelationClassifier(CallbackSupportMixin, SpaceMachine):
         scales = [part.scales[best] for part in fitted]
         self.calibration_ = type(scales[0].calibration).beside([scale.calibration for scale in scales])
         self._calibration = AnchoredCalibration.beside([scale.probability for scale in scales])
+        if plan.calibrations[best] == "platt":
+            self._draw_to_frequencies(np.concatenate([scale.odds for scale in scales], axis=1), truth, weight)
         if plan.joint and criterion.greater_is_better:
             self._calibrate_jointly(fitted, plan, best, truth, weight, criterion)
+
+    def _draw_to_frequencies(self, odds, truth, weight) -> None:
+        """Where held-out rows are ranked better by the labels' frequencies alone, believe the scores less."""
+        some = slice(None, None, -(-odds.size // _SHRUNK_PAIRS))
+        odds, truth, weight = odds[some], truth[some], None if weight is None else weight[some]
+        shrunk = ShrunkCalibration().fit(odds, truth, weight)
+        alone = np.broadcast_to(shrunk.prior_, odds.shape)
+        if average_precision(truth, odds) >= average_precision(truth, alone):
+            return
+        share = shrunk.share_
+        self.calibration_.slope_ *= share
+        self.calibration_.offset_ = share * self.calibration_.offset_ + (1 - share) * shrunk.prior_
+        self._calibration = AnchoredCalibration().fit(shrunk.log_odds(odds), truth, weight)
 
     def _calibrate_jointly(self, fitted: list[FittedBlock], plan, best, truth, weight, criterion) -> None:
         """Let labels learn from each other's scores, where held-out rows say that it pays."""

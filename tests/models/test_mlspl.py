@@ -153,6 +153,16 @@ def test_scores_are_on_one_scale_where_held_out_rows_say_that_it_pays():
     assert MLSPLClassifier.as_published(max_steps=1, random_state=0).fit(X_TRAIN, Y).calibration_ is None
 
 
+def test_scores_that_rank_worse_than_frequencies_are_believed_less():
+    """Labels drawn by lot: held-out rows say so, and new rows are ranked by frequency."""
+    by_lot = (np.random.RandomState(0).uniform(size=Y_TRAIN.shape) < np.linspace(0.6, 0.1, 8)).astype(int)
+    model = MLSPLClassifier(random_state=0).fit(X_TRAIN, by_lot)
+    scores = model.decision_function(X_TEST)
+    assert scores.std(axis=0).max() < 0.5 * scores.mean(axis=0).std()
+    assert np.corrcoef(scores.mean(axis=0), by_lot.mean(axis=0))[0, 1] > 0.95
+
+
+
 def test_probabilities_come_with_the_fit_and_hold_no_rows():
     model = MLSPLClassifier(random_state=0).fit(X_TRAIN, Y_TRAIN)
     assert isinstance(model._calibration, AnchoredCalibration)
