@@ -20,8 +20,8 @@ SMALLER = {
     "extra-trees": {"n_estimators": 30},
 }
 
-# Two hundred rows of imdb say next to nothing of its genres. Methods of the paper and scikit-learn's trees have
-# no held-out scores to learn that from; it takes more fits, which are asked for: +.
+# Two hundred rows of imdb say next to nothing of its genres. Methods of the paper and scikit-learn's trees
+# have no held-out scores to learn that from; it takes more fits, which are asked for: +.
 ASKED = {"delicious": ("bsvm", "extra-trees"), "imdb": ("bsvm", "ml-loc", "extra-trees")}
 
 

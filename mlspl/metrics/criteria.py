@@ -15,7 +15,15 @@ from mlspl.metrics._means import NEEDS_BOTH, NEEDS_ONE, mean, spoken
 from mlspl.metrics.decisions import Decisions
 from mlspl.metrics.kernels import rank_rows
 
-__all__ = ["average_precision", "coverage", "one_error", "rank", "ranking_loss", "row_precisions", "score_all"]
+__all__ = [
+    "average_precision",
+    "coverage",
+    "one_error",
+    "rank",
+    "ranking_loss",
+    "row_precisions",
+    "score_all",
+]
 
 LOSS, TOP, DEPTH, PRECISION = range(4)
 

@@ -13,7 +13,7 @@ from mlspl import MLLOCClassifier, MLSPLClassifier, pacing
 from mlspl.correlation import CodeSVR, cross_fit_codes, initial_codes
 from mlspl.datasets import load_dataset
 from mlspl.metrics import average_precision, score_all
-from mlspl.model_selection import AnchoredCalibration, PlattCalibration, protocol_split
+from mlspl.model_selection import AnchoredCalibration, PlattCalibration, ShrunkCalibration, protocol_split
 from mlspl.models._alternation import Alternation, Coding
 from mlspl.spaces import Gram
 from tests.naive import models as naive
@@ -154,12 +154,17 @@ def test_scores_are_on_one_scale_where_held_out_rows_say_that_it_pays():
 
 
 def test_scores_that_rank_worse_than_frequencies_are_believed_less():
-    """Labels drawn by lot: held-out rows say so, and new rows are ranked by frequency."""
-    by_lot = (np.random.RandomState(0).uniform(size=Y_TRAIN.shape) < np.linspace(0.6, 0.1, 8)).astype(int)
-    model = MLSPLClassifier(random_state=0).fit(X_TRAIN, by_lot)
-    scores = model.decision_function(X_TEST)
-    assert scores.std(axis=0).max() < 0.5 * scores.mean(axis=0).std()
-    assert np.corrcoef(scores.mean(axis=0), by_lot.mean(axis=0))[0, 1] > 0.95
+    rng = np.random.RandomState(0)
+    truth = (rng.uniform(size=(500, 8)) < np.linspace(0.6, 0.1, 8)).astype(int)
+    model = MLSPLClassifier(random_state=0).fit(X_TRAIN, Y_TRAIN)
+    scores = model.decision_function(X)
+    model._draw_to_frequencies(3.0 * truth - 1, truth, None)
+    np.testing.assert_array_equal(model.decision_function(X), scores)
+    noise = 3 * rng.standard_normal(truth.shape)
+    shrunk = ShrunkCalibration().fit(noise, truth)
+    model._draw_to_frequencies(noise, truth, None)
+    np.testing.assert_allclose(model.decision_function(X), shrunk.log_odds(scores))
+    assert shrunk.share_ < 0.1
 
 
 
