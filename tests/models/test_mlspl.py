@@ -156,7 +156,8 @@ def test_scores_are_on_one_scale_where_held_out_rows_say_that_it_pays():
 def test_scores_that_rank_worse_than_frequencies_are_believed_less():
     rng = np.random.RandomState(0)
     truth = (rng.uniform(size=(500, 8)) < np.linspace(0.6, 0.1, 8)).astype(int)
-    model = MLSPLClassifier(random_state=0).fit(X_TRAIN, Y_TRAIN)
+    model = MLSPLClassifier(random_state=0).fit(X_TRAIN, truth[: len(X_TRAIN)])
+    assert isinstance(model.calibration_, PlattCalibration)
     scores = model.decision_function(X)
     model._draw_to_frequencies(3.0 * truth - 1, truth, None)
     np.testing.assert_array_equal(model.decision_function(X), scores)
@@ -165,7 +166,6 @@ def test_scores_that_rank_worse_than_frequencies_are_believed_less():
     model._draw_to_frequencies(noise, truth, None)
     np.testing.assert_allclose(model.decision_function(X), shrunk.log_odds(scores))
     assert shrunk.share_ < 0.1
-
 
 
 def test_probabilities_come_with_the_fit_and_hold_no_rows():
