@@ -1,5 +1,7 @@
 """What ML-LOC and MLSPL share: Algorithm 1 of the paper around :class:`Alternation`."""
 
+from typing import cast
+
 import numpy as np
 from scipy import sparse
 
@@ -7,7 +9,13 @@ from mlspl._limits import FLOAT, Cost
 from mlspl._spread import count_workers, spread
 from mlspl.correlation import CodeRidge, get_regressor
 from mlspl.metrics import average_precision
-from mlspl.model_selection import AnchoredCalibration, Calibration, JointCalibration, ShrunkCalibration
+from mlspl.model_selection import (
+    AnchoredCalibration,
+    Calibration,
+    JointCalibration,
+    PlattCalibration,
+    ShrunkCalibration,
+)
 from mlspl.models._alternation import Coding, code_rows
 from mlspl.models._label_blocks import dense_block, in_columns, label_blocks, one_thread, stack_weights
 from mlspl.models._machine import SpaceMachine
@@ -193,9 +201,9 @@ class LocalCorrelationClassifier(CallbackSupportMixin, SpaceMachine):
         alone = np.broadcast_to(shrunk.prior_, odds.shape)
         if average_precision(truth, odds) >= average_precision(truth, alone):
             return
-        share = shrunk.share_
-        self.calibration_.slope_ *= share
-        self.calibration_.offset_ = share * self.calibration_.offset_ + (1 - share) * shrunk.prior_
+        share, sigmoids = shrunk.share_, cast(PlattCalibration, self.calibration_)
+        sigmoids.slope_ = share * sigmoids.slope_
+        sigmoids.offset_ = share * sigmoids.offset_ + (1 - share) * shrunk.prior_
         self._calibration = AnchoredCalibration().fit(shrunk.log_odds(odds), truth, weight)
 
     def _calibrate_jointly(self, fitted: list[FittedBlock], plan, best, truth, weight, criterion) -> None:
