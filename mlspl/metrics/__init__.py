@@ -7,14 +7,7 @@ tuning; `get_scorer` turns them into scikit-learn scorers.
 """
 
 from mlspl.metrics.catalogue import CRITERIA, FIVE, Criterion, get_criterion, get_scorer
-from mlspl.metrics.criteria import (
-    average_precision,
-    coverage,
-    one_error,
-    ranking_loss,
-    row_precisions,
-    score_all,
-)
+from mlspl.metrics.criteria import average_precision, coverage, one_error, ranking_loss, score_all
 from mlspl.metrics.decisions import (
     hamming_loss,
     jaccard,
@@ -52,7 +45,6 @@ __all__ = [
     "precision_at_k",
     "propensity_scored_precision_at_k",
     "ranking_loss",
-    "row_precisions",
     "sample_f1",
     "score_all",
     "score_labels",

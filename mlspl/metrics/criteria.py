@@ -15,15 +15,7 @@ from mlspl.metrics._means import NEEDS_BOTH, NEEDS_ONE, mean, spoken
 from mlspl.metrics.decisions import Decisions
 from mlspl.metrics.kernels import rank_rows
 
-__all__ = [
-    "average_precision",
-    "coverage",
-    "one_error",
-    "rank",
-    "ranking_loss",
-    "row_precisions",
-    "score_all",
-]
+__all__ = ["average_precision", "coverage", "one_error", "rank", "ranking_loss", "score_all"]
 
 LOSS, TOP, DEPTH, PRECISION = range(4)
 
@@ -131,25 +123,6 @@ def average_precision(Y: ArrayLike, F: ArrayLike) -> float:
     0.8333333333333333
     """
     return mean(*spoken(rank(Y, F)[PRECISION]), "average precision", NEEDS_BOTH)
-
-
-def row_precisions(Y: ArrayLike, F: ArrayLike) -> NDArray[np.float64]:
-    """Return the average precision of every row, NaN where its known labels are all alike.
-
-    Parameters
-    ----------
-    Y : array-like or sparse matrix of shape (n, L)
-        Labels: 0/1, ±1 or boolean; NaN where unknown.
-    F : array-like of shape (n, L)
-        Scores.
-
-    Examples
-    --------
-    >>> from mlspl.metrics import row_precisions
-    >>> row_precisions([[1, 0, 1], [0, 1, 0]], [[3, 2, 1], [3, 2, 1]]).round(3)
-    array([0.833, 0.5  ])
-    """
-    return rank(Y, F)[PRECISION]
 
 
 def score_all(Y: ArrayLike, F: ArrayLike, P: ArrayLike) -> dict[str, float]:

@@ -18,7 +18,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from mlspl._validation import check_scores
 from mlspl.errors import UserError
-from mlspl.metrics import row_precisions
 from mlspl.model_selection.inputs import check_training
 from mlspl.model_selection.sigmoids import fit_sigmoids
 
@@ -274,12 +273,10 @@ class ShrunkCalibration(Calibration):
         else:
             slope = 0.0 if slope_of_loss(0.0) >= 0 else brentq(slope_of_loss, 0.0, 1.0, xtol=1e-6)
         half_way = (1.0 + slope) / 2
-        known = np.where(weight > 0, relevant, np.nan)
-        # Rounded, so that what is level is level on every machine.
         alone, shrunk = (
-            row_precisions(known, (self.prior_ + share * apart).round(9)) for share in (0.0, half_way)
+            _average_precision(self.prior_ + share * apart, relevant, weight > 0) for share in (0.0, half_way)
         )
-        worse = np.isfinite(alone).any() and np.nanmean(shrunk) < np.nanmean(alone) - 1e-9
+        worse = shrunk < alone - 1e-9
         self.share_ = max(slope, _LEAST_SHARE) if worse else half_way
         return self
 
@@ -287,6 +284,16 @@ class ShrunkCalibration(Calibration):
         """Return prior + share · (F − prior), shape (n, L)."""
         check_is_fitted(self)
         return self.prior_ + self.share_ * (check_scores(F, (None, len(self.prior_))) - self.prior_)
+
+
+def _average_precision(scores: NDArray, relevant: NDArray, known: NDArray) -> float:
+    """Of the known pairs; scores are rounded, so that what is level is level on every machine."""
+    order = np.argsort(np.where(known, -scores.round(9), np.inf), axis=1, kind="stable")
+    found = np.take_along_axis(relevant & known, order, axis=1)
+    precision = np.cumsum(found, axis=1) / np.arange(1, found.shape[1] + 1)
+    counts = found.sum(axis=1)
+    rows = counts > 0
+    return float(((precision * found).sum(axis=1)[rows] / counts[rows]).sum() / max(rows.sum(), 1))
 
 
 CALIBRATIONS: Mapping[str, type[Calibration]] = MappingProxyType(
