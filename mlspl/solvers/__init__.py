@@ -5,6 +5,7 @@ from mlspl.solvers.extra_trees import grow_extra_trees
 from mlspl.solvers.kernel_svm import SVMSolution, solve_svms
 from mlspl.solvers.kernel_svr import SVRSolution, solve_svrs
 from mlspl.solvers.linear_machines import LINEAR_LOSSES, LinearSolution, solve_linear
+from mlspl.solvers.linear_ridge import solve_ridge
 from mlspl.solvers.rank_pairs import LabelPairs, label_pairs
 from mlspl.solvers.rank_svm import RankSVMSolution, solve_rank_svm
 from mlspl.solvers.reference import get_svm_solver, solve_svms_libsvm
@@ -27,6 +28,7 @@ __all__ = [
     "solve_codes",
     "solve_linear",
     "solve_rank_svm",
+    "solve_ridge",
     "solve_svms",
     "solve_svms_libsvm",
     "solve_svrs",

@@ -68,6 +68,7 @@ def solve_linear(
     start: LinearSolution | None = None,
     tol: float = 1e-3,
     n_threads: int | None = None,
+    lanes: int = LANES,
 ) -> LinearSolution:
     """Fit one linear machine per row of targets, with a cost for every pair of machine and instance.
 
@@ -94,7 +95,11 @@ def solve_linear(
     tol : float
         The objective is proved to be this close to its minimum, relatively; most often it is far closer.
     n_threads : int, optional
-        Machines solved at the same time; by default as many as numba may use. No answer depends on it.
+        Groups of machines solved at the same time; by default as many as numba may use. No answer depends on
+        it.
+    lanes : int
+        Machines of a group, a multiple of 8, for smooth losses on dense rows: BLAS makes more of many. The
+        last digits of an answer depend on it.
 
     Returns
     -------
@@ -102,7 +107,7 @@ def solve_linear(
 
     Notes
     -----
-    Smooth losses are minimised in the primal by truncated Newton, eight machines side by side; the others
+    Smooth losses are minimised in the primal by truncated Newton, several machines side by side; the others
     in the dual by coordinate descent. A machine whose instances of positive cost are all of one class has a
     constant score: the best bias.
 
@@ -113,7 +118,7 @@ def solve_linear(
     >>> solve_linear(X, Y, C=10.0, loss="hinge", tol=1e-9).scores.round(3) + 0.0
     array([[-2., -1.,  1.,  2.]])
     """
-    rows, targets, costs = _check(X, targets, C, loss, codes, tol)
+    rows, targets, costs = _check(X, targets, C, loss, codes, tol, lanes)
     n_threads = config.NUMBA_NUM_THREADS if n_threads is None else n_threads  # type: ignore[attr-defined]
     L, m = len(targets), rows.width - 1 - rows.n_features
     dual = loss not in _SMOOTH
@@ -134,7 +139,7 @@ def solve_linear(
         smaller_class = np.minimum(n_positive, in_play.sum(axis=1) - n_positive)
     # Hard machines first, so that no thread is left with one, and those alike side by side.
     order = np.argsort(-smaller_class, kind="stable")
-    constant = Rows(np.empty((rows.n, 0)))
+    constant = Rows(np.empty((rows.n, 0)), lanes=rows.lanes)
     work: Callable[..., None]
     calls: list[tuple[Any, ...]]
     if dual:
@@ -144,7 +149,7 @@ def solve_linear(
     else:
         work = _minimise
         problem = (smaller_class, targets, costs, loss, start, tol, solution)
-        groups = [order[first : first + LANES] for first in range(0, L, LANES)]
+        groups = np.array_split(order, -(-L // rows.lanes))
         calls = [(group, rows if smaller_class[group].any() else constant, *problem) for group in groups]
     # BLAS has its own threads; they would fight with these, and round differently.
     with nullcontext() if rows.is_sparse else one_library_thread():
@@ -157,19 +162,19 @@ def solve_linear(
 
 
 def _minimise(group, rows, smaller_class, targets, costs, loss, start, tol, solution) -> None:
-    """Solve up to eight machines of a smooth loss and write their rows of the solution."""
+    """Solve as many machines of a smooth loss as there are lanes and write their rows of the solution."""
     lanes = len(group)
-    target, cost = np.zeros((rows.n, LANES)), np.zeros((rows.n, LANES))
+    target, cost = np.zeros((rows.n, rows.lanes)), np.zeros((rows.n, rows.lanes))
     target[:, :lanes], cost[:, :lanes] = targets[group].T, costs[group].T
     penalty = np.ones((rows.width, 1))
     penalty[-1] = 0.0 if loss == "squared" else 1.0
-    free = np.ones((rows.width, LANES))
+    free = np.ones((rows.width, rows.lanes))
     free[:-1, np.flatnonzero(smaller_class[group] == 0)] = 0.0
-    block = Block(rows, _SMOOTH[loss], target, cost, penalty, free, make_tickets(rows.n))
+    block = Block(rows, _SMOOTH[loss], target, cost, penalty, free, make_tickets(rows.n, rows.lanes))
     if start is None:
         weights = find_biases(block, _NEWTON_STEPS)
     else:
-        weights = np.zeros((rows.width, LANES))
+        weights = np.zeros((rows.width, rows.lanes))
         weights[: rows.n_features, :lanes] = start.coef[group, : rows.n_features].T
         weights[-1, :lanes] = start.bias[group]
         if start.code_coef.shape == solution.code_coef.shape and rows.width > 1:
@@ -203,7 +208,7 @@ def _descend(label, rows, targets, costs, loss, epsilon, start, tol, solution) -
     solution.objective[label], solution.gap[label] = summary
 
 
-def _check(X, targets, C, loss, codes, tol) -> tuple[Rows, np.ndarray, np.ndarray]:
+def _check(X, targets, C, loss, codes, tol, lanes) -> tuple[Rows, np.ndarray, np.ndarray]:
     """Rows, targets and costs of the right shapes and values."""
     if loss not in LINEAR_LOSSES:
         raise ValueError(f"There is no loss called {loss!r}; choose from {', '.join(LINEAR_LOSSES)}.")
@@ -219,4 +224,6 @@ def _check(X, targets, C, loss, codes, tol) -> tuple[Rows, np.ndarray, np.ndarra
         raise ValueError("C must be finite and not negative; 0 takes a pair out of the problem.")
     if codes is not None and (np.ndim(codes) != 2 or len(codes) != X.shape[0]):
         raise ValueError(f"codes has shape {np.shape(codes)}; give (n, m) with n = {X.shape[0]}.")
-    return Rows(X, codes), targets, costs
+    if lanes < 1 or lanes % LANES:
+        raise ValueError(f"lanes is {lanes}; give a multiple of {LANES}.")
+    return Rows(X, codes, lanes), targets, costs

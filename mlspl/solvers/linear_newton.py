@@ -1,4 +1,4 @@
-"""Truncated Newton on the primal of linear machines with a smooth loss, eight labels side by side.
+"""Truncated Newton on the primal of linear machines with a smooth loss, some labels side by side.
 
 For each label, min over w of ½‖w‖² + Σ_i loss_i(⟨w, x_i⟩). A Newton direction is found by preconditioned
 conjugate gradients, stopped early as in LIBLINEAR (Hsia, Chiang and Lin 2018), and halved until it descends.
@@ -7,6 +7,7 @@ As ½‖w‖² makes the objective strongly convex, ½‖gradient‖² bounds ho
 Of many rows most are beyond doubt: they hardly pull at the weights, and hardly bend the objective. So, far
 from the minimum, the first step is to that of a sample of the rows, likelier the more they pull; and other
 steps take the Hessian of a sample, likelier the more they bend. Objective, gradient and tolerance are of all.
+Of dense rows no sample is drawn: what the labels side by side draw together is most of them.
 """
 
 from typing import Any, NamedTuple
@@ -14,13 +15,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mlspl.solvers.linear_losses import SQUARED, loss_derivatives
-from mlspl.solvers.linear_rows import LANES, Rows, lane_dots
+from mlspl.solvers.linear_rows import Rows, lane_dots
 from mlspl.solvers.linear_samples import draw_rows
 
 __all__ = ["Block", "find_biases", "minimise_block"]
 
-# Between no preconditioner (0) and the whole diagonal of the Hessian (1).
-_DIAGONAL_SHARE = 0.1
+# Between no preconditioner (0) and the whole diagonal of the Hessian (1), of sparse and of dense rows, which
+# are most often a kernel's map: along its directions they vary apart.
+_DIAGONAL_SHARE, _DENSE_DIAGONAL_SHARE = 0.1, 0.5
 # Conjugate gradients stop when a step gains less than this share of the mean step. For squares, which a
 # single Newton step solves, they go on.
 _WORTHWHILE, _WORTHWHILE_FOR_SQUARES = 0.5, 1e-3
@@ -36,10 +38,10 @@ _FAR, _ROUGHLY, _SURE = 0.05, 0.05, 0.4
 
 
 class Block(NamedTuple):
-    """Up to eight problems on the same rows; costs are 0 in lanes without a problem.
+    """As many problems on the same rows as they have lanes; costs are 0 in lanes without a problem.
 
-    `targets`, `costs` and `tickets`, by which samples are drawn, are (n, LANES). `penalty` (width, 1) is the
-    factor of ½w², and `free` (width, LANES) is 0 for the weights that must stay 0.
+    `targets`, `costs` and `tickets`, by which samples are drawn, are (n, lanes). `penalty` (width, 1) is the
+    factor of ½w², and `free` (width, lanes) is 0 for the weights that must stay 0.
     """
 
     rows: Rows
@@ -56,14 +58,14 @@ def minimise_block(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Minimise from the start `weights` until every lane is within `tol` of its minimum, relatively.
 
-    Returns weights (width, LANES), scores (n, LANES), and per lane the objective and a bound on its excess.
+    Returns weights (width, lanes), scores (n, lanes), and per lane the objective and a bound on its excess.
     """
-    rows, penalty, free = block.rows, block.penalty, block.free
+    rows, penalty, free, lanes = block.rows, block.penalty, block.free, block.rows.lanes
     weights = weights * free
     scores = rows.scores(weights)
     objective, slope, curvature = _evaluate(block, weights, scores)
     n_sampled = _count_sampled(block)
-    todo, step, before = np.ones(LANES, dtype=bool), np.zeros(LANES), np.full(LANES, np.inf)
+    todo, step, before = np.ones(lanes, dtype=bool), np.zeros(lanes), np.full(lanes, np.inf)
     scale: Any = None
     for n_steps in range(max_iter + 1):
         gradient = free * (penalty * weights + rows.pull(slope))
@@ -85,7 +87,8 @@ def minimise_block(
             sample, bends = _sample_curvature(block, curvature, n_sampled, todo)
             if scale is None or grows.any():
                 diagonal = penalty + sample.squares(bends)
-                fresh = 1.0 / (1.0 - _DIAGONAL_SHARE + _DIAGONAL_SHARE * diagonal)
+                share = _DIAGONAL_SHARE if rows.is_sparse else _DENSE_DIAGONAL_SHARE
+                fresh = 1.0 / (1.0 - share + share * diagonal)
                 scale = fresh if scale is None else np.where(grows, fresh, scale)
             direction = _find_direction(block, sample, bends, np.where(todo, gradient, 0.0), scale)
         step, weights, scores, (objective, slope, curvature) = _search_line(
@@ -98,11 +101,12 @@ def minimise_block(
 
 def find_biases(block: Block, max_iter) -> np.ndarray:
     """Weights to start from that are 0 but for the bias, which is the best one then."""
-    weights = np.zeros((block.rows.width, LANES))
+    lanes = block.rows.lanes
+    weights = np.zeros((block.rows.width, lanes))
     if block.kind != SQUARED:
-        signs = np.repeat([[1.0], [-1.0]], LANES, axis=1)
+        signs = np.repeat([[1.0], [-1.0]], lanes, axis=1)
         costs = np.stack([np.sum(block.costs, axis=0, where=block.targets == sign) for sign in (1.0, -1.0)])
-        rows, last = Rows(np.empty((2, 0))), slice(-1, None)
+        rows, last = Rows(np.empty((2, 0)), lanes=lanes), slice(-1, None)
         classes = Block(rows, block.kind, signs, costs, block.penalty[last], block.free[last], signs)
         weights[last] = minimise_block(classes, weights[last], _ROUGHLY, max_iter)[0]
     return weights
@@ -119,7 +123,8 @@ def _count_sampled(block) -> np.ndarray:
     """How many rows a lane's sample has at first; infinitely many, which is all, where they are few."""
     n_rows = np.count_nonzero(block.costs, axis=0)
     n_sampled = np.maximum(n_rows * _SAMPLED_SHARE, _FEW_ROWS)
-    return np.where((block.kind == SQUARED) | (n_sampled > n_rows / 2), np.inf, n_sampled)
+    all_rows = block.kind == SQUARED or not block.rows.is_sparse
+    return np.where(all_rows | (n_sampled > n_rows / 2), np.inf, n_sampled)
 
 
 def _find_sampled_direction(block, weights, slope, n_sampled, max_iter) -> np.ndarray:
@@ -159,7 +164,7 @@ def _find_direction(block, rows, curvature, gradient, scale) -> np.ndarray:
     direction, residual = np.zeros_like(gradient), -gradient
     search = scale * residual
     energy = lane_dots(residual, search)
-    model, live = np.zeros(LANES), energy > 0
+    model, live = np.zeros(len(energy)), energy > 0
     for n_steps in range(1, _CONJUGATE_STEPS + 1):
         bent = block.free * (block.penalty * search + rows.curve(curvature, search))
         length = _divide(energy, lane_dots(search, bent)) * live

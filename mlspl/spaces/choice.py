@@ -15,6 +15,8 @@ __all__ = ["SpaceChoice", "choose_space"]
 
 # A kernel matrix of 512 MB: with more rows its copies fill a laptop, and its machines take minutes a label.
 _GRAM_ROWS = 8000
+# Where more than eight labels side by side are worth it.
+_MANY_NUMBERS = 2**24
 
 
 class SpaceChoice(NamedTuple):
@@ -65,14 +67,25 @@ def choose_space(
         taken = gram
         told = "gram space with hinge loss"
     elif name == "linear":
-        taken = Linear(smooth, gram.tol, gram.n_threads)
+        taken = Linear(smooth, gram.tol, gram.n_threads, _count_lanes(size, size.features))
         told = f"linear space with {smooth.replace('_', ' ')} loss"
     else:
         shared = {field.name: getattr(gram, field.name) for field in fields(gram) if field.name != "solver"}
-        taken = Nystroem(**shared, n_landmarks=n_landmarks, loss=smooth, random_state=random_state)
         landmarks = count_landmarks(n_landmarks, size.rows)
+        shared |= {"n_landmarks": n_landmarks, "n_lanes": _count_lanes(size, landmarks)}
+        taken = Nystroem(**shared, loss=smooth, random_state=random_state)
         told = f"nystroem space of {landmarks:,} landmarks with {smooth.replace('_', ' ')} loss"
     return SpaceChoice(taken, f"{told}: {why}")
+
+
+def _count_lanes(size, n_columns) -> int:
+    """On many numbers up to 32 labels side by side, but two groups at least: two threads have work.
+
+    BLAS rounds a label among 32 by its place, among 8 always alike; on few numbers it is not worth that.
+    """
+    if size.rows * n_columns < _MANY_NUMBERS:
+        return 8
+    return min(32, 8 * max(1, -(-size.labels // 16)))
 
 
 def _choose_name(space, loss, size, gram) -> tuple[str, str]:

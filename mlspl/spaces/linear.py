@@ -10,13 +10,15 @@ from sklearn.utils import gen_batches
 
 from mlspl._limits import FLOAT, Cost
 from mlspl.errors import UserError
-from mlspl.solvers import solve_linear
+from mlspl.solvers import solve_linear, solve_ridge
 from mlspl.spaces._losses import pair_losses
 from mlspl.spaces.base import HeldOut, Machines, Model, Regression, Rows, Space
 
 __all__ = ["Linear", "LinearModel", "LinearRows"]
 
 _BLOCK_ROWS = 8192
+# Of dense features: their products with each other take less time than the steps of a solver, and no memory.
+_FEW_FEATURES = 4096
 
 
 @dataclass(frozen=True)
@@ -34,7 +36,10 @@ class Linear(Space):
     tol : float, default=1e-3
         How close the objective is to its minimum, relatively.
     n_threads : int, default=1
-        Labels solved at a time.
+        Groups of labels solved at a time.
+    n_lanes : int, default=8
+        Labels of a group, a multiple of 8, for smooth losses on dense rows: BLAS makes more of many. Answers
+        depend on it in their last digits.
 
     Examples
     --------
@@ -49,6 +54,7 @@ class Linear(Space):
     loss: str = "logistic"
     tol: float = 1e-3
     n_threads: int = 1
+    n_lanes: int = 8
 
     def place(self, X) -> "LinearRows":
         """The rows X, used as they are."""
@@ -63,7 +69,7 @@ class Linear(Space):
 
     def cost(self, size, copies=0.0) -> Cost:
         """Weights and scores of all labels, and a dozen numbers a row for each label that is being solved."""
-        at_work = 8 * max(self.n_threads, 1)
+        at_work = self.n_lanes * max(self.n_threads, 1)
         tables = size.labels * (size.features + 3 * size.rows) + 12 * at_work * size.rows
         return Cost(FLOAT * tables, 2e-8 * size.values * size.labels)
 
@@ -95,8 +101,10 @@ class LinearRows(Rows):
 
     def solve(self, signs, costs, start=None) -> Machines:
         """A weighted linear machine per label, LIBLINEAR's optimum."""
-        options = {"codes": self._codes, "tol": self.space.tol, "n_threads": self.n_threads}
-        solution = solve_linear(self._X, signs, costs, self.space.loss, start=start, **options)
+        options = {"tol": self.space.tol, "n_threads": self.n_threads, "lanes": self.space.n_lanes}
+        solution = solve_linear(
+            self._X, signs, costs, self.space.loss, codes=self._codes, start=start, **options
+        )
         loose = int(np.sum(solution.gap > 10 * self.space.tol * solution.objective))
         if loose:
             warnings.warn(
@@ -109,9 +117,11 @@ class LinearRows(Rows):
         return Machines(solution.coef, solution.bias, solution.code_coef.T, solution.scores.T, start)
 
     def ridge(self, targets, alpha, folds=None) -> Regression:
-        """Ridge regressions, each fold's from the fit on all rows."""
+        """Ridge regressions, each fold's from the fit on all rows; of few dense features, in closed form."""
         if not alpha > 0:
             raise UserError(f"alpha is {alpha}; ridge regression needs a positive penalty.")
+        if not sparse.issparse(self._X) and self._X.shape[1] <= min(len(self), _FEW_FEATURES):
+            return Regression(*solve_ridge(self._X, targets, alpha, folds, self.n_threads))
         return self._regress(targets, 0.5 / alpha, "squared", 0.0, 1e-6, folds)
 
     def svr(self, targets, C, epsilon, tol, folds=None) -> Regression:

@@ -22,6 +22,8 @@ _BLOCK_ROWS = 4096
 _MOST_LANDMARKS = 2000
 _SAMPLE_PER_LANDMARK = 20
 _DIAGONAL_ROWS = 500
+# Landmarks are a sample: what machines on their map gain by another digit is lost in it.
+_LOOSER = 10.0
 
 
 @dataclass(frozen=True)
@@ -44,8 +46,10 @@ class Nystroem(Space):
         memory.
     landmarks : {"uniform", "kmeans"}, default="uniform"
         Rows drawn at random, or the row next to each centre of k-means on a sample of them.
-    loss, tol, n_threads
+    loss, n_threads, n_lanes
         See :class:`Linear`.
+    tol : float, default=1e-3
+        A tenth of how close the objective is to its minimum, relatively.
     random_state : int, RandomState or None, default=None
         Seeds the choice of landmarks.
 
@@ -70,6 +74,7 @@ class Nystroem(Space):
     loss: str = "logistic"
     tol: float = 1e-3
     n_threads: int = 1
+    n_lanes: int = 8
     random_state: Any = None
 
     def place(self, X) -> "NystroemRows":
@@ -99,7 +104,7 @@ class Nystroem(Space):
         return {"kernel": self.kernel, "gamma": gamma, "degree": self.degree, "coef0": self.coef0}
 
     def _linear(self) -> Linear:
-        return Linear(self.loss, self.tol, self.n_threads)
+        return Linear(self.loss, _LOOSER * self.tol, self.n_threads, self.n_lanes)
 
     def _choose_landmarks(self, X) -> np.ndarray:
         n = X.shape[0]

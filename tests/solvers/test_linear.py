@@ -130,6 +130,18 @@ def test_threads_do_not_change_a_bit(loss, form):
         np.testing.assert_array_equal(ours, theirs)
 
 
+@pytest.mark.parametrize("lanes", [16, 24, 32])
+def test_more_machines_side_by_side_have_the_same_optimum(lanes):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(500, 12)).astype(np.float32)
+    targets = np.where(rng.normal(size=(45, 500)) + X[:, 0] > 0.5, 1.0, -1.0)
+    wide = solve_linear(X, targets, 2.0, tol=1e-6, lanes=lanes)
+    # Both are within 1e-6 of the least objective.
+    np.testing.assert_allclose(wide.objective, solve_linear(X, targets, 2.0, tol=1e-6).objective, rtol=2e-6)
+    with pytest.raises(ValueError, match="multiple of 8"):
+        solve_linear(X, targets, lanes=12)
+
+
 def test_regressions_of_scikit_learn():
     X, targets, _ = problem(9, regression=True)
     ridge = solve_linear(X, targets, 0.25, "squared", tol=1e-10)

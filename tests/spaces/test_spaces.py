@@ -187,6 +187,15 @@ def test_the_choice_of_a_space(space, loss, size, gram, kind, reason):
     assert reason in choice.reason
 
 
+@pytest.mark.parametrize(
+    ("rows", "labels", "lanes"), [(90_000, 50, 32), (90_000, 20, 16), (90_000, 3, 8), (500, 50, 8)]
+)
+def test_many_numbers_are_worth_more_labels_side_by_side(rows, labels, lanes):
+    size = SIZE._replace(rows=rows, labels=labels, values=1000 * rows)
+    for space in ("linear", "nystroem"):
+        assert choose_space(space, "auto", size, Gram()).space.n_lanes == lanes
+
+
 def test_choices_that_cannot_be():
     for space, loss, message in [
         ("gram", "logistic", "hinge loss only"),
