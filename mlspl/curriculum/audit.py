@@ -87,7 +87,10 @@ class Audit:
         """Rows, labels and what was found, in a line."""
         n, L = self.given.shape
         sure = int(np.sum(self.suspicion >= 0.8))
-        found = f"{self.expected_errors:,.0f} errors expected, {sure:,} with a suspicion of .8 or more"
+        expected = (
+            f"{self.expected_errors:,.0f} error{'' if round(self.expected_errors) == 1 else 's'} expected"
+        )
+        found = f"{expected}, {sure:,} with a suspicion of .8 or more"
         return f"Audit of {n:,} rows × {L:,} labels: {found}"
 
     @property

@@ -17,9 +17,11 @@ from mlspl.datasets.table import INDEX, Table, check_column_names
 from mlspl.datasets.words import Words, read_days, read_words
 from mlspl.errors import DataFormatError
 
-__all__ = ["DELIMITERS", "read_csv"]
+__all__ = ["DELIMITERS", "EXCEL", "read_csv"]
 
 DELIMITERS = ",;\t|"
+EXCEL = re.compile(r"sep=([,;\t|])", re.IGNORECASE)
+"""What Excel looks for in front of the header."""
 _QUOTED = re.compile(rb'"[^"]*"')
 _DECIMAL = re.compile(r"[+-]?\d+[.,]\d+")
 _SAMPLE = 2**16
@@ -36,14 +38,20 @@ _FAULTS = {
 def read_csv(path: Path, options: ReadOptions = PLAIN) -> Table:
     """Read a CSV file with a header line; of comma, semicolon, tab and bar the one most between its names.
 
+    A line ``sep=;`` in front of the header, as Excel has it, says which it is.
+
     A column of numbers is numeric; what is not is a date, text or a category, by its words. Empty fields,
     ``?`` and ``NA`` are missing values. With another separator than the comma, decimals may have a comma.
     """
     text = read_lines(path)
     start, stop = _find_header(text, path)
+    said = EXCEL.fullmatch(text[start:stop].decode().rstrip("\n"))
+    if said:
+        start, stop = _find_header(text, path, stop)
     line = text.count(b"\n", 0, start) + 1
     head = _QUOTED.sub(b"", text[start:stop]).decode()
-    delimiter = "\t" if data_suffix(path) == ".tsv" and "\t" in head else max(DELIMITERS, key=head.count)
+    is_tabbed = data_suffix(path) == ".tsv" and "\t" in head
+    delimiter = said[1] if said else "\t" if is_tabbed else max(DELIMITERS, key=head.count)
     try:
         header = io.StringIO(text[start:stop].decode(), newline="")
         names = [name.strip() for name in next(csv.reader(header, delimiter=delimiter, strict=True))]
@@ -97,9 +105,12 @@ def read_csv(path: Path, options: ReadOptions = PLAIN) -> Table:
     )
 
 
-def _find_header(text: bytes, path: Path) -> tuple[int, int]:
-    """First byte and last byte + 1 of the first line that is not blank; quotes may hold line ends."""
-    start = len(text) - len(text.lstrip(b"\n"))
+def _find_header(text: bytes, path: Path, start: int = 0) -> tuple[int, int]:
+    """First byte and last byte + 1 of the next line that is not blank; quotes may hold line ends."""
+    while text[start : start + 1] == b"\n":
+        start += 1
+    if start == len(text):
+        raise DataFormatError("no header follows. Was the file cut off?", path, text.count(b"\n"))
     stop = start
     while True:
         stop = text.find(b"\n", stop) + 1

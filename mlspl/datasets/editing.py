@@ -11,7 +11,7 @@ from typing import Any, Protocol
 from mlspl.datasets.arff import read_arff
 from mlspl.datasets.compression import data_suffix, read_bytes
 from mlspl.datasets.dataset import as_dense
-from mlspl.datasets.delimited import DELIMITERS
+from mlspl.datasets.delimited import DELIMITERS, EXCEL
 from mlspl.datasets.parquet import require_pyarrow
 from mlspl.datasets.words import Words
 
@@ -45,7 +45,8 @@ class CsvFile:
         self.lines = list(io.StringIO(text, newline=""))
         head = re.sub(r'"[^"]*"', "", text).lstrip("\r\n").partition("\n")[0]
         is_tabbed = data_suffix(path) == ".tsv" and "\t" in head
-        self.delimiter = "\t" if is_tabbed else max(DELIMITERS, key=head.count)
+        said = EXCEL.fullmatch(head.strip())
+        self.delimiter = said[1] if said else "\t" if is_tabbed else max(DELIMITERS, key=head.count)
         reader = csv.reader(iter(self.lines), delimiter=self.delimiter, strict=True)
         # Each record with its first line and the one after its last.
         self.records: list[tuple[list[str], int, int]] = []
@@ -54,6 +55,8 @@ class CsvFile:
             if record:
                 self.records.append((record, start, reader.line_num))
             start = reader.line_num
+        if said:
+            del self.records[0]
         self.names = [name.strip() for name in self.records.pop(0)[0]]
 
     def cells(self, name: str) -> list[str]:

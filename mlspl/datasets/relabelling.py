@@ -25,7 +25,7 @@ Change = tuple[int, int, float]
 """Row, label and its new value: 0, 1, or NaN for unknown."""
 
 _OPPOSITES = {"0": "1", "no": "yes", "false": "true"}
-_OPPOSITES |= {yes: no for no, yes in _OPPOSITES.items()}
+_OPPOSITES |= {yes: no for no, yes in _OPPOSITES.items()} | {"-1": "1"}
 
 
 def relabel_file(
@@ -110,7 +110,7 @@ def _spell_label(editor: Editor, dataset: Dataset, label: int) -> tuple[Any, Any
 
 def _opposite(cell: Any) -> Any:
     if not isinstance(cell, str):
-        return type(cell)(not cell)
+        return type(cell)(cell != 1)
     word = cell.strip()
     if word.lower() not in _OPPOSITES:
         return str(int(not float(word)))

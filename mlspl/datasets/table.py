@@ -26,7 +26,7 @@ INDEX = "Unnamed: 0"
 
 # Y is dense; a small file can still announce more pairs than any memory holds.
 _LARGEST_Y_BYTES = 2**31
-_LABEL_VALUES = {"0": 0, "1": 1, "false": 0, "true": 1, "no": 0, "yes": 1}
+_LABEL_VALUES = {"0": 0, "1": 1, "-1": 0, "false": 0, "true": 1, "no": 0, "yes": 1}
 # A column of one of these names holds the labels, where nobody says which do.
 _LABEL_NAMES = ("labels", "tags")
 
@@ -171,6 +171,10 @@ class Table:
             Y = Y.toarray()
         for position, values in recoded.items():
             Y[:, position] = values[np.nan_to_num(Y[:, position], nan=-1).astype(int)]
+        if not sparse.issparse(Y):
+            signed = ((Y == -1).any(axis=0)) & ~(Y == 0).any(axis=0)
+            if signed.any():
+                Y = np.where((Y == -1) & signed, 0.0, Y)
         stored = Y.data if sparse.issparse(Y) else Y
         if not np.all((stored == 0) | (stored == 1) | np.isnan(stored)):
             self._refuse_label_value(Y, chosen)
@@ -179,10 +183,10 @@ class Table:
     def _values_of_codes(self, column: Column) -> np.ndarray:
         """The number each code of a label stands for, with NaN at the end, where code -1 finds it."""
         numbers = [_LABEL_VALUES.get(value.lower()) for value in column.values]
-        if column.kind not in ("categorical", "text") or None in numbers:
+        if column.kind not in ("categorical", "text") or None in numbers or {"-1", "0"} <= set(column.values):
             message = (
                 f"label {column.name!r} is {column.kind} {column.shown_values}. A label must be "
-                "0 or 1, false or true, no or yes."
+                "0 or 1, −1 or 1, false or true, no or yes."
             )
             raise DataFormatError(message, self.path, column.line)
         return np.array([*numbers, np.nan], float)
@@ -192,7 +196,7 @@ class Table:
         first = np.flatnonzero((Y.data != 1) & ~np.isnan(Y.data))[0]
         row, name = Y.row[first], self.columns[chosen[Y.col[first]]].name
         where = "" if self.line_of else f" in row {row + 1}"
-        message = f"label {name!r} is {Y.data[first]:g}{where}. A label must be 0 or 1."
+        message = f"label {name!r} is {Y.data[first]:g}{where}. A label must be 0 or 1, or else −1 or 1."
         raise DataFormatError(message, self.path, self.line_of(row) if self.line_of else None)
 
 

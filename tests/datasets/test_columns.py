@@ -10,7 +10,14 @@ from scipy import sparse
 from sklearn.linear_model import LogisticRegression
 from sklearn.multiclass import OneVsRestClassifier
 
-from mlspl.datasets import DataFormatError, load_dataset, read_dataset, read_unlabelled, write_dataset
+from mlspl.datasets import (
+    DataFormatError,
+    load_dataset,
+    read_dataset,
+    read_unlabelled,
+    relabel_file,
+    write_dataset,
+)
 from mlspl.datasets.csv_rows import find_fields, scan_csv
 from mlspl.errors import UserError
 
@@ -117,6 +124,21 @@ def test_a_row_where_the_header_should_be_is_refused(tmp_path, text):
 @pytest.mark.parametrize("text", ["400.5,401.5,y\n1,2,0\n3,4,1\n", "2024-12-31,rock,y\n1,rock,0\n3,,1\n"])
 def test_wavelengths_days_and_labels_may_be_names(tmp_path, text):
     assert read_dataset(write(tmp_path / "a.csv", text), -1, encode=False).label_names == ["y"]
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_excel_s_line_says_the_separator(tmp_path, end):
+    path = tmp_path / "excel.csv"
+    lines = ["sep=;", 'name,of a;x;"y"', "1,5;1;0", "2,5;0;1"]
+    path.write_bytes("".join(line + end for line in lines).encode())
+    data = read_dataset(path, ["x", "y"])
+    assert data.feature_names == ["name,of a"]
+    np.testing.assert_array_equal(data.X.ravel(), [1.5, 2.5])
+    copy = relabel_file(path, tmp_path / "copy.csv", data, [(1, 0, 1)])
+    assert copy.read_bytes() == path.read_bytes().replace(b"2,5;0;1", b"2,5;1;1")
+    path.write_bytes(b"sep=;" + end.encode())
+    with pytest.raises(DataFormatError, match="no header follows"):
+        read_dataset(path, ["x"])
 
 
 def test_numbered_columns_of_pandas_are_a_header(tmp_path):

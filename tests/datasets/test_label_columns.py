@@ -2,6 +2,7 @@
 
 import re
 
+import numpy as np
 import pytest
 
 from mlspl.datasets import DataFormatError, read_dataset
@@ -107,3 +108,36 @@ def test_a_written_xml_is_read_back(tmp_path):
     names = ["plain", "a<b>&\"c'", "größe", "two words", "tab\tand\nline"]
     (tmp_path / "names.xml").write_text(labels_xml(names), encoding="utf-8")
     assert [*read_labels_xml(tmp_path / "names.xml")] == names
+
+
+@pytest.mark.parametrize(
+    "text", ["f,x,y\n0.5,1,-1\n1.5,-1,\n2,1,-1\n", "f;x;y\n0.5;1;-1\n1.5;-1;?\n2;1;-1\n"]
+)
+def test_signs_are_labels(tmp_path, text):
+    path = tmp_path / "signs.csv"
+    path.write_text(text)
+    Y = read_dataset(path, ["x", "y"]).Y
+    np.testing.assert_array_equal(Y, [[1, 0], [0, np.nan], [1, 0]])
+
+
+def test_signs_of_arff_are_labels(tmp_path):
+    path = tmp_path / "signs.arff"
+    path.write_text(
+        "@relation signs\n@attribute f numeric\n@attribute x {-1,1}\n@attribute y numeric\n"
+        "@data\n0,1,-1\n0,-1,1\n"
+    )
+    np.testing.assert_array_equal(read_dataset(path, ["x", "y"]).Y, [[1, 0], [0, 1]])
+
+
+@pytest.mark.parametrize("value", ["-1,0,1", "-1,1,2"])
+def test_what_is_neither_signs_nor_zeros_and_ones_is_refused(tmp_path, value):
+    path = tmp_path / "odd.csv"
+    path.write_text("f,x\n" + "".join(f"{row},{cell}\n" for row, cell in enumerate(value.split(","))))
+    with pytest.raises(DataFormatError, match="0 or 1, or else −1 or 1"):
+        read_dataset(path, ["x"])
+    nominal = tmp_path / "odd.arff"
+    nominal.write_text(
+        f"@relation odd\n@attribute f numeric\n@attribute x {{{value}}}\n@data\n0,-1\n0,1\n", encoding="utf-8"
+    )
+    with pytest.raises(DataFormatError, match="A label must be 0 or 1, "):
+        read_dataset(nominal, ["x"])

@@ -34,7 +34,15 @@ def test_a_csv_changes_in_its_cells_alone(tmp_path):
 
 @pytest.mark.parametrize(
     ("given", "turned"),
-    [("true", "false"), ("True", "False"), ("NO", "YES"), ("1", "0"), ("0.0", "1"), ("yes", "no")],
+    [
+        ("true", "false"),
+        ("True", "False"),
+        ("NO", "YES"),
+        ("1", "0"),
+        ("0.0", "1"),
+        ("yes", "no"),
+        ("-1", "1"),
+    ],
 )
 def test_where_all_rows_say_the_same_the_opposite_is_spelled_alike(tmp_path, given, turned):
     text = f"tempo,happy\n1,{given}\n2,{given}\n"
