@@ -282,18 +282,21 @@ def _group_quantiles(losses: FloatArray, member: np.ndarray, target: float) -> F
     """Of each column, the quantile of the members' losses, as in `QuantilePace`, as a (1, L) array."""
     if target >= 1.0 or not len(losses):
         return np.full((1, losses.shape[1]), np.inf)
-    size = member.sum(axis=0)
-    ranked = np.sort(np.where(member, losses, np.inf), axis=0)
-    position = target * np.maximum(size - 1, 0)
-    below = position.astype(np.intp)
-    above = np.minimum(below + 1, np.maximum(size - 1, 0))
-    column = np.arange(losses.shape[1])
-    low, high = ranked[below, column], ranked[above, column]
-    with np.errstate(invalid="ignore"):
-        quantile = np.where(position > below, low + (position - below) * (high - low), low)
-    smallest = ranked[0]
-    next_larger = np.where(ranked > smallest, ranked, np.inf).min(axis=0)
-    return np.where(quantile > smallest, quantile, next_larger)[None, :]
+    columns = zip(np.ascontiguousarray(losses.T), np.ascontiguousarray(member.T), strict=True)
+    return np.array([[_quantile(column[of], target) for column, of in columns]])
+
+
+def _quantile(losses: FloatArray, target: float) -> float:
+    """Of a group, without sorting it; above its smallest loss, and infinite where nothing is."""
+    if not len(losses):
+        return np.inf
+    position = target * (len(losses) - 1)
+    below = int(position)
+    above = min(below + 1, len(losses) - 1)
+    ranked = np.partition(losses, (below, above))
+    low, high, smallest = ranked[below], ranked[above], losses.min()
+    quantile = low + (position - below) * (high - low) if position > below else low
+    return quantile if quantile > smallest else np.min(losses, where=losses > smallest, initial=np.inf)
 
 
 def _geometric(start: float, growth: float, steps: int) -> tuple[float, ...]:

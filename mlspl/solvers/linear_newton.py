@@ -34,7 +34,7 @@ _DESCENT = 0.01
 _SAMPLED_SHARE, _FEW_ROWS, _LEFT = 0.1, 4096, 0.2
 # What is far from a minimum, relatively; how well that of a sample is found; and the share of the pull of the
 # rows that must be sure to be in it. At the best bias either class has half.
-_FAR, _ROUGHLY, _SURE = 0.05, 0.05, 0.4
+_FAR, _ROUGHLY, _SURE = 2.0, 0.05, 0.4
 
 
 class Block(NamedTuple):
