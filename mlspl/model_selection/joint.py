@@ -13,23 +13,29 @@ from mlspl.model_selection.inputs import check_training
 
 __all__ = ["JointCalibration"]
 
-# Variance of what one label's log-odds may add to another's. From .001 to 1 rankings differ by .002.
-_VARIANCE = 0.01
+# Variances of what one label's log-odds, and its probability, may add to another's log-odds. From .001 to 1
+# of the former rankings differ by .002.
+_VARIANCE, _CHANCE_VARIANCE = 0.01, 1.0
 _STEPS = 30
 
 
 class JointCalibration(Calibration):
-    """Log-odds = Platt's of the label + Σ_k Δ_k · Platt's of label k + a constant.
+    """Log-odds = Platt's of the label + Σ_k (Δ_k · Platt's of label k + Γ_k · its chance) + a constant.
 
-    Δ, of a Gaussian prior around 0, has the largest posterior on these rows; so a label learns from the
-    others what its own machine, which knows nothing of them, could not. Time grows as n·L³.
+    Δ and Γ, of Gaussian priors around 0, have the largest posterior on these rows; so a label learns from the
+    others what its own machine, which knows nothing of them, could not; nor could any machine that is linear
+    in the features, as chances are not. Time grows as n·L³.
 
     Attributes
     ----------
     coef_ : ndarray of shape (L, L)
         What a score of each label (column) adds to the log-odds of each label (row).
+    chance_coef_ : ndarray of shape (L, L)
+        What the chance of each label by itself adds.
     offset_ : ndarray of shape (L,)
-        The log-odds where all scores are 0.
+        The log-odds where all scores and chances are 0.
+    alone_ : PlattCalibration
+        The chances of labels by themselves.
 
     Examples
     --------
@@ -38,12 +44,17 @@ class JointCalibration(Calibration):
     >>> rng = np.random.default_rng(0)
     >>> F = rng.standard_normal((20_000, 2))
     >>> Y = rng.random(F.shape) < 1 / (1 + np.exp(-F @ [[2, 1], [0, 2]]))
-    >>> JointCalibration().fit(F, Y).coef_.round(1) + 0.0
+    >>> JointCalibration().fit(F, Y).coef_.round() + 0.0
     array([[2., 0.],
            [1., 2.]])
     """
 
-    _contents = {"coef_": "float (labels, labels)", "offset_": "float (labels)"}
+    _contents = {
+        "coef_": "float (labels, labels)",
+        "chance_coef_": "float (labels, labels)",
+        "offset_": "float (labels)",
+        "alone_": PlattCalibration,
+    }
 
     def fit(self, F: ArrayLike, Y: ArrayLike, label_weight: ArrayLike | None = None) -> Self:
         """Fit Platt's sigmoids, and then to their log-odds what the labels add to each other.
@@ -58,40 +69,46 @@ class JointCalibration(Calibration):
             Weight of each pair; 1 if not given.
         """
         scores, relevant, weight = check_training(F, Y, label_weight)
-        alone = PlattCalibration().fit(scores, relevant, weight)
-        odds = alone.log_odds(scores)
+        self.alone_ = PlattCalibration().fit(scores, relevant, weight)
+        odds = self.alone_.log_odds(scores)
+        n_labels = odds.shape[1]
+        features = np.hstack([odds, expit(odds), np.ones((len(odds), 1))])
+        penalty = 1.0 / np.repeat([_VARIANCE, _CHANCE_VARIANCE, _VARIANCE], [n_labels, n_labels, 1])
         added = np.array(
-            [_fit_added(odds, label, relevant[:, label], weight[:, label]) for label in range(odds.shape[1])]
-        ).reshape(-1, odds.shape[1] + 1)
-        mixture = np.eye(odds.shape[1]) + added[:, :-1]
-        self.coef_ = mixture * alone.slope_
-        self.offset_ = mixture @ alone.offset_ + added[:, -1]
+            [
+                _fit_added(odds[:, label], features, penalty, relevant[:, label], weight[:, label])
+                for label in range(n_labels)
+            ]
+        ).reshape(n_labels, -1)
+        mixture = np.eye(n_labels) + added[:, :n_labels]
+        self.coef_ = mixture * self.alone_.slope_
+        self.chance_coef_ = added[:, n_labels : 2 * n_labels]
+        self.offset_ = mixture @ self.alone_.offset_ + added[:, -1]
         return self
 
     def log_odds(self, F: ArrayLike) -> NDArray[np.float64]:
-        """Return coef · F + offset, shape (n, L)."""
+        """Return coef · F + chance_coef · chances + offset, shape (n, L)."""
         check_is_fitted(self)
-        odds = check_scores(F, (None, len(self.offset_))) @ self.coef_.T + self.offset_
+        scores = check_scores(F, (None, len(self.offset_)))
+        odds = scores @ self.coef_.T + self.alone_.transform(scores) @ self.chance_coef_.T + self.offset_
         # The last digits are the order of summation and would break ties at random.
         return np.round(odds, 12)
 
 
-def _fit_added(odds, label, relevant, weight) -> NDArray[np.float64]:
-    """Δ and the constant of a label, by Newton's method; the targets are smoothed as Platt's are."""
+def _fit_added(odds, features, penalty, relevant, weight) -> NDArray[np.float64]:
+    """Δ, Γ and the constant of a label, by Newton's method; the targets are smoothed as Platt's are."""
     positives = float(weight @ relevant)
     negatives = float(weight.sum()) - positives
     target = np.where(relevant, (positives + 1) / (positives + 2), 1 / (negatives + 2))
-    features = np.hstack([odds, np.ones((len(odds), 1))])
-    penalty = np.full(features.shape[1], 1.0 / _VARIANCE)
 
     def objective(added) -> float:
-        score = odds[:, label] + features @ added
+        score = odds + features @ added
         return float(weight @ (np.logaddexp(0.0, score) - target * score) + 0.5 * penalty @ added**2)
 
     added = np.zeros(features.shape[1])
     value = objective(added)
     for _ in range(_STEPS):
-        chance = expit(odds[:, label] + features @ added)
+        chance = expit(odds + features @ added)
         gradient = features.T @ (weight * (chance - target)) + penalty * added
         curved = features * (weight * chance * (1 - chance))[:, None]
         step = np.linalg.solve(features.T @ curved + np.diag(penalty), gradient)

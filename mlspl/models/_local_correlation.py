@@ -31,8 +31,8 @@ __all__ = ["LocalCorrelationClassifier"]
 _REMEMBERED_PAIRS = 2**26
 # Pairs by which a calibration is chosen, and those that say how far its log-odds are to be believed.
 _JUDGED_PAIRS, _SHRUNK_PAIRS = 2**24, 2**20
-# Labels that may learn from each other's scores, and the rows, times labels squared, that say what.
-_JOINT_LABELS, _JOINT_VALUES = 64, 2**24
+# Labels that may learn from each other's scores, and rows times labels squared that say whether, and what.
+_JOINT_LABELS, _JOINT_TRIAL, _JOINT_VALUES = 64, 2**24, 2**27
 
 
 class LocalCorrelationClassifier(CallbackSupportMixin, SpaceMachine):
@@ -209,24 +209,32 @@ class LocalCorrelationClassifier(CallbackSupportMixin, SpaceMachine):
     def _calibrate_jointly(self, fitted: list[FittedBlock], plan, best, truth, weight, criterion) -> None:
         """Let labels learn from each other's scores, where held-out rows say that it pays."""
         n_rows, n_labels = truth.shape
-        some = np.arange(0, n_rows, -(-n_rows * n_labels**2 // _JOINT_VALUES))
         scores, odds = (
-            np.concatenate([part.scales[number].odds[some] for part in fitted], axis=1)
+            np.concatenate([part.scales[number].odds for part in fitted], axis=1)
             for number in (plan.calibrations.index("none"), best)
         )
-        weight = np.ones(scores.shape) if weight is None else weight[some]
-        truth, fold = truth[some], np.empty(len(self.codes_), dtype=int)
+        weight = np.ones(scores.shape) if weight is None else weight
+        fold = np.empty(len(self.codes_), dtype=int)
         for number, (_, test) in enumerate(plan.folds):
             fold[test] = number
-        fold, joint = fold[plan.judged[some]], np.empty_like(odds)
+        fold = fold[plan.judged]
+
+        def every(most) -> slice:
+            return slice(None, None, -(-n_rows * n_labels**2 // most))
+
+        some = every(_JOINT_TRIAL)
+        joint = np.empty_like(odds[some])
         for number in np.unique(fold):
-            held_out = fold == number
-            others = JointCalibration().fit(scores[~held_out], truth[~held_out], weight[~held_out])
-            joint[held_out] = others.log_odds(scores[held_out])
-        if judge(criterion, truth, joint, joint > 0) > judge(criterion, truth, odds, odds > 0):
-            self.calibration_ = JointCalibration().fit(scores, truth, weight)
-            odds = self.calibration_.log_odds(scores)
-            self._calibration = AnchoredCalibration().fit(odds, truth, weight)
+            held_out, others = fold[some] == number, fold[some] != number
+            tried = JointCalibration().fit(scores[some][others], truth[some][others], weight[some][others])
+            joint[held_out] = tried.log_odds(scores[some][held_out])
+        if judge(criterion, truth[some], joint, joint > 0) > judge(
+            criterion, truth[some], odds[some], odds[some] > 0
+        ):
+            some = every(_JOINT_VALUES)
+            self.calibration_ = JointCalibration().fit(scores[some], truth[some], weight[some])
+            odds = self.calibration_.log_odds(scores[some])
+            self._calibration = AnchoredCalibration().fit(odds, truth[some], weight[some])
 
     def _scores(self, X):
         scores = super()._scores(X)

@@ -19,6 +19,8 @@ def problem(n=400, seed=0):
 def naive_log_odds(F, Y, weight):
     """The penalised likelihood written out pair by pair, label by label, and handed to BFGS."""
     odds = PlattCalibration().fit(F, Y, weight).log_odds(F)
+    features = np.hstack([odds, expit(odds), np.ones((len(F), 1))])
+    variances = np.array([0.01] * F.shape[1] + [1.0] * F.shape[1] + [0.01])
     joint = np.empty_like(odds)
     for label in range(F.shape[1]):
         positives = weight[Y[:, label], label].sum()
@@ -26,12 +28,12 @@ def naive_log_odds(F, Y, weight):
         target = np.where(Y[:, label], (positives + 1) / (positives + 2), 1 / (negatives + 2))
 
         def loss(added, label=label, target=target):
-            score = odds[:, label] + odds @ added[:-1] + added[-1]
+            score = odds[:, label] + features @ added
             fit = target * np.logaddexp(0, -score) + (1 - target) * np.logaddexp(0, score)
-            return weight[:, label] @ fit + np.sum(added**2) / (2 * 0.01)
+            return weight[:, label] @ fit + np.sum(added**2 / variances) / 2
 
-        added = minimize(loss, np.zeros(F.shape[1] + 1), method="BFGS", options={"gtol": 1e-6}).x
-        joint[:, label] = odds[:, label] + odds @ added[:-1] + added[-1]
+        added = minimize(loss, np.zeros(len(variances)), method="BFGS", options={"gtol": 1e-6}).x
+        joint[:, label] = odds[:, label] + features @ added
     return joint
 
 
