@@ -225,7 +225,7 @@ class ShrunkCalibration(Calibration):
     and rank labels worse than their frequencies would. The slope, one for all labels, has the smallest log
     loss on these rows. Wrong labels too make a log loss ask for less than there is, so the share is half way
     from the slope to 1; but the slope itself if what is half way still ranks the labels of these rows worse
-    than the frequencies do (average precision). Scores are never spread.
+    than the frequencies do, by over one standard error of average precision. Scores are never spread.
 
     Attributes
     ----------
@@ -274,9 +274,10 @@ class ShrunkCalibration(Calibration):
             slope = 0.0 if slope_of_loss(0.0) >= 0 else brentq(slope_of_loss, 0.0, 1.0, xtol=1e-6)
         half_way = (1.0 + slope) / 2
         alone, shrunk = (
-            _average_precision(self.prior_ + share * apart, relevant, weight > 0) for share in (0.0, half_way)
+            _row_precisions(self.prior_ + share * apart, relevant, weight > 0) for share in (0.0, half_way)
         )
-        worse = shrunk < alone - 1e-9
+        gain = alone - shrunk
+        worse = len(gain) > 1 and gain.mean() > gain.std(ddof=1) / np.sqrt(len(gain)) + 1e-9
         self.share_ = max(slope, _LEAST_SHARE) if worse else half_way
         return self
 
@@ -286,14 +287,13 @@ class ShrunkCalibration(Calibration):
         return self.prior_ + self.share_ * (check_scores(F, (None, len(self.prior_))) - self.prior_)
 
 
-def _average_precision(scores: NDArray, relevant: NDArray, known: NDArray) -> float:
-    """Of the known pairs; scores are rounded, so that what is level is level on every machine."""
+def _row_precisions(scores: NDArray, relevant: NDArray, known: NDArray) -> NDArray[np.float64]:
+    """Average precision of the rows that have a label; scores are rounded: ties are ties everywhere."""
     order = np.argsort(np.where(known, -scores.round(9), np.inf), axis=1, kind="stable")
     found = np.take_along_axis(relevant & known, order, axis=1)
     precision = np.cumsum(found, axis=1) / np.arange(1, found.shape[1] + 1)
     counts = found.sum(axis=1)
-    rows = counts > 0
-    return float(((precision * found).sum(axis=1)[rows] / counts[rows]).sum() / max(rows.sum(), 1))
+    return (precision * found).sum(axis=1)[counts > 0] / counts[counts > 0]
 
 
 CALIBRATIONS: Mapping[str, type[Calibration]] = MappingProxyType(
