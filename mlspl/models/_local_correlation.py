@@ -8,7 +8,6 @@ from scipy import sparse
 from mlspl._limits import FLOAT, Cost
 from mlspl._spread import count_workers, spread
 from mlspl.correlation import CodeRidge, get_regressor
-from mlspl.metrics import average_precision
 from mlspl.model_selection import (
     AnchoredCalibration,
     Calibration,
@@ -188,18 +187,18 @@ class LocalCorrelationClassifier(CallbackSupportMixin, SpaceMachine):
         scales = [part.scales[best] for part in fitted]
         self.calibration_ = type(scales[0].calibration).beside([scale.calibration for scale in scales])
         self._calibration = AnchoredCalibration.beside([scale.probability for scale in scales])
-        if plan.calibrations[best] == "platt":
-            self._draw_to_frequencies(np.concatenate([scale.odds for scale in scales], axis=1), truth, weight)
+        if plan.calibrations[best] == "platt" and criterion.greater_is_better:
+            odds = np.concatenate([scale.odds for scale in scales], axis=1)
+            self._draw_to_frequencies(odds, truth, weight, criterion)
         if plan.joint and criterion.greater_is_better:
             self._calibrate_jointly(fitted, plan, best, truth, weight, criterion)
 
-    def _draw_to_frequencies(self, odds, truth, weight) -> None:
+    def _draw_to_frequencies(self, odds, truth, weight, criterion) -> None:
         """Where held-out rows are ranked better by the labels' frequencies alone, believe the scores less."""
         some = slice(None, None, -(-odds.size // _SHRUNK_PAIRS))
-        odds, truth, weight = odds[some], truth[some], None if weight is None else weight[some]
-        shrunk = ShrunkCalibration().fit(odds, truth, weight)
+        shrunk = ShrunkCalibration().fit(odds[some], truth[some], None if weight is None else weight[some])
         alone = np.broadcast_to(shrunk.prior_, odds.shape)
-        if average_precision(truth, odds) >= average_precision(truth, alone):
+        if judge(criterion, truth, odds, odds > 0) >= judge(criterion, truth, alone, alone > 0):
             return
         share, sigmoids = shrunk.share_, cast(PlattCalibration, self.calibration_)
         sigmoids.slope_ = share * sigmoids.slope_

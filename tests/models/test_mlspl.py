@@ -15,6 +15,7 @@ from mlspl.datasets import load_dataset
 from mlspl.metrics import average_precision, score_all
 from mlspl.model_selection import AnchoredCalibration, PlattCalibration, ShrunkCalibration, protocol_split
 from mlspl.models._alternation import Alternation, Coding
+from mlspl.models.tuned_decision import judge_of
 from mlspl.spaces import Gram
 from tests.naive import models as naive
 
@@ -158,12 +159,12 @@ def test_scores_that_rank_worse_than_frequencies_are_believed_less():
     truth = (rng.uniform(size=(500, 8)) < np.linspace(0.6, 0.1, 8)).astype(int)
     model = MLSPLClassifier(random_state=0).fit(X_TRAIN, truth[: len(X_TRAIN)])
     assert isinstance(model.calibration_, PlattCalibration)
-    scores = model.decision_function(X)
-    model._draw_to_frequencies(3.0 * truth - 1, truth, None)
+    scores, criterion = model.decision_function(X), judge_of("average_precision", truth)
+    model._draw_to_frequencies(3.0 * truth - 1, truth, None, criterion)
     np.testing.assert_array_equal(model.decision_function(X), scores)
     noise = 3 * rng.standard_normal(truth.shape)
     shrunk = ShrunkCalibration().fit(noise, truth)
-    model._draw_to_frequencies(noise, truth, None)
+    model._draw_to_frequencies(noise, truth, None, criterion)
     np.testing.assert_allclose(model.decision_function(X), shrunk.log_odds(scores))
     assert shrunk.share_ < 0.1
 
