@@ -17,12 +17,12 @@ from mlspl.datasets.table import INDEX, Table, check_column_names
 from mlspl.datasets.words import Words, read_days, read_words
 from mlspl.errors import DataFormatError
 
-__all__ = ["DELIMITERS", "EXCEL", "read_csv"]
+__all__ = ["DELIMITERS", "find_delimiter", "read_csv"]
 
 DELIMITERS = ",;\t|"
-EXCEL = re.compile(r"sep=([,;\t|])", re.IGNORECASE)
-"""What Excel looks for in front of the header."""
-_QUOTED = re.compile(rb'"[^"]*"')
+# What Excel looks for in front of the header.
+_EXCEL = re.compile(r"sep=([,;\t|])", re.IGNORECASE)
+_QUOTED = re.compile(r'"[^"]*"')
 _DECIMAL = re.compile(r"[+-]?\d+[.,]\d+")
 _SAMPLE = 2**16
 _TOGETHER = 8
@@ -45,13 +45,10 @@ def read_csv(path: Path, options: ReadOptions = PLAIN) -> Table:
     """
     text = read_lines(path)
     start, stop = _find_header(text, path)
-    said = EXCEL.fullmatch(text[start:stop].decode().rstrip("\n"))
-    if said:
+    delimiter, is_said = find_delimiter(text[start:stop].decode(), path)
+    if is_said:
         start, stop = _find_header(text, path, stop)
     line = text.count(b"\n", 0, start) + 1
-    head = _QUOTED.sub(b"", text[start:stop]).decode()
-    is_tabbed = data_suffix(path) == ".tsv" and "\t" in head
-    delimiter = said[1] if said else "\t" if is_tabbed else max(DELIMITERS, key=head.count)
     try:
         header = io.StringIO(text[start:stop].decode(), newline="")
         names = [name.strip() for name in next(csv.reader(header, delimiter=delimiter, strict=True))]
@@ -103,6 +100,15 @@ def read_csv(path: Path, options: ReadOptions = PLAIN) -> Table:
         lambda row: text.count(b"\n", 0, stop + row_start[row]) + 1,
         words=lambda j: words_of([j])[0],
     )
+
+
+def find_delimiter(head: str, path: Path) -> tuple[str, bool]:
+    """What separates the values of a CSV file, by its first line, and whether that only says so."""
+    if said := _EXCEL.fullmatch(head.strip("\r\n")):
+        return said[1], True
+    head = _QUOTED.sub("", head)
+    is_tabbed = data_suffix(path) == ".tsv" and "\t" in head
+    return "\t" if is_tabbed else max(DELIMITERS, key=head.count), False
 
 
 def _find_header(text: bytes, path: Path, start: int = 0) -> tuple[int, int]:

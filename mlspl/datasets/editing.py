@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from mlspl.datasets.arff import read_arff
-from mlspl.datasets.compression import data_suffix, read_bytes
+from mlspl.datasets.compression import read_bytes
 from mlspl.datasets.dataset import as_dense
-from mlspl.datasets.delimited import DELIMITERS, EXCEL
+from mlspl.datasets.delimited import find_delimiter
 from mlspl.datasets.parquet import require_pyarrow
 from mlspl.datasets.words import Words
 
@@ -44,9 +44,7 @@ class CsvFile:
         text = read_bytes(path).decode("utf-8-sig")
         self.lines = list(io.StringIO(text, newline=""))
         head = re.sub(r'"[^"]*"', "", text).lstrip("\r\n").partition("\n")[0]
-        is_tabbed = data_suffix(path) == ".tsv" and "\t" in head
-        said = EXCEL.fullmatch(head.strip())
-        self.delimiter = said[1] if said else "\t" if is_tabbed else max(DELIMITERS, key=head.count)
+        self.delimiter, is_said = find_delimiter(head, path)
         reader = csv.reader(iter(self.lines), delimiter=self.delimiter, strict=True)
         # Each record with its first line and the one after its last.
         self.records: list[tuple[list[str], int, int]] = []
@@ -55,7 +53,7 @@ class CsvFile:
             if record:
                 self.records.append((record, start, reader.line_num))
             start = reader.line_num
-        if said:
+        if is_said:
             del self.records[0]
         self.names = [name.strip() for name in self.records.pop(0)[0]]
 

@@ -17,8 +17,8 @@ from mlspl.spaces.base import HeldOut, Machines, Model, Regression, Rows, Space
 __all__ = ["Linear", "LinearModel", "LinearRows"]
 
 _BLOCK_ROWS = 8192
-# Of dense features: their products with each other take less time than the steps of a solver, and no memory.
-_FEW_FEATURES = 4096
+# Of dense features: their products with each other take less time than the steps of a solver, and 32 MB each.
+_FEW_FEATURES = 2048
 
 
 @dataclass(frozen=True)
