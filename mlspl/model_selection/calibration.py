@@ -21,9 +21,6 @@ from mlspl.errors import UserError
 from mlspl.model_selection.inputs import check_training
 from mlspl.model_selection.sigmoids import fit_sigmoids
 
-# What is left of scores that say nothing: their order.
-_LEAST_SHARE = 0.05
-
 __all__ = [
     "CALIBRATIONS",
     "Calibration",
@@ -33,6 +30,9 @@ __all__ = [
     "ShrunkCalibration",
     "get_calibration",
 ]
+
+# What is left of scores that say nothing: their order.
+_LEAST_SHARE = 0.05
 
 
 class Calibration(BaseEstimator):

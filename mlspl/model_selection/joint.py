@@ -79,7 +79,7 @@ class JointCalibration(Calibration):
                 _fit_added(odds[:, label], features, penalty, relevant[:, label], weight[:, label])
                 for label in range(n_labels)
             ]
-        ).reshape(n_labels, -1)
+        ).reshape(n_labels, 2 * n_labels + 1)
         mixture = np.eye(n_labels) + added[:, :n_labels]
         self.coef_ = mixture * self.alone_.slope_
         self.chance_coef_ = added[:, n_labels : 2 * n_labels]

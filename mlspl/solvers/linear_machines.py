@@ -149,7 +149,7 @@ def solve_linear(
     else:
         work = _minimise
         problem = (smaller_class, targets, costs, loss, start, tol, solution)
-        groups = np.array_split(order, -(-L // rows.lanes))
+        groups = np.array_split(order, max(1, -(-L // rows.lanes)))
         calls = [(group, rows if smaller_class[group].any() else constant, *problem) for group in groups]
     # BLAS has its own threads; they would fight with these, and round differently.
     with nullcontext() if rows.is_sparse else one_library_thread():

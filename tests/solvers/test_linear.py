@@ -173,6 +173,13 @@ def test_badly_scaled_features_and_bad_orders():
         assert (solution.gap <= 1e-6 * solution.objective).all()
 
 
+@pytest.mark.parametrize("loss", ["logistic", "hinge"])
+def test_no_machines_are_no_mistake(loss):
+    nothing = solve_linear(np.eye(3), np.empty((0, 3)), loss=loss)
+    assert nothing.coef.shape == (0, 3)
+    assert nothing.scores.shape == (0, 3)
+
+
 def test_inputs_stay_as_they_are_and_may_come_in_any_form():
     X, targets, costs = problem(12)
     wide = sparse.csr_array(X)
