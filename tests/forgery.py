@@ -42,7 +42,7 @@ TEXTS = np.array(["cat dog", "dog __init__", "cat cat bird"] * 8, dtype=object)
 WORDS = np.array([["red"], ["blue"], ["green"]] * 8, dtype=object)
 ROWS = [X[:3], sparse.csr_array(X[:3]), sparse.csr_matrix(X[:3]), WORDS[:3], TEXTS[:3], SCORES[:3]]
 QUICK = {"n_estimators": 3, "n_codes": 2, "random_state": 0, "k": 3}
-SPACES = ("gram", "linear", "nystroem")
+SPACES = ({}, {"space": "linear"}, {"space": "nystroem", "n_landmarks": 9, "random_state": 0})
 SPECIAL = {
     "MLSPLClassifierCV": lambda cls: cls(C=(1.0,), quantiles=(0.9,), n_codes=2, random_state=0).fit(X, Y),
     "SelfPacedClassifier": lambda cls: cls(LogisticRegression(), random_state=0).fit(X, Y),
@@ -79,7 +79,7 @@ def make(cls):
     if cls.__name__ in SPECIAL:
         return SPECIAL[cls.__name__](cls)
     if cls.__module__.startswith("mlspl.spaces"):
-        models = (mlspl.BSVMClassifier(space=space).fit(X, Y).model_ for space in SPACES)
+        models = (mlspl.BSVMClassifier(**space).fit(X, Y).model_ for space in SPACES)
         return next(model for model in models if type(model) is cls)
     if not hasattr(cls, "fit"):
         return cls()

@@ -80,6 +80,7 @@ class Alternation:
         self._label_signs = np.ascontiguousarray(self.signs.T)
         self._weights = np.ones(Y.shape)
         self._starts: dict = {}
+        self._unpaced_start: Any = None
         self._machines: Any = None
         self._held_out: np.ndarray | None = None
         self._unpaced: np.ndarray | None = None
@@ -141,7 +142,7 @@ class Alternation:
         if self.folds is not None:
             self._held_out = self._solve_folds()
             if self._unpaced is None and np.all(self._weights == 1.0):
-                self._unpaced = self._held_out
+                self._unpaced, self._unpaced_start = self._held_out, self._starts[0]
             return self.rows.loss(self.signs, self._held_out)
         if self._machines is None:
             self.fit_machines(self._weights)
@@ -191,9 +192,15 @@ class Alternation:
         self._joint = self.rows.join(self._seen_codes)
 
     def _solve(self, weights, part) -> Machines:
-        """Solve all labels, from where the last solution of the same part (a fold, or all rows) left off."""
+        """Solve all labels, from where the last solution of the same part (a fold, or all rows) left off.
+
+        Smooth machines of all rows are nearer to those of a fold, if both are not paced.
+        """
         costs = (self.C * self.prior * weights).T
-        machines = self._joint.solve(self._label_signs, costs, self._starts.get(part))
+        start = self._starts.get(part)
+        if part == "all" and not self.rows.hinge and (start is None or np.all(weights == 1.0)):
+            start = self._unpaced_start
+        machines = self._joint.solve(self._label_signs, costs, start)
         self._starts[part] = machines.start
         return machines
 

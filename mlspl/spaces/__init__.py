@@ -9,12 +9,13 @@ from mlspl.spaces.base import HeldOut, Machines, Model, Regression, Rows, Space
 from mlspl.spaces.choice import SpaceChoice, choose_space
 from mlspl.spaces.gram import Gram, KernelExpansion
 from mlspl.spaces.linear import Linear, LinearModel
-from mlspl.spaces.nystroem import Nystroem
+from mlspl.spaces.nystroem import LandmarkExpansion, Nystroem
 
 __all__ = [
     "Gram",
     "HeldOut",
     "KernelExpansion",
+    "LandmarkExpansion",
     "Linear",
     "LinearModel",
     "Machines",

@@ -9,7 +9,7 @@ from mlspl.spaces._losses import LOSSES
 from mlspl.spaces.base import Space
 from mlspl.spaces.gram import Gram
 from mlspl.spaces.linear import Linear
-from mlspl.spaces.nystroem import Nystroem, count_landmarks
+from mlspl.spaces.nystroem import Nystroem, count_columns
 
 __all__ = ["SpaceChoice", "choose_space"]
 
@@ -71,8 +71,8 @@ def choose_space(
         told = f"linear space with {smooth.replace('_', ' ')} loss"
     else:
         shared = {field.name: getattr(gram, field.name) for field in fields(gram) if field.name != "solver"}
-        landmarks = count_landmarks(n_landmarks, size.rows)
-        shared |= {"n_landmarks": n_landmarks, "n_lanes": _count_lanes(size, landmarks)}
+        landmarks, beside = count_columns(n_landmarks, size.rows, size.features)
+        shared |= {"n_landmarks": n_landmarks, "n_lanes": _count_lanes(size, landmarks + beside)}
         taken = Nystroem(**shared, loss=smooth, random_state=random_state)
         told = f"nystroem space of {landmarks:,} landmarks with {smooth.replace('_', ' ')} loss"
     return SpaceChoice(taken, f"{told}: {why}")

@@ -19,6 +19,7 @@ from mlspl._limits import FitSize
 from mlspl.errors import UserError
 from mlspl.metrics import average_precision
 from mlspl.spaces import Gram, Linear, Nystroem, choose_space
+from mlspl.spaces.nystroem import count_columns
 
 LOSSES = ("hinge", "squared_hinge", "logistic")
 
@@ -103,7 +104,41 @@ def test_the_map_of_scikit_learn(digits):
     rows = Nystroem(gamma=0.01, n_landmarks=50, random_state=3).place(X)
     peer = SklearnNystroem(gamma=0.01, n_components=50, random_state=0)
     theirs = peer.fit(X[rows._chart.numbers]).transform(X)
-    np.testing.assert_allclose(rows._X @ rows._X.T, theirs @ theirs.T, atol=1e-3)
+    Z = rows._X[:, : -X.shape[1]]
+    np.testing.assert_allclose(Z @ Z.T, theirs @ theirs.T, atol=1e-3)
+
+
+@pytest.mark.parametrize("place", [np.asarray, sparse.csr_matrix])
+def test_beside_the_map_are_features_less_what_landmarks_tell_of_them(place, digits):
+    X = digits[0] + 5.0
+    rows = Nystroem(gamma=0.1, n_landmarks=50, random_state=3).place(place(X))
+    S = X[rows._chart.numbers]
+    interpolated = rbf_kernel(X, S, gamma=0.1) @ np.linalg.solve(rbf_kernel(S, gamma=0.1), S - S.mean(axis=0))
+    scale = np.sqrt(0.1 / np.mean(np.sum((S - S.mean(axis=0)) ** 2, axis=1)))
+    rest = scale * (X - S.mean(axis=0) - interpolated)
+    beside = rows._X[:, -X.shape[1] :]
+    # They are up to .1, of float32, by a kernel of distances between rows of length 40.
+    np.testing.assert_allclose(beside, rest, atol=1e-6)
+    np.testing.assert_allclose(beside[rows._chart.numbers], 0.0, atol=1e-6)
+    assert np.abs(rest).max() > 0.05
+
+
+@pytest.mark.parametrize(
+    ("asked", "shape", "found"),
+    [
+        ("auto", (50_000, 384), (1216, 384)),
+        ("auto", (50_000, 800), (800, 800)),
+        ("auto", (50_000, 801), (1600, 0)),
+        ("auto", (1200, 384), (1200, 0)),
+        ("auto", (1_000_000, 384), (616, 384)),
+        ("auto", (1_000_000, 600), (1000, 0)),
+        (400, (1_000_000, 600), (400, 600)),
+        (400, (300, 20), (300, 0)),
+    ],
+)
+def test_landmarks_and_features_share_the_columns_there_are(asked, shape, found, monkeypatch):
+    monkeypatch.setattr("mlspl.spaces.nystroem.machine_memory", lambda: 16e9)
+    assert count_columns(asked, *shape) == found
 
 
 def test_landmarks_by_kmeans_are_rows_and_seeded(digits):
