@@ -74,7 +74,8 @@ def choose_space(
         landmarks, beside = count_columns(n_landmarks, size.rows, size.features)
         shared |= {"n_landmarks": n_landmarks, "n_lanes": _count_lanes(size, landmarks + beside)}
         taken = Nystroem(**shared, loss=smooth, random_state=random_state)
-        told = f"nystroem space of {landmarks:,} landmarks with {smooth.replace('_', ' ')} loss"
+        features = f" and {beside:,} features" if beside else ""
+        told = f"nystroem space of {landmarks:,} landmarks{features} with {smooth.replace('_', ' ')} loss"
     return SpaceChoice(taken, f"{told}: {why}")
 
 
