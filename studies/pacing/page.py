@@ -108,7 +108,7 @@ def _gain_table(gains: pd.DataFrame) -> str:
             str(row.splits),
             f"{row.paced:.4f}",
             f"{row.end:.4f}",
-            f"{row.gain:+.4f} ± {row.error:.4f}",
+            f"{row.gain:+.4f}" + (f" ± {row.error:.4f}" if row.splits > 1 else ""),
         ]
         for row in gains.itertuples()
     ]

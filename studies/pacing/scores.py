@@ -64,15 +64,18 @@ def compare(scores: pd.DataFrame, dataset: str, other: Entry, criterion: str) ->
 
 
 def pacing_gains(scores: pd.DataFrame) -> pd.DataFrame:
-    """Return average precision of every paced model and its unpaced end in every setting, and the gain."""
+    """Return average precision of every paced model and its unpaced end in every setting, and the gain.
+
+    Its standard error is NaN of a single split.
+    """
     rows = []
     for name in DATASETS:
         for kind in ("", *CORRUPTIONS):
             for family, pair in PAIRS.items():
                 values = paired(scores, name, kind, pair, "average_precision")
-                if len(values) > 1:
+                if len(values):
                     gain = values[:, 0] - values[:, 1]
-                    error = gain.std(ddof=1) / np.sqrt(len(gain))
+                    error = gain.std(ddof=1) / np.sqrt(len(gain)) if len(gain) > 1 else np.nan
                     rows.append((name, kind, family, len(gain), *values.mean(axis=0), gain.mean(), error))
     columns = ["dataset", "corruption", "family", "splits", "paced", "end", "gain", "error"]
     return pd.DataFrame(rows, columns=columns)
