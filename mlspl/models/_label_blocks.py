@@ -10,6 +10,7 @@ from scipy import sparse
 from mlspl._spread import count_workers, spread
 
 __all__ = [
+    "block_labels",
     "dense_block",
     "in_columns",
     "label_blocks",
@@ -27,12 +28,17 @@ _BLOCKS_PER_WORKER = 3
 _MANY_WEIGHTS, _NEGLIGIBLE = 2**27, 0.01
 
 
-def label_blocks(n_rows, n_features, n_labels, n_workers=1) -> list[slice]:
-    """Slices of the labels whose tables fit into the memory of any machine; multiples of eight."""
+def block_labels(n_rows, n_features, n_labels, n_workers=1) -> int:
+    """How many labels at a time have tables that fit into the memory of any machine; a multiple of eight."""
     size = _PAIRS // max(n_rows, n_features, 1)
     if n_workers > 1:
         size = min(size, n_labels // (_BLOCKS_PER_WORKER * n_workers))
-    size = max(8, size // 8 * 8)
+    return min(max(8, size // 8 * 8), max(n_labels, 1))
+
+
+def label_blocks(n_rows, n_features, n_labels, n_workers=1) -> list[slice]:
+    """Slices of as many labels each, all together."""
+    size = block_labels(n_rows, n_features, n_labels, n_workers)
     return [slice(first, min(first + size, n_labels)) for first in range(0, n_labels, size)]
 
 

@@ -16,7 +16,14 @@ from mlspl.model_selection import (
     ShrunkCalibration,
 )
 from mlspl.models._alternation import Coding, code_rows
-from mlspl.models._label_blocks import dense_block, in_columns, label_blocks, one_thread, stack_weights
+from mlspl.models._label_blocks import (
+    block_labels,
+    dense_block,
+    in_columns,
+    label_blocks,
+    one_thread,
+    stack_weights,
+)
 from mlspl.models._machine import SpaceMachine
 from mlspl.models._paced_block import FittedBlock, Plan, fit_block, merge_histories
 from mlspl.models._progress import CallbackSupportMixin, fit_progress, with_callbacks
@@ -87,7 +94,7 @@ class LocalCorrelationClassifier(CallbackSupportMixin, SpaceMachine):
         """How many labels are fitted at a time."""
         if not self._labels_apart(self._choose_space(size).space):
             return size.labels
-        return label_blocks(size.rows, size.features, size.labels)[0].stop
+        return block_labels(size.rows, size.features, size.labels)
 
     def _labels_apart(self, space) -> bool:
         """Whether labels can be fitted without one another once there are codes, which must not move then."""

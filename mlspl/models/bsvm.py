@@ -4,7 +4,7 @@ import numpy as np
 from scipy import sparse
 
 from mlspl._limits import FLOAT, Cost
-from mlspl.models._label_blocks import label_blocks, solve_label_blocks
+from mlspl.models._label_blocks import block_labels, solve_label_blocks
 from mlspl.models._machine import SpaceMachine
 from mlspl.spaces import Linear
 
@@ -134,7 +134,7 @@ class BSVMClassifier(SpaceMachine):
         """In a linear space, tables for a block of labels at a time."""
         if not isinstance(self._choose_space(size).space, Linear):
             return super()._cost(size)
-        block = label_blocks(size.rows, size.features, size.labels)[0].stop
+        block = block_labels(size.rows, size.features, size.labels)
         cost = super()._cost(size._replace(labels=min(block, size.labels)))
         weights = FLOAT * min(size.features * size.labels, 2**28)
         return Cost(cost.bytes + weights + size.rows * size.labels / 8, cost.seconds * size.labels / block)
