@@ -36,5 +36,6 @@ def gain_figure(gains: pd.DataFrame) -> Figure:
             if number == 0:
                 axis.set_title(name, fontsize=10)
         axes[number, 0].set_ylabel(family, fontsize=9)
-    figure.suptitle("Average precision, paced less unpaced (mean ± standard error over splits)", fontsize=9)
+    title = "Average precision, paced less unpaced (mean ± standard error over splits; of one split no error)"
+    figure.suptitle(title, fontsize=9)
     return figure
