@@ -29,7 +29,7 @@ _MANY_WEIGHTS, _NEGLIGIBLE = 2**27, 0.01
 
 
 def block_labels(n_rows, n_features, n_labels, n_workers=1) -> int:
-    """How many labels at a time have tables that fit into the memory of any machine; a multiple of eight."""
+    """How many labels at a time have tables that fit any machine: all, or a multiple of eight."""
     size = _PAIRS // max(n_rows, n_features, 1)
     if n_workers > 1:
         size = min(size, n_labels // (_BLOCKS_PER_WORKER * n_workers))
@@ -37,7 +37,7 @@ def block_labels(n_rows, n_features, n_labels, n_workers=1) -> int:
 
 
 def label_blocks(n_rows, n_features, n_labels, n_workers=1) -> list[slice]:
-    """Slices of as many labels each, all together."""
+    """Slices of so many labels, the last of those left."""
     size = block_labels(n_rows, n_features, n_labels, n_workers)
     return [slice(first, min(first + size, n_labels)) for first in range(0, n_labels, size)]
 
