@@ -142,7 +142,8 @@ class Alternation:
         if self.folds is not None:
             self._held_out = self._solve_folds()
             if self._unpaced is None and np.all(self._weights == 1.0):
-                self._unpaced, self._unpaced_start = self._held_out, self._starts[0]
+                self._unpaced = self._held_out
+                self._unpaced_start = None if self.rows.hinge else self._starts[0]
             return self.rows.loss(self.signs, self._held_out)
         if self._machines is None:
             self.fit_machines(self._weights)
@@ -182,7 +183,7 @@ class Alternation:
         if self._regression is None:
             self._regression = get_regressor(self.coding.regressor).regress(self.rows, self.codes)
         code_weights = self._machines.code_weights.T
-        coef = self._machines.coef + code_weights @ self._regression.coef
+        coef = self.rows.add(self._machines.coef, code_weights @ self._regression.coef)
         return coef, self._machines.intercept + code_weights @ self._regression.intercept
 
     def _see_codes(self) -> None:
@@ -198,8 +199,9 @@ class Alternation:
         """
         costs = (self.C * self.prior * weights).T
         start = self._starts.get(part)
-        if part == "all" and not self.rows.hinge and (start is None or np.all(weights == 1.0)):
-            start = self._unpaced_start
+        unpaced = self._unpaced_start
+        if part == "all" and unpaced is not None and (start is None or np.all(weights == 1.0)):
+            start = unpaced
         machines = self._joint.solve(self._label_signs, costs, start)
         self._starts[part] = machines.start
         return machines

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from mlspl.models._alternation import Alternation, Coding, code_rows
 from mlspl.models._label_blocks import dense_block
 from mlspl.spaces import Nystroem
 
@@ -22,10 +23,20 @@ _ROWS, _LABELS, _LANDMARKS = 3000, 32, 500
 _FACTORS = [10.0 ** (half / 2) for half in range(-2, 5)]
 
 
-def choose_C(space: Any, X, Y, label_weight, weigh: Callable) -> float:
+def choose_C(
+    space: Any,
+    X,
+    Y,
+    label_weight,
+    weigh: Callable,
+    coding: Coding | None = None,
+    fold: Callable = lambda Y: None,
+) -> float:
     """Go up while the loss of a third of the sample, by machines of the others, falls.
 
     The labels are the most frequent ones; `weigh` gives the cost of every pair of labels and their weights.
+    Machines that are to see codes, of all labels, see them here too: codes say some of what the features say,
+    which asks for less C. `fold` gives the folds of labels in which codes are cross-fitted, or None.
     """
     unit, n_rows = space.unit_cost(X), Y.shape[0]
     order = np.random.RandomState(0).permutation(n_rows)[:_ROWS]
@@ -38,22 +49,48 @@ def choose_C(space: Any, X, Y, label_weight, weigh: Callable) -> float:
     def take(rows) -> tuple[np.ndarray, np.ndarray]:
         weight = None if label_weight is None else dense_block(label_weight[rows], labels)
         Y_rows = dense_block(Y[rows], labels)
-        return np.where(Y_rows, 1.0, -1.0), weigh(Y_rows, weight)
+        return Y_rows, weigh(Y_rows, weight)
 
-    (signs, costs), (signs_out, costs_out) = take(train), take(test)
+    (Y_in, costs), (Y_out, costs_out) = take(train), take(test)
     if isinstance(space, Nystroem):
         given = space.n_landmarks
         space = replace(space, n_landmarks=_LANDMARKS if given == "auto" else min(given, _LANDMARKS))
     rows, X_out = space.place(X[train]), X[test]
-    best, least, start = unit, np.inf, None
+    fit = _plain(rows, Y_in) if coding is None else _coded(rows, Y[train], Y_in, labels, coding, fold)
+    best, least = unit, np.inf
     with warnings.catch_warnings():
         # At the largest C; the fit itself will tell.
         warnings.simplefilter("ignore", ConvergenceWarning)
         for factor in _FACTORS:
-            machines = rows.solve(signs.T, unit * factor * costs.T, start)
-            scores = rows.keep(machines.coef, machines.intercept).scores(X_out)
-            loss = float(np.sum(costs_out * rows.loss(signs_out, scores)))
+            scores = rows.keep(*fit(unit * factor, costs)).scores(X_out)
+            loss = float(np.sum(costs_out * rows.loss(np.where(Y_out, 1.0, -1.0), scores)))
             if loss >= least:
                 break
-            best, least, start = unit * factor, loss, machines.start
+            best, least = unit * factor, loss
     return best
+
+
+def _plain(rows, Y) -> Callable:
+    """What fits machines that see the features only, each from where the last ended."""
+    signs, start = np.where(Y.T, 1.0, -1.0), None
+
+    def fit(C, costs):
+        nonlocal start
+        machines = rows.solve(signs, C * costs.T, start)
+        start = machines.start
+        return machines.coef, machines.intercept
+
+    return fit
+
+
+def _coded(rows, Y, Y_block, labels, coding, fold) -> Callable:
+    """What fits machines of a block of the labels that see codes of all of them."""
+    folds = fold(Y)
+    learner = Alternation(rows, Y_block, coding, folds, code_rows(rows, Y, coding, folds).of(labels))
+
+    def fit(C, costs):
+        learner.set_costs(C, costs)
+        learner.fit_machines(np.ones(Y_block.shape))
+        return learner.expansion()
+
+    return fit

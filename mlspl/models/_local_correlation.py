@@ -44,8 +44,7 @@ _JOINT_LABELS, _JOINT_TRIAL, _JOINT_VALUES = 64, 2**24, 2**27
 class LocalCorrelationClassifier(CallbackSupportMixin, SpaceMachine):
     """Base of the estimators with prototypes and codes; a subclass says how it is paced.
 
-    It implements ``_pacing(space)``, which gives a self-paced function (or None) and a schedule, and
-    ``_folds(Y)``, which gives the folds of cross-fitted codes (or None).
+    It implements ``_pacing(space)``, which gives a self-paced function (or None) and a schedule.
     """
 
     _contents = {
@@ -72,6 +71,9 @@ class LocalCorrelationClassifier(CallbackSupportMixin, SpaceMachine):
         if self.regressor != "auto":
             return self.regressor
         return "ridge" if isinstance(space, Linear | Nystroem) else "svr"
+
+    def _coding(self, space) -> Coding:
+        return Coding(self.n_codes, self.beta, self._regressor(space), self.random_state)
 
     def _cost(self, size):
         """Beside the machines' own, tables of codes for a block of labels, and what is kept; a few rounds."""
@@ -133,7 +135,7 @@ class LocalCorrelationClassifier(CallbackSupportMixin, SpaceMachine):
         n_rows, n_labels = Y.shape
         n_judged = min(n_rows, max(1, _JUDGED_PAIRS // n_labels))
         return Plan(
-            Coding(self.n_codes, self.beta, self._regressor(space), self.random_state),
+            self._coding(space),
             self._folds(Y),
             self.C_,
             self.class_weight,

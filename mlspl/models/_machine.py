@@ -8,6 +8,7 @@ import numpy as np
 from joblib import effective_n_jobs
 
 from mlspl._limits import Cost, FitSize
+from mlspl.models._alternation import Coding
 from mlspl.models._base import MultiLabelClassifier
 from mlspl.models._calibrated import OutOfFoldProbabilitiesMixin
 from mlspl.models._class_weight import class_costs
@@ -108,6 +109,14 @@ class SpaceMachine(Machine):
     def _choose_space(self, size) -> SpaceChoice:
         return choose_space(self.space, self.loss, size, self._gram(), self.n_landmarks, self.random_state)
 
+    def _coding(self, space) -> Coding | None:
+        """How the codes are made that the machines see, if they see any."""
+        return None
+
+    def _folds(self, Y) -> list | None:
+        """The folds in which codes are cross-fitted, if they are."""
+        return None
+
     def _smaller_settings(self):
         return {} if self.kernel == "precomputed" else smaller_spaces(self)
 
@@ -117,7 +126,8 @@ class SpaceMachine(Machine):
         if self.C != "auto":
             self.C_ = self.C
         elif isinstance(choice.space, Linear | Nystroem):
-            self.C_ = choose_C(choice.space, X, Y, label_weight, self._class_costs)
+            coding = self._coding(choice.space)
+            self.C_ = choose_C(choice.space, X, Y, label_weight, self._class_costs, coding, self._folds)
         else:
             self.C_ = self._gram_C
         return choice.space

@@ -48,7 +48,7 @@ class BSVMClassifier(SpaceMachine):
     loss : {"auto", "hinge", "squared_hinge", "logistic"}, default="auto"
         "auto" is the hinge on a kernel matrix, which has no other, and logistic elsewhere.
     n_landmarks : "auto" or int, default="auto"
-        Landmarks of the space "nystroem"; "auto" is 1,600 less the features, or what memory allows.
+        Landmarks of the space "nystroem"; "auto" is 1,400 less the features, or what memory allows.
     random_state : int, RandomState or None, default=None
         Seeds the choice of landmarks.
 

@@ -61,7 +61,7 @@ class MLLOCClassifier(LocalCorrelationClassifier):
         What the machines minimise and what paces. "auto" is the hinge, the paper's, on a kernel matrix, which
         has no other, and logistic elsewhere.
     n_landmarks : "auto" or int, default="auto"
-        Landmarks of the space "nystroem"; "auto" is 1,600 less the features, or what memory allows.
+        Landmarks of the space "nystroem"; "auto" is 1,400 less the features, or what memory allows.
 
     Attributes
     ----------
@@ -135,6 +135,3 @@ class MLLOCClassifier(LocalCorrelationClassifier):
 
     def _pacing(self, space):
         return None, range(self.max_steps)
-
-    def _folds(self, Y):
-        return None

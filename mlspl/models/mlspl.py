@@ -78,7 +78,7 @@ class MLSPLClassifier(LocalCorrelationClassifier):
         What the machines minimise and what paces. "auto" is the hinge, the paper's, on a kernel matrix, which
         has no other, and logistic elsewhere.
     n_landmarks : "auto" or int, default="auto"
-        Landmarks of the space "nystroem"; "auto" is 1,600 less the features, or what memory allows.
+        Landmarks of the space "nystroem"; "auto" is 1,400 less the features, or what memory allows.
 
     Attributes
     ----------

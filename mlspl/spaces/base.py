@@ -128,6 +128,10 @@ class Rows(ABC):
     def squared_norm(self, coef, scores) -> float:
         """Σ_l ‖w_l‖² of machines with these coordinates, whose scores without bias and codes are given."""
 
+    def add(self, coef, others) -> np.ndarray:
+        """Coordinates of the sums of functions with these coordinates."""
+        return coef + others
+
     @abstractmethod
     def keep(self, coef, intercept) -> Model:
         """What scores new rows by machines with these coordinates."""

@@ -14,11 +14,11 @@ from mlspl.solvers import solve_linear, solve_ridge
 from mlspl.spaces._losses import pair_losses
 from mlspl.spaces.base import HeldOut, Machines, Model, Regression, Rows, Space
 
-__all__ = ["Linear", "LinearModel", "LinearRows"]
+__all__ = ["FEW_FEATURES", "Linear", "LinearModel", "LinearRows"]
 
 _BLOCK_ROWS = 8192
 # Of dense features: their products with each other take less time than the steps of a solver, and 32 MB each.
-_FEW_FEATURES = 2048
+FEW_FEATURES = 2048
 
 
 @dataclass(frozen=True)
@@ -120,7 +120,7 @@ class LinearRows(Rows):
         """Ridge regressions, each fold's from the fit on all rows; of few dense features, in closed form."""
         if not alpha > 0:
             raise UserError(f"alpha is {alpha}; ridge regression needs a positive penalty.")
-        if not sparse.issparse(self._X) and self._X.shape[1] <= min(len(self), _FEW_FEATURES):
+        if not sparse.issparse(self._X) and self._X.shape[1] <= min(len(self), FEW_FEATURES):
             return Regression(*solve_ridge(self._X, targets, alpha, folds, self.n_threads))
         return self._regress(targets, 0.5 / alpha, "squared", 0.0, 1e-6, folds)
 

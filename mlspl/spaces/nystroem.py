@@ -1,6 +1,7 @@
 """A kernel by landmarks: rows become their kernel values with a few of them; machines are linear in those."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -11,16 +12,16 @@ from sklearn.utils import check_random_state, gen_batches
 from mlspl._limits import Cost, machine_memory
 from mlspl.errors import UserError
 from mlspl.spaces._kernels import kernel_matrix, resolve_gamma
-from mlspl.spaces.base import HeldOut, Space
+from mlspl.spaces.base import HeldOut, Regression, Space
 from mlspl.spaces.gram import KernelExpansion
-from mlspl.spaces.linear import Linear, LinearModel, LinearRows
+from mlspl.spaces.linear import FEW_FEATURES, Linear, LinearModel, LinearRows
 
-__all__ = ["LandmarkExpansion", "Nystroem", "count_columns"]
+__all__ = ["LandmarkExpansion", "Nystroem", "NystroemRows", "count_columns", "count_ridge_landmarks"]
 
 # Directions of the landmarks' kernel below this share of the largest are rounding in the float32 map.
 _FLAT = 1e-7
 _BLOCK_ROWS = 4096
-_MOST_COLUMNS = 1600
+_MOST_COLUMNS = 1400
 # Squared length of the features beside the map, in units of the kernel's mean diagonal.
 _SHARE = 0.1
 _SAMPLE_PER_LANDMARK = 20
@@ -35,8 +36,11 @@ class Nystroem(Space):
 
     Rows are mapped to Z = k(X, S) k(S, S)^(−½) in float32, once for all labels, paces and costs. With every
     row a landmark, inner products in Z are the kernel itself. With fewer, landmarks know little of a row that
-    is far from them all: up to 800 features x stand beside the map, less what the map says of them,
+    is far from them all: up to 700 features x stand beside the map, less what the map says of them,
     x − X_Sᵀ k(S, S)⁻¹ k(S, x), which is 0 at landmarks.
+
+    Ridge regressions have twice as many landmarks, up to 2,048 columns in all: they are solved in closed form
+    for all targets at once, while machines take steps for every label, pace and fold.
 
     Parameters
     ----------
@@ -47,7 +51,7 @@ class Nystroem(Space):
     degree, coef0 : float, default=3, 0.0
         Of the polynomial kernel.
     n_landmarks : "auto" or int, default="auto"
-        At most the number of rows. "auto" makes 1,600 columns of landmarks and features, or fewer where they
+        At most the number of rows. "auto" makes 1,400 columns of landmarks and features, or fewer where they
         would take a quarter of the memory.
     landmarks : {"uniform", "kmeans"}, default="uniform"
         Rows drawn at random, or the row next to each centre of k-means on a sample of them.
@@ -86,9 +90,7 @@ class Nystroem(Space):
         """The rows X by their kernel values with landmarks among them."""
         if self.kernel == "precomputed":
             raise UserError("A precomputed kernel has no rows to take landmarks from; use space='gram'.")
-        numbers = self._choose_landmarks(X)
-        _, beside = count_columns(self.n_landmarks, *X.shape)
-        return NystroemRows(self, X, _Chart(numbers, X[numbers], self._kernel(X), beside > 0))
+        return NystroemRows(self, X, *self._choose_landmarks(X))
 
     def unit_cost(self, X) -> float:
         """1 for the RBF kernel; for others one over the mean of k(x, x), of some of the rows."""
@@ -99,11 +101,15 @@ class Nystroem(Space):
         return 1.0 / mean if mean > 0 else 1.0
 
     def cost(self, size, copies=0.0) -> Cost:
-        """The map, the square root of the landmarks' kernel, and what linear machines on the map take."""
+        """The maps, the square roots of the landmarks' kernels, and what linear machines on the map take."""
         m, beside = count_columns(self.n_landmarks, size.rows, size.features)
         columns = m + beside
         machines = self._linear().cost(size._replace(features=columns, values=size.rows * columns))
-        return Cost(4 * size.rows * columns + 32 * m**2 + machines.bytes, machines.seconds)
+        maps = 4 * size.rows * columns + 32 * m**2
+        if copies:
+            wider = count_ridge_landmarks(m, size.rows, beside)
+            maps += 4 * size.rows * (wider + beside) + 32 * wider**2
+        return Cost(maps + machines.bytes, machines.seconds)
 
     def _kernel(self, X) -> dict[str, Any]:
         gamma = resolve_gamma(self.gamma, X) if self.kernel in ("rbf", "poly") else None
@@ -112,47 +118,97 @@ class Nystroem(Space):
     def _linear(self) -> Linear:
         return Linear(self.loss, _LOOSER * self.tol, self.n_threads, self.n_lanes)
 
-    def _choose_landmarks(self, X) -> np.ndarray:
+    def _choose_landmarks(self, X) -> tuple[np.ndarray, np.ndarray]:
+        """Numbers of the machines' landmarks, and of those and more for ridge regressions."""
         n = X.shape[0]
-        m, _ = count_columns(self.n_landmarks, *X.shape)
+        m, beside = count_columns(self.n_landmarks, *X.shape)
         rng = check_random_state(self.random_state)
+        order = rng.permutation(n)
         if self.landmarks == "uniform" or m == n:
-            return np.sort(rng.permutation(n)[:m])
-        if self.landmarks != "kmeans":
+            chosen = order[:m]
+        elif self.landmarks == "kmeans":
+            sample = np.sort(order[: _SAMPLE_PER_LANDMARK * m])
+            kmeans = MiniBatchKMeans(m, n_init=1, batch_size=max(1024, m), random_state=rng).fit(X[sample])
+            chosen = np.unique(sample[kmeans.transform(X[sample]).argmin(axis=0)])
+        else:
             raise UserError(f"landmarks is {self.landmarks!r}; give 'uniform' or 'kmeans'.")
-        sample = np.sort(rng.permutation(n)[: _SAMPLE_PER_LANDMARK * m])
-        kmeans = MiniBatchKMeans(m, n_init=1, batch_size=max(1024, m), random_state=rng).fit(X[sample])
-        distances = kmeans.transform(X[sample])
-        return np.unique(sample[distances.argmin(axis=0)])
+        more = order[~np.isin(order, chosen)][: count_ridge_landmarks(m, n, beside) - m]
+        return np.sort(chosen), np.sort(np.concatenate([chosen, more]))
 
 
 class NystroemRows(LinearRows):
-    """The mapped rows; landmarks of a part are chosen among its own rows."""
+    """The mapped rows; landmarks of a part are chosen among its own rows.
 
-    def __init__(self, space, X, chart):
-        super().__init__(space._linear(), chart.map(X))
+    Coordinates are those of the machines' map and, behind them, those of the ridge regressions' map, if any.
+    """
+
+    def __init__(self, space, X, landmarks, ridge_landmarks):
         self._nystroem = space
         self._rows = X
-        self._chart = chart
+        self._ridge_landmarks = ridge_landmarks
+        self._kernel = space._kernel(X)
+        self._beside = count_columns(space.n_landmarks, *X.shape)[1] > 0
+        self._chart = self._draw(landmarks)
+        super().__init__(space._linear(), self._chart.map(X))
 
     def split(self, train, test):
         """A map of the rows of `train`, by landmarks among them."""
         inner = self._nystroem.place(self._rows[train])
-        return inner, _HeldOutMap(inner._chart.map(self._rows[test]))
+        return inner, _HeldOutMap(inner, self._rows[test])
+
+    def ridge(self, targets, alpha, folds=None) -> Regression:
+        """Ridge regressions by the wider map, which is not kept."""
+        if len(self._ridge_landmarks) == len(self._chart.numbers):
+            return super().ridge(targets, alpha, folds)
+        wider = LinearRows(self.space, self._wider_chart.map(self._rows)).ridge(targets, alpha, folds)
+        return wider._replace(coef=np.pad(wider.coef, ((0, 0), (self._X.shape[1], 0))))
+
+    def add(self, coef, others) -> np.ndarray:
+        """The sum; coordinates that one of them lacks are 0."""
+        short, long = sorted((coef, others), key=lambda each: each.shape[1])
+        total = long.copy()
+        total[:, : short.shape[1]] += short
+        return total
 
     def keep(self, coef, intercept) -> KernelExpansion:
         """The expansion over the landmarks, and what is linear beside it."""
-        return self._chart.expand(coef, intercept)
+        chart, (own, rest) = self._chart, np.hsplit(coef, [self._X.shape[1]])
+        expansion, linear, bias = chart.expand(own)
+        if rest.shape[1]:
+            chart = self._wider_chart
+            narrow = expansion, linear, bias
+            expansion, linear, bias = chart.expand(rest)
+            expansion[:, np.searchsorted(chart.numbers, self._chart.numbers)] += narrow[0]
+            linear, bias = linear + narrow[1], bias + narrow[2]
+        bias = bias + intercept
+        if not self._beside:
+            return KernelExpansion(chart.numbers, chart.X, expansion, bias, **self._kernel)
+        return LandmarkExpansion(linear, chart.numbers, chart.X, expansion, bias, **self._kernel)
+
+    @cached_property
+    def _wider_chart(self) -> "_Chart":
+        return self._draw(self._ridge_landmarks)
+
+    def _draw(self, numbers) -> "_Chart":
+        return _Chart(numbers, self._rows[numbers], self._kernel, self._beside)
 
 
 class _HeldOutMap(HeldOut):
     """Rows left out, mapped by the landmarks of the others."""
 
-    def __init__(self, Z):
-        self._Z = Z
+    def __init__(self, rows, X):
+        self._rows = rows
+        self._X = X
+        self._Z = rows._chart.map(X)
 
     def scores(self, coef, intercept) -> np.ndarray:
-        return self._Z @ coef.T + intercept
+        own, rest = np.hsplit(coef, [self._Z.shape[1]])
+        scores = self._Z @ own.T + intercept
+        return scores + self._wider_Z @ rest.T if rest.shape[1] else scores
+
+    @cached_property
+    def _wider_Z(self) -> np.ndarray:
+        return self._rows._wider_chart.map(self._X)
 
 
 class LandmarkExpansion(KernelExpansion):
@@ -208,15 +264,15 @@ class _Chart:
                 Z[block, m:] = self.scale * (_dense(X[block]) - self.centre) - mapped @ self.told
         return Z
 
-    def expand(self, coef, intercept) -> KernelExpansion:
-        """Machines with these coordinates as functions of a row."""
+    def expand(self, coef) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Functions with these coordinates: weights of kernel values and of features, and constants."""
         mapped, beside = np.hsplit(coef, [len(self.told)])
-        expansion = (mapped - beside @ self.told.T) @ self.root.T
-        if not beside.size:
-            return KernelExpansion(self.numbers, self.X, expansion, intercept, **self.kernel)
         linear = self.scale * beside
-        bias = intercept - linear @ self.centre
-        return LandmarkExpansion(linear, self.numbers, self.X, expansion, bias, **self.kernel)
+        return (
+            (mapped - beside @ self.told.T) @ self.root.T,
+            linear,
+            -(linear @ self.centre[: linear.shape[1]]),
+        )
 
 
 def _dense(X) -> np.ndarray:
@@ -234,3 +290,8 @@ def count_columns(n_landmarks, n_rows, n_features) -> tuple[int, int]:
     beside = n_features if n_features <= columns // 2 else 0
     m = min(n_rows, max(1, columns - beside) if n_landmarks == "auto" else int(n_landmarks))
     return m, beside if m < n_rows else 0
+
+
+def count_ridge_landmarks(m, n_rows, beside) -> int:
+    """Twice as many as the machines', as far as there are rows and regressions have a closed form."""
+    return max(m, min(2 * m, n_rows, FEW_FEATURES - beside))

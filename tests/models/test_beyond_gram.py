@@ -34,10 +34,12 @@ def test_the_pace_ends_at_the_unpaced_model_and_its_scale(space):
     assert [record["pace"] for record in paced.history_] == pytest.approx([0.7, 0.85, 1.0])
     assert np.all(paced.label_weights_ == 1)
     assert 0 < np.mean(paced.trace_.entered == 3) < 0.5
-    # Objectives agree to 1e-8, so weights to its root.
-    np.testing.assert_allclose(paced.model_.scores(X), unpaced.model_.scores(X), atol=1e-3)
+    # Each objective, of under 200 a label, is within 1e-8 of its least, by landmarks 20 times that: half the
+    # squared distance to the weights there, so within .002 or .009. Rows by landmarks are of length 1.
+    reach = 2 * (0.009 if space == "nystroem" else 0.002 * np.linalg.norm(X, axis=1).max())
+    np.testing.assert_allclose(paced.model_.scores(X), unpaced.model_.scores(X), atol=reach)
     # Scores of the machines of .85, of which the hardest are left out, would be steeper by a third.
-    np.testing.assert_allclose(paced.decision_function(X), unpaced.decision_function(X), atol=5e-3)
+    np.testing.assert_allclose(paced.decision_function(X), unpaced.decision_function(X), atol=2 * reach)
 
 
 def test_on_a_kernel_matrix_and_where_it_is_said_the_pace_is_what_it_was():
