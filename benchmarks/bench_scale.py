@@ -2,17 +2,16 @@
 
 Every fit runs in a process of its own, so that its peak memory is its own, and on one thread, so that seconds
 of processor time can be compared where the machine is shared. Data: ``MLSPL_DATA``. Cases may be run one by
-one: with ``--results FILE`` rows are kept there, and ``--page docs/large_data.md`` writes all of them as the
-table of that page.
+one: ``--page docs/large_data.md`` puts the tables of those that are run in the place of that page's.
 """
 
 import argparse
-import json
 import multiprocessing
 import os
 import resource
 import time
 import warnings
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +20,7 @@ from sklearn.kernel_approximation import Nystroem
 from sklearn.linear_model import LogisticRegression
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
 from mlspl import BSVMClassifier, MLSPLClassifier, pacing
@@ -31,8 +31,9 @@ from mlspl.models._alternation import Alternation, Coding
 from mlspl.spaces import Linear
 
 SPLIT = 100  # a development split; 0 to 9 are for reports
+LANDMARK_SPLITS = range(100, 106)
 BEGIN, END = "<!-- written by benchmarks/bench_scale.py -->", "<!-- end -->"
-FOUND = {}  # by heading: rows of title, seconds of processor time, GB, criterion
+FOUND = {}  # by heading: rows of title, seconds of processor time, GB, criterion, as texts
 
 
 def imdb(n=90_000):
@@ -42,9 +43,9 @@ def imdb(n=90_000):
     return split(data, order[:n], order[90_000:])
 
 
-def named(name, share=0.67):
+def named(name, number=SPLIT, share=0.67):
     data = load_dataset(name, data_home=os.environ["MLSPL_DATA"])
-    order = np.random.RandomState(SPLIT).permutation(data.X.shape[0])
+    order = np.random.RandomState(number).permutation(data.X.shape[0])
     cut = int(share * len(order))
     return split(data, order[:cut], order[cut:])
 
@@ -52,6 +53,13 @@ def named(name, share=0.67):
 def split(data, train, test):
     Y = data.Y.toarray() if sparse.issparse(data.Y) else np.asarray(data.Y)
     return data.X[train], Y[train], data.X[test], Y[test]
+
+
+def scale(data):
+    """z-scores, by the training rows."""
+    X, Y, X_test, Y_test = data
+    scaler = StandardScaler().fit(X)
+    return scaler.transform(X), Y, scaler.transform(X_test), Y_test
 
 
 def documents(n_labels, n=102_000, n_words=5_000, n_topics=10_000):
@@ -86,44 +94,50 @@ def one_vs_rest(machine):
     return OneVsRestClassifier(machine)
 
 
-def pace_path(X, Y, C=0.1, points=10):
-    """Processor time of one unpaced fit with codes and of a path of ten paces after it."""
+def pace_path(X, Y, C=0.1, points=10, repeats=5):
+    """Processor time of the machines of one unpaced fit and of a path of ten paces after it, best of some."""
     rows = Linear("logistic", n_threads=1).place(X)
     folds = list(IterativeStratification(3, random_state=0).split(Y, Y))
-    learner = Alternation(rows, Y == 1, Coding(15, 100.0, "ridge", 0), folds)
-    learner.set_costs(C, np.ones(Y.shape))
-    weights = np.ones(Y.shape)
-    start = time.process_time()
-    learner.fit(weights)
-    once = time.process_time() - start
-    losses = learner.losses()
     function, schedule = pacing.get("huber"), pacing.QuantilePace(0.5, 0.95, points, per="class")
-    start = time.process_time()
-    for target in schedule:
-        pace = schedule.pace(target, losses, Y, np.ones(Y.shape, dtype=bool))
-        learner.fit_machines(function.weight(losses, pace))
-    print(f"  {points} paces after an unpaced fit: {(time.process_time() - start) / once:.1f} of its time")
+    weights, known = np.ones(Y.shape), np.ones(Y.shape, dtype=bool)
+    times = []
+    for _ in range(repeats):
+        learner = Alternation(rows, Y == 1, Coding(15, 100.0, "ridge", 0), folds)
+        learner.set_costs(C, weights)
+        start = time.process_time()
+        learner.fit(weights)
+        once = time.process_time() - start
+        losses = learner.losses()
+        start = time.process_time()
+        for target in schedule:
+            learner.fit_machines(function.weight(losses, schedule.pace(target, losses, Y, known)))
+        times.append((once, time.process_time() - start))
+    once, path = np.min(times, axis=0)
+    print(f"  {points} paces after an unpaced fit: {path / once:.1f} of its time")
 
 
 def head(text):
-    """Begin a case: it comes last, where `run` adds to it, also if it was found before."""
+    """Begin a case, to which `run` adds."""
     print(text)
-    FOUND.pop(text, None)
     FOUND[text] = []
 
 
-def run(title, estimator, data, measure=average_precision):
-    """Fit and judge in a child process; print time, peak memory and the criterion."""
+def run(title, estimator, *splits, measure=average_precision):
+    """Fit and judge every split in a process of its own; keep time in all, peak memory and mean criterion."""
     context = multiprocessing.get_context("fork")
-    receive, send = context.Pipe(duplex=False)
-    child = context.Process(target=_fit, args=(estimator, data, measure, send))
-    child.start()
-    clock, processor, peak, value = receive.recv()
-    child.join()
-    value = value if isinstance(value, str) else f"{value:.4f}"
+    measured = []
+    for data in splits:
+        receive, send = context.Pipe(duplex=False)
+        child = context.Process(target=_fit, args=(estimator, data, measure, send))
+        child.start()
+        measured.append(receive.recv())
+        child.join()
+    clocks, processors, peaks, values = zip(*measured, strict=True)
+    value = " ".join(f"{each:.4f}" for each in np.atleast_1d(np.mean(values, axis=0)))
+    clock, processor, peak = sum(clocks), sum(processors), max(peaks)
     print(f"  {title:<46} {clock:8.1f} s {processor:8.1f} s cpu {peak:6.2f} GB   {value}", flush=True)
-    list(FOUND.values())[-1].append([title, round(processor, 1), round(peak, 2), value])
-    return processor
+    list(FOUND.values())[-1].append([title, f"{processor:.1f}", f"{peak:.2f}", value])
+    return clock, processor
 
 
 def _fit(estimator, data, measure, send):
@@ -179,7 +193,7 @@ def bench_growth():
     sizes, times = (7_500, 22_500, 90_000), []
     for n in sizes:
         model = MLSPLClassifier(C=0.03, pace_function="huber", random_state=0, n_jobs=1, space="linear")
-        times.append(run(f"{n:,} rows", model, imdb(n)))
+        times.append(run(f"{n:,} rows", model, imdb(n))[1])
     print(f"  exponent {np.log(times[-1] / times[0]) / np.log(sizes[-1] / sizes[0]):.2f}")
 
 
@@ -198,12 +212,29 @@ def bench_tmc():
         run(f"MLSPL, {space}", model, data)
 
 
+def bench_landmarks():
+    """The whole kernel matrix, and landmarks of a quarter of the rows."""
+    for name, share in product(("scene", "yeast"), (0.67, 0.3)):
+        head(
+            f"{name}, {share:.0%} of the rows, z-scored, {len(LANDMARK_SPLITS)} development splits (mean AP)"
+        )
+        splits = [scale(named(name, number, share)) for number in LANDMARK_SPLITS]
+        n_landmarks = splits[0][0].shape[0] // 4
+        run("MLSPL, gram", MLSPLClassifier(space="gram", random_state=0, n_jobs=1), *splits)
+        model = MLSPLClassifier(space="nystroem", n_landmarks=n_landmarks, random_state=0, n_jobs=1)
+        run(f"MLSPL, nystroem, {n_landmarks} landmarks", model, *splits)
+
+
 def bench_embeddings():
-    head("made embeddings, 50,000 × 384 float32, 50 labels (AP)")
+    head("made embeddings, 50,000 × 384 float32, 50 labels, two threads (AP)")
     data = embeddings()
-    run("BSVM, defaults", BSVMClassifier(gamma="scale", random_state=0, n_jobs=1), data)
-    run("MLSPL, defaults", MLSPLClassifier(random_state=0, n_jobs=1), data)
-    run("MLSPL, linear", MLSPLClassifier(space="linear", random_state=0, n_jobs=1), data)
+    for title, model in (
+        ("BSVM, defaults", BSVMClassifier(gamma="scale", random_state=0, n_jobs=2)),
+        ("MLSPL, defaults", MLSPLClassifier(random_state=0, n_jobs=2)),
+        ("MLSPL, linear", MLSPLClassifier(space="linear", random_state=0, n_jobs=2)),
+    ):
+        clock, _ = run(title, model, data)
+        list(FOUND.values())[-1][-1][-1] += f" in {clock:.0f} s of clock"
 
 
 def bench_delicious():
@@ -211,16 +242,14 @@ def bench_delicious():
     data = named("delicious")
 
     def precisions(Y, scores):
-        return " ".join(f"{precision_at_k(Y, scores, k=k):.4f}" for k in (1, 3, 5))
+        return [precision_at_k(Y, scores, k=k) for k in (1, 3, 5)]
 
-    run(
-        "OneVsRest(LogisticRegression(C=1))",
-        one_vs_rest(LogisticRegression(solver="liblinear")),
-        data,
-        precisions,
-    )
-    run("BSVM, defaults", BSVMClassifier(space="linear", n_jobs=1), data, precisions)
-    run("MLSPL, huber", MLSPLClassifier(pace_function="huber", random_state=0, n_jobs=1), data, precisions)
+    for title, model in (
+        ("OneVsRest(LogisticRegression(C=1))", one_vs_rest(LogisticRegression(solver="liblinear"))),
+        ("BSVM, defaults", BSVMClassifier(space="linear", n_jobs=1)),
+        ("MLSPL, huber", MLSPLClassifier(pace_function="huber", random_state=0, n_jobs=1)),
+    ):
+        run(title, model, data, measure=precisions)
 
 
 def bench_made(n_labels=400):
@@ -230,18 +259,27 @@ def bench_made(n_labels=400):
         ("BSVM", BSVMClassifier(n_jobs=1)),
         ("MLSPL", MLSPLClassifier(random_state=0, n_jobs=1)),
     ):
-        seconds = run(f"{title}, defaults", model, data, lambda Y, scores: "")
+        _, seconds = run(f"{title}, defaults", model, data, measure=lambda Y, scores: 0.0)
         list(FOUND.values())[-1][-1][-1] = f"{seconds / n_labels:.3f}"
 
 
-def write_page(page: Path) -> None:
-    """Put what was found between the two marks of a page."""
+def read_page(page: Path) -> dict:
+    """The tables between the two marks of a page, by their headings."""
+    found: dict = {}
+    for line in page.read_text().partition(BEGIN)[2].partition(END)[0].splitlines():
+        if line.endswith(":"):
+            found[line.removesuffix(":")] = []
+        elif line.startswith("| ") and not line.startswith("| |"):
+            list(found.values())[-1].append([cell.strip() for cell in line.strip("|").split("|")])
+    return found
+
+
+def write_page(page: Path, tables: dict) -> None:
+    """Put tables between the two marks of a page."""
     lines = []
-    for heading, rows in FOUND.items():
+    for heading, rows in tables.items():
         lines += [f"{heading}:", "", "| | seconds | GB | |", "|---|---|---|---|"]
-        lines += [f"| {title} | {seconds} | {peak} | {value} |" for title, seconds, peak, value in rows] + [
-            ""
-        ]
+        lines += [*(f"| {' | '.join(row)} |" for row in rows), ""]
     before, _, rest = page.read_text().partition(BEGIN)
     page.write_text("\n".join([before + BEGIN, "", *lines, END + rest.partition(END)[2]]))
 
@@ -255,14 +293,9 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("cases", nargs="*", choices=[*cases, []], help="by default all")
     parser.add_argument("--labels", type=int, default=400, help="of the made documents, up to 10,000")
-    parser.add_argument("--results", type=Path, help="a JSON file of what was found before")
-    parser.add_argument("--page", type=Path, help="a page to write what was found to; runs no other case")
+    parser.add_argument("--page", type=Path, help="a page whose tables are replaced by what is found")
     arguments = parser.parse_args()
-    if arguments.results and arguments.results.exists():
-        FOUND |= json.loads(arguments.results.read_text())
-    for name in arguments.cases or ([] if arguments.page else cases):
+    for name in arguments.cases or cases:
         cases[name](*([arguments.labels] if name == "made" else []))
-        if arguments.results:
-            arguments.results.write_text(json.dumps(FOUND, indent=1))
-    if arguments.page:
-        write_page(arguments.page)
+        if arguments.page:
+            write_page(arguments.page, read_page(arguments.page) | FOUND)

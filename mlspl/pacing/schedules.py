@@ -264,26 +264,27 @@ class QuantilePace(PaceSchedule):
             )
         counted = np.broadcast_to(np.asarray(True if known is None else known, dtype=bool), losses.shape)
         if self.per == "all":
-            return _group_quantiles(losses.reshape(-1, 1), counted.reshape(-1, 1), target)
+            return _group_quantiles(losses.reshape(1, -1), counted.reshape(1, -1), target)
+        of_label, counted = np.ascontiguousarray(losses.T), np.ascontiguousarray(counted.T)
         if self.per == "label":
-            return _group_quantiles(losses, counted, target)
+            return _group_quantiles(of_label, counted, target)
         positive = np.asarray(Y) > 0
         if positive.shape != losses.shape:
             raise UserError(
                 f"Y has the shape {positive.shape}, and the losses {losses.shape}: they must be alike."
             )
-        of_negatives = _group_quantiles(losses, counted & ~positive, target)
+        has_label = np.ascontiguousarray(positive.T)
+        of_negatives = _group_quantiles(of_label, counted & ~has_label, target)
         if self.per == "negatives":
             return np.where(positive, np.inf, of_negatives)
-        return np.where(positive, _group_quantiles(losses, counted & positive, target), of_negatives)
+        return np.where(positive, _group_quantiles(of_label, counted & has_label, target), of_negatives)
 
 
 def _group_quantiles(losses: FloatArray, member: np.ndarray, target: float) -> FloatArray:
-    """Of each column, the quantile of the members' losses, as in `QuantilePace`, as a (1, L) array."""
-    if target >= 1.0 or not len(losses):
-        return np.full((1, losses.shape[1]), np.inf)
-    columns = zip(np.ascontiguousarray(losses.T), np.ascontiguousarray(member.T), strict=True)
-    return np.array([[_quantile(column[of], target) for column, of in columns]])
+    """Of each row (L, n), the quantile of the members' losses, as in `QuantilePace`, as a (1, L) array."""
+    if target >= 1.0 or not losses.size:
+        return np.full((1, len(losses)), np.inf)
+    return np.array([[_quantile(row[of], target) for row, of in zip(losses, member, strict=True)]])
 
 
 def _quantile(losses: FloatArray, target: float) -> float:
