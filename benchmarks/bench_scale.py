@@ -1,8 +1,9 @@
 """Time, peak memory and growth on large data, side by side with scikit-learn's LIBLINEAR and Nystroem.
 
-Every fit runs in a process of its own, so that its peak memory is its own, and on one thread, so that seconds
-of processor time can be compared where the machine is shared. Data: ``MLSPL_DATA``. Cases may be run one by
-one: ``--page docs/large_data.md`` puts the tables of those that are run in the place of that page's.
+Every fit runs in a process of its own, so that its peak memory is its own, and but for the embeddings on one
+thread, so that seconds of processor time can be compared where the machine is shared. Data: ``MLSPL_DATA``.
+Cases may be run one by one: ``--page docs/large_data.md`` puts the tables of those that are run in the place
+of that page's with the same headings.
 """
 
 import argparse

@@ -29,14 +29,15 @@ def choose_C(
     Y,
     label_weight,
     weigh: Callable,
-    coding: Coding | None = None,
     fold: Callable = lambda Y: None,
+    coding: Coding | None = None,
 ) -> float:
     """Go up while the loss of a third of the sample, by machines of the others, falls.
 
     The labels are the most frequent ones; `weigh` gives the cost of every pair of labels and their weights.
-    Machines that are to see codes, of all labels, see them here too: codes say some of what the features say,
-    which asks for less C. `fold` gives the folds of labels in which codes are cross-fitted, or None.
+    Machines that are to see cross-fitted codes see them here too: they say some of what the features say,
+    which asks for less C. `fold` gives the folds of labels in which codes are cross-fitted, or None. Codes in
+    sample give the labels away, and the loss of rows whose codes are predicted then says little of C.
     """
     unit, n_rows = space.unit_cost(X), Y.shape[0]
     order = np.random.RandomState(0).permutation(n_rows)[:_ROWS]
@@ -56,7 +57,11 @@ def choose_C(
         given = space.n_landmarks
         space = replace(space, n_landmarks=_LANDMARKS if given == "auto" else min(given, _LANDMARKS))
     rows, X_out = space.place(X[train]), X[test]
-    fit = _plain(rows, Y_in) if coding is None else _coded(rows, Y[train], Y_in, labels, coding, fold)
+    if coding is None or (folds := fold(Y[train])) is None:
+        fit = _plain(rows, Y_in)
+    else:
+        coded = code_rows(rows, Y[train], coding, folds)
+        fit = _coded(Alternation(rows, Y_in, coding, folds, coded.of(labels)))
     best, least = unit, np.inf
     with warnings.catch_warnings():
         # At the largest C; the fit itself will tell.
@@ -83,14 +88,12 @@ def _plain(rows, Y) -> Callable:
     return fit
 
 
-def _coded(rows, Y, Y_block, labels, coding, fold) -> Callable:
-    """What fits machines of a block of the labels that see codes of all of them."""
-    folds = fold(Y)
-    learner = Alternation(rows, Y_block, coding, folds, code_rows(rows, Y, coding, folds).of(labels))
+def _coded(learner: Alternation) -> Callable:
+    """What fits machines that see codes, likewise."""
 
     def fit(C, costs):
         learner.set_costs(C, costs)
-        learner.fit_machines(np.ones(Y_block.shape))
+        learner.fit_machines(np.ones(costs.shape))
         return learner.expansion()
 
     return fit

@@ -127,7 +127,7 @@ class SpaceMachine(Machine):
             self.C_ = self.C
         elif isinstance(choice.space, Linear | Nystroem):
             coding = self._coding(choice.space)
-            self.C_ = choose_C(choice.space, X, Y, label_weight, self._class_costs, coding, self._folds)
+            self.C_ = choose_C(choice.space, X, Y, label_weight, self._class_costs, self._folds, coding)
         else:
             self.C_ = self._gram_C
         return choice.space

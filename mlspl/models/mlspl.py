@@ -43,7 +43,7 @@ class MLSPLClassifier(LocalCorrelationClassifier):
         Folds of the cross-fitting.
     C : "auto" or float, default="auto"
         1/(2α) of the paper. "auto" is 1 on a kernel matrix; elsewhere that of the least loss of rows held
-        out, of a sample, by machines without codes.
+        out, of a sample, by machines that see codes if these are cross-fitted.
     beta : float, default=100.0
         Weight of the distance between label vectors and prototypes.
     regressor : {"ridge", "svr"} or CodeRegressor, default="ridge"

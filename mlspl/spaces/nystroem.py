@@ -39,8 +39,9 @@ class Nystroem(Space):
     is far from them all: up to 700 features x stand beside the map, less what the map says of them,
     x − X_Sᵀ k(S, S)⁻¹ k(S, x), which is 0 at landmarks.
 
-    Ridge regressions have twice as many landmarks, up to 2,048 columns in all: they are solved in closed form
-    for all targets at once, while machines take steps for every label, pace and fold.
+    Ridge regressions have up to twice as many landmarks, as far as they have a closed form (2,048 columns at
+    most, and no more than rows) and memory allows: it serves all targets at once, while machines take steps
+    for every label, pace and fold.
 
     Parameters
     ----------
@@ -90,7 +91,9 @@ class Nystroem(Space):
         """The rows X by their kernel values with landmarks among them."""
         if self.kernel == "precomputed":
             raise UserError("A precomputed kernel has no rows to take landmarks from; use space='gram'.")
-        return NystroemRows(self, X, *self._choose_landmarks(X))
+        m, beside = count_columns(self.n_landmarks, *X.shape)
+        landmarks = self._choose_landmarks(X, m, count_ridge_landmarks(m, X.shape[0], beside))
+        return NystroemRows(self, X, *landmarks, beside > 0)
 
     def unit_cost(self, X) -> float:
         """1 for the RBF kernel; for others one over the mean of k(x, x), of some of the rows."""
@@ -106,8 +109,8 @@ class Nystroem(Space):
         columns = m + beside
         machines = self._linear().cost(size._replace(features=columns, values=size.rows * columns))
         maps = 4 * size.rows * columns + 32 * m**2
-        if copies:
-            wider = count_ridge_landmarks(m, size.rows, beside)
+        wider = count_ridge_landmarks(m, size.rows, beside)
+        if copies and wider > m:
             maps += 4 * size.rows * (wider + beside) + 32 * wider**2
         return Cost(maps + machines.bytes, machines.seconds)
 
@@ -118,13 +121,11 @@ class Nystroem(Space):
     def _linear(self) -> Linear:
         return Linear(self.loss, _LOOSER * self.tol, self.n_threads, self.n_lanes)
 
-    def _choose_landmarks(self, X) -> tuple[np.ndarray, np.ndarray]:
-        """Numbers of the machines' landmarks, and of those and more for ridge regressions."""
-        n = X.shape[0]
-        m, beside = count_columns(self.n_landmarks, *X.shape)
+    def _choose_landmarks(self, X, m, n_wider) -> tuple[np.ndarray, np.ndarray]:
+        """Numbers of m rows for the machines, and of those and others for ridge regressions."""
         rng = check_random_state(self.random_state)
-        order = rng.permutation(n)
-        if self.landmarks == "uniform" or m == n:
+        order = rng.permutation(X.shape[0])
+        if self.landmarks == "uniform" or m == len(order):
             chosen = order[:m]
         elif self.landmarks == "kmeans":
             sample = np.sort(order[: _SAMPLE_PER_LANDMARK * m])
@@ -132,8 +133,8 @@ class Nystroem(Space):
             chosen = np.unique(sample[kmeans.transform(X[sample]).argmin(axis=0)])
         else:
             raise UserError(f"landmarks is {self.landmarks!r}; give 'uniform' or 'kmeans'.")
-        more = order[~np.isin(order, chosen)][: count_ridge_landmarks(m, n, beside) - m]
-        return np.sort(chosen), np.sort(np.concatenate([chosen, more]))
+        others = order[~np.isin(order, chosen)][: n_wider - m]
+        return np.sort(chosen), np.sort(np.concatenate([chosen, others]))
 
 
 class NystroemRows(LinearRows):
@@ -142,13 +143,14 @@ class NystroemRows(LinearRows):
     Coordinates are those of the machines' map and, behind them, those of the ridge regressions' map, if any.
     """
 
-    def __init__(self, space, X, landmarks, ridge_landmarks):
+    def __init__(self, space, X, landmarks, ridge_landmarks, beside):
         self._nystroem = space
         self._rows = X
         self._ridge_landmarks = ridge_landmarks
         self._kernel = space._kernel(X)
-        self._beside = count_columns(space.n_landmarks, *X.shape)[1] > 0
+        self._beside = beside
         self._chart = self._draw(landmarks)
+        self._wider: list[_Chart] = []
         super().__init__(space._linear(), self._chart.map(X))
 
     def split(self, train, test):
@@ -185,9 +187,12 @@ class NystroemRows(LinearRows):
             return KernelExpansion(chart.numbers, chart.X, expansion, bias, **self._kernel)
         return LandmarkExpansion(linear, chart.numbers, chart.X, expansion, bias, **self._kernel)
 
-    @cached_property
+    @property
     def _wider_chart(self) -> "_Chart":
-        return self._draw(self._ridge_landmarks)
+        """Drawn when it is first asked for; copies of these rows, of other tolerance, have the same."""
+        if not self._wider:
+            self._wider.append(self._draw(self._ridge_landmarks))
+        return self._wider[0]
 
     def _draw(self, numbers) -> "_Chart":
         return _Chart(numbers, self._rows[numbers], self._kernel, self._beside)
@@ -246,7 +251,7 @@ class _Chart:
         self.root = vectors[:, kept] / np.sqrt(values[kept])
         """k(S, S)^(−½), turned so that its directions, of which the flat are left out, are the coordinates:
         along them rows vary apart, and a solver that scales each by itself has little left to do."""
-        self.centre = np.asarray(X.mean(axis=0)).ravel()
+        self.centre = np.asarray(X.mean(axis=0)).ravel() if beside else np.zeros(0)
         features = _dense(X) - self.centre if beside else np.zeros((len(numbers), 0))
         length = float(np.sum(features**2))
         self.scale = float(np.sqrt(_SHARE * np.trace(K) / length)) if length > 0 else 0.0
@@ -271,7 +276,7 @@ class _Chart:
         return (
             (mapped - beside @ self.told.T) @ self.root.T,
             linear,
-            -(linear @ self.centre[: linear.shape[1]]),
+            -(linear @ self.centre),
         )
 
 
@@ -283,8 +288,7 @@ def count_columns(n_landmarks, n_rows, n_features) -> tuple[int, int]:
     """How many landmarks "auto" or a number means for so many rows, and how many features are beside them."""
     columns = _MOST_COLUMNS
     if n_landmarks == "auto":
-        if np.isfinite(machine_memory()):
-            columns = min(columns, int(machine_memory() / 4 / (4 * max(n_rows, 1))))
+        columns = int(min(columns, _memory_columns(n_rows)))
     elif isinstance(n_landmarks, str) or n_landmarks < 1:
         raise UserError(f"n_landmarks is {n_landmarks!r}; give 'auto' or a number of at least 1.")
     beside = n_features if n_features <= columns // 2 else 0
@@ -293,5 +297,10 @@ def count_columns(n_landmarks, n_rows, n_features) -> tuple[int, int]:
 
 
 def count_ridge_landmarks(m, n_rows, beside) -> int:
-    """Twice as many as the machines', as far as there are rows and regressions have a closed form."""
-    return max(m, min(2 * m, n_rows, FEW_FEATURES - beside))
+    """Twice as many as the machines', as far as regressions have a closed form and their map has room."""
+    return max(m, int(min(2 * m, min(n_rows, FEW_FEATURES, _memory_columns(n_rows)) - beside)))
+
+
+def _memory_columns(n_rows) -> float:
+    """How many columns of float32 take a quarter of the memory, if that is known."""
+    return machine_memory() / (16 * max(n_rows, 1))

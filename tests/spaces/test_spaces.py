@@ -110,9 +110,18 @@ def test_the_map_of_scikit_learn(digits):
 
 @pytest.mark.parametrize(
     ("machines", "rows", "beside", "found"),
-    [(50, 240, 64, 100), (150, 240, 64, 240), (1016, 50_000, 384, 1664), (3000, 50_000, 0, 3000)],
+    [
+        (50, 240, 64, 100),
+        (150, 240, 64, 176),
+        (200, 240, 64, 200),
+        (1016, 50_000, 384, 1664),
+        (3000, 50_000, 0, 3000),
+        (600, 1_000_000, 200, 800),
+        (616, 1_000_000, 384, 616),
+    ],
 )
-def test_regressions_have_up_to_twice_the_landmarks(machines, rows, beside, found):
+def test_regressions_have_up_to_twice_the_landmarks(machines, rows, beside, found, monkeypatch):
+    monkeypatch.setattr("mlspl.spaces.nystroem.machine_memory", lambda: 16e9)
     assert count_ridge_landmarks(machines, rows, beside) == found
 
 
@@ -143,10 +152,11 @@ def test_regressions_are_those_of_a_space_with_their_landmarks(digits):
     X, targets = digits[0], digits[1].astype(float)
     folds = [(np.arange(120), np.arange(120, 240)), (np.arange(120, 240), np.arange(120))]
     rows = Nystroem(gamma=0.1, n_landmarks=40, random_state=0).place(X)
-    wider = NystroemRows(rows._nystroem, X, rows._ridge_landmarks, rows._ridge_landmarks)
+    wider = NystroemRows(rows._nystroem, X, rows._ridge_landmarks, rows._ridge_landmarks, True)
     assert set(rows._chart.numbers) < set(rows._ridge_landmarks)
     found, expected = (each.ridge(targets, 1.0, folds) for each in (rows, wider))
     np.testing.assert_array_equal(found.out_of_fold, expected.out_of_fold)
+    assert rows.with_tolerance(1e-9)._wider_chart is rows._wider_chart
     np.testing.assert_array_equal(
         rows.keep(found.coef, found.intercept).scores(digits[2]),
         wider.keep(expected.coef, expected.intercept).scores(digits[2]),
