@@ -27,6 +27,7 @@ __all__ = [
     "check_labels",
     "check_labels_beside",
     "check_names",
+    "check_order",
     "check_predictions",
     "check_scores",
     "explain",
@@ -105,14 +106,7 @@ def check_labels(Y: ArrayLike | Labels, name: str = "Y", label_names: Sequence[s
 def check_labels_beside(Y: ArrayLike | Labels, other: Any, name: str) -> Labels:
     """Return labels to be compared with the scores or predictions `other`, column by column."""
     columns = Y.names if isinstance(Y, Labels) else getattr(Y, "columns", None)
-    left, right = (
-        [] if names is None else list(map(str, names)) for names in (columns, getattr(other, "columns", None))
-    )
-    if left != right and sorted(left) == sorted(right):
-        raise UserError(
-            f"Y and {name} have the same columns in another order: {left[:3]} … beside {right[:3]} …. "
-            "Put them in one order first."
-        )
+    right = check_order(columns, other, name)
     if not isinstance(Y, Labels) and Y is not None and is_label_sets(Y) and not right:
         raise UserError(
             f"Y holds label names, and the columns of {name} have none: give {name} as a DataFrame with the "
@@ -147,6 +141,19 @@ def check_scores(F: ArrayLike, shape: tuple[int | None, int], name: str = "F", i
         )
         raise UserError(f"{name}[{place[0]}, {place[1]}] is {table[place]:g}: {advice}")
     return table
+
+
+def check_order(columns: Sequence[str] | None, other: Any, name: str) -> list[str]:
+    """Return the names of another table's columns; refuse those of Y in another order."""
+    left, right = (
+        [] if names is None else list(map(str, names)) for names in (columns, getattr(other, "columns", None))
+    )
+    if left != right and sorted(left) == sorted(right):
+        raise UserError(
+            f"Y and {name} have the same columns in another order: {left[:3]} … beside {right[:3]} …. "
+            "Put them in one order first."
+        )
+    return right
 
 
 def check_label_weight(label_weight: ArrayLike | None, labels: Labels) -> NDArray[np.float64] | None:

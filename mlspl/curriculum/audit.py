@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from scipy.special import expit
 from sklearn.base import BaseEstimator
 from sklearn.metrics import roc_auc_score
-from sklearn.utils import check_random_state
+from sklearn.utils import check_array, check_random_state
 
 from mlspl._progress import show_progress
-from mlspl._validation import Labels, check_labels
+from mlspl._validation import Labels, check_labels, explain
 from mlspl.curriculum._judgement import judge, label_codes
 from mlspl.curriculum._reasons import explain_issues
 from mlspl.curriculum._relations import Relations
@@ -291,6 +291,10 @@ def audit(
         raise UserError(f"cv={cv}: the number of folds lies between 2 and the {len(given)} rows.")
     seed = check_random_state(random_state).randint(2**31 - 1)
     if estimator is None:
+        try:
+            check_array(X, accept_sparse=True, dtype=[np.float64, np.float32], ensure_all_finite=False)
+        except (TypeError, ValueError) as error:
+            raise explain(error, X, "X", "features") from None
         models = suited_models(X, given.shape[1], n_jobs, seed)
         folds_at_a_time = None
     else:

@@ -21,14 +21,14 @@ __all__ = ["Decisions", "hamming_loss", "jaccard", "macro_f1", "micro_f1", "samp
 class Decisions:
     """Sums over rows from which every criterion of predicted labels follows; two of them can be added.
 
-    `relevant`, `predicted` and `both` are numbers of rows by label; `known` counts pairs, `rows` those rows
-    that have a known label, of which `exact` are predicted right; `jaccard` and `f1` are sums over them.
+    `relevant`, `predicted`, `both` and `known_rows` are numbers of rows by label; `rows` are those rows that
+    have a known label, of which `exact` are predicted right; `jaccard` and `f1` are sums over them.
     """
 
     relevant: NDArray[np.int64]
     predicted: NDArray[np.int64]
     both: NDArray[np.int64]
-    known: int
+    known_rows: NDArray[np.int64]
     rows: int
     exact: int
     jaccard: float
@@ -56,17 +56,22 @@ class Decisions:
         r, p, b = by_row[:3, spoken]
         # Nothing there and nothing predicted is perfect.
         union, size = r + p - b, r + p
-        relevant, predicted, both = by_label
+        relevant, predicted, both, unknown = by_label
         return cls(
             relevant,
             predicted,
             both,
-            known=int(n_known.sum()),
+            known_rows=by_row.shape[1] - unknown,
             rows=int(spoken.sum()),
             exact=int(np.sum((r == b) & (p == b))),
             jaccard=float(np.divide(b, union, out=np.ones(len(b)), where=union > 0).sum()),
             f1=float(np.divide(2 * b, size, out=np.ones(len(b)), where=size > 0).sum()),
         )
+
+    @property
+    def known(self) -> int:
+        """How many pairs are known."""
+        return int(self.known_rows.sum())
 
     def __add__(self, other: Self) -> Self:
         return type(self)(*(mine + theirs for mine, theirs in zip(self._sums(), other._sums(), strict=True)))
@@ -95,10 +100,10 @@ class Decisions:
         return (2 * float(self.both.sum()), float(size)) if size or not self.known else (0.0, 1.0)
 
     def macro_f1(self) -> tuple[float, int]:
-        """Sum of the labels' F1 (0 for a label neither there nor predicted) and their number."""
+        """Sum of the labels' F1 (0 for a label neither there nor predicted) and number of known labels."""
         size = self.relevant + self.predicted
         values = np.divide(2 * self.both, size, out=np.zeros(len(size)), where=size > 0)
-        return float(values.sum()), len(values) if self.known else 0
+        return float(values.sum()), int(np.count_nonzero(self.known_rows))
 
 
 def hamming_loss(Y: ArrayLike, P: ArrayLike) -> float:
@@ -150,7 +155,7 @@ def micro_f1(Y: ArrayLike, P: ArrayLike) -> float:
 
 
 def macro_f1(Y: ArrayLike, P: ArrayLike) -> float:
-    """Mean over labels of the F1 of each; a label neither there nor predicted counts 0.
+    """Mean over labels of the F1 of each; a label neither there nor predicted counts 0, an unknown one not.
 
     Parameters
     ----------
@@ -255,9 +260,10 @@ def _count_sparse(relevant: Any, predicted: Any, unknown: Any) -> tuple[NDArray[
     if unknown is not None:
         predicted = predicted > unknown
     tables = (relevant, predicted, relevant.multiply(predicted))
-    by_label, by_row = (np.stack([_sum(table, axis) for table in tables]) for axis in (0, 1))
-    n_unknown = np.zeros(by_row.shape[1], np.int64) if unknown is None else _sum(unknown, 1)
-    return by_label, np.vstack([by_row, n_unknown])
+    if unknown is None:
+        unknown = sparse.csr_array(relevant.shape, dtype=bool)
+    by_label, by_row = (np.stack([_sum(table, axis) for table in (*tables, unknown)]) for axis in (0, 1))
+    return by_label, by_row
 
 
 def _sum(table: Any, axis: int) -> NDArray[np.int64]:

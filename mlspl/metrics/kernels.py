@@ -139,17 +139,18 @@ def find_pairs(indptr, indices, rows, columns) -> NDArray[np.bool_]:
 
 @njit(cache=True, nogil=True)
 def count_decisions(relevant, predicted, unknown):
-    """Return counts (3, L) by label and (4, n) by row: relevant, predicted, both; and, by row, unknown.
+    """Return counts (4, L) by label and (4, n) by row: relevant, predicted, both and unknown.
 
     `unknown` is (n, L), or (0, 0) where all are known; predictions of unknown labels do not count.
     """
     n, L = relevant.shape
-    by_label, by_row = np.zeros((3, L), np.int64), np.zeros((4, n), np.int64)
+    by_label, by_row = np.zeros((4, L), np.int64), np.zeros((4, n), np.int64)
     for i in range(n):
         for label in range(L):
             r, p = relevant[i, label], predicted[i, label]
             if unknown.size and unknown[i, label]:
                 by_row[3, i] += 1
+                by_label[3, label] += 1
                 p = False
             by_label[0, label] += r
             by_label[1, label] += p

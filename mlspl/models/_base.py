@@ -16,6 +16,7 @@ from mlspl._validation import (
     check_label_weight,
     check_labels,
     check_names,
+    check_order,
     explain,
     label_table,
     name_columns,
@@ -250,6 +251,7 @@ class MultiLabelClassifier(NotebookMixin, ClassifierMixin, BaseEstimator):
         Y, names = label_table(Y)
         if X.shape[0] != Y.shape[0]:
             raise ValueError(f"X has {X.shape[0]} rows but Y has {Y.shape[0]}: they must match.")
+        check_order(names, label_weight, "label_weight")
         label_weight = weigh_rows(label_weight, sample_weight, X.shape[0])
         self._check_values(X, training=True)
         check_limits(type(self).__name__, self._cost, FitSize.of(X, Y), others=self._smaller_settings())

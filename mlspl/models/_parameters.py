@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mlspl.errors import UserError
+from mlspl.pacing import PaceSchedule
 
 __all__ = ["check_parameters"]
 
@@ -57,6 +58,10 @@ _RULES = {
     "coef0": _Rule("a finite number", _number),
     "cv": _whole(2),
     "degree": _NOT_NEGATIVE,
+    "estimator": _Rule(
+        "an estimator, such as LogisticRegression()",
+        lambda value: hasattr(value, "fit") and not isinstance(value, type),
+    ),
     "forest": _one_of("extra-trees", "random-forest"),
     "gamma": _one_of("scale", "auto", otherwise=_POSITIVE),
     "k": _whole(1),
@@ -71,6 +76,10 @@ _RULES = {
     "n_settings": _whole(1),
     "prior_weight": _one_of("auto", otherwise=_SHARE),
     "s": _POSITIVE,
+    "schedule": _Rule(
+        "None, or a schedule of mlspl.pacing, such as QuantilePace(0.7, 1.0, 3)",
+        lambda value: value is None or isinstance(value, PaceSchedule),
+    ),
     "solver": _one_of("auto", "libsvm"),
     "target_weight": _POSITIVE,
     "tol": _POSITIVE,

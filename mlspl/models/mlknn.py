@@ -137,8 +137,10 @@ class MLkNNClassifier(MultiLabelClassifier):
         if self.prior_weight_ > 0:
             against, in_favour = self.s + self.label_counts_
             scores += self.prior_weight_ * (np.log(in_favour / against) - scores)
-        # F = ½ is predicted, so its score and its probability must show it, if only in the last digit.
-        return np.where(scores == 0, 4 * np.finfo(np.float64).eps, scores)
+        # F = ½ is predicted, so its score and its probability must show it, if only in the last digit; but
+        # not of a label of which no pair was known.
+        least = np.where(self.label_counts_.any(axis=0), 1.0, -1.0) * 4 * np.finfo(np.float64).eps
+        return np.where(scores == 0, least, scores)
 
     def _log_odds(self, below, share, informed, own=(0.0, 0.0)):
         """Those of the posterior; `own` is the weight of the pairs themselves among those without and with

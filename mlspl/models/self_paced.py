@@ -4,6 +4,7 @@ import numpy as np
 from joblib import Parallel, delayed
 from scipy.special import expit, logit
 from sklearn.base import clone
+from sklearn.pipeline import Pipeline
 from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import has_fit_parameter
 
@@ -101,9 +102,17 @@ class SelfPacedClassifier(CallbackSupportMixin, MultiLabelClassifier):
                 "take the features, for instance with kernel='rbf'."
             )
         if not has_fit_parameter(self.estimator, "sample_weight"):
+            advice = (
+                "Put preprocessing before it: make_pipeline(StandardScaler(), SelfPacedClassifier(…))."
+                if isinstance(self.estimator, Pipeline)
+                else "Give a classifier that weighs its rows, such as LogisticRegression()."
+            )
             raise ValueError(
-                f"{self.estimator!r} cannot be paced, for its fit takes no sample_weight. Put preprocessing "
-                "before the pacing: make_pipeline(StandardScaler(), SelfPacedClassifier(…))."
+                f"{self.estimator!r} cannot be paced, for its fit takes no sample_weight. {advice}"
+            )
+        if not any(hasattr(self.estimator, name) for name in ("predict_proba", "decision_function")):
+            raise ValueError(
+                f"{self.estimator!r} has neither predict_proba nor decision_function: give a classifier."
             )
         seeds = check_random_state(self.random_state).randint(2**31 - 1, size=Y.shape[1])
         prior = np.ones(Y.shape) if label_weight is None else label_weight

@@ -176,6 +176,12 @@ def model_bytes(
         raise UserError(f"{type(final).__name__} has no label_names_: pass label_names.")
     if len(set(map(str, names))) < len(names):
         raise UserError("two labels have the same name: pass label_names that tell them apart.")
+    for what, given, own in (
+        ("label", names, len(getattr(final, "label_names_", names))),
+        ("feature", feature_names, getattr(model, "n_features_in_", None)),
+    ):
+        if given is not None and own is not None and len(given) != own:
+            raise UserError(f"{what}_names has {len(given)} names, and the model has {own} {what}s.")
     info = {
         "format": FORMAT,
         "versions": {name: version(name) for name in _PACKAGES} | {"python": platform.python_version()},

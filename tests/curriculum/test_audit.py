@@ -154,3 +154,9 @@ def test_a_paced_forest_is_asked_before_it_is_paced(planted):
     assert once.probabilities == pytest.approx(unpaced.probabilities, abs=1e-4)
     assert np.array_equal(twice.probabilities, unpaced.probabilities)
     assert twice.trace.n_steps == 2
+
+
+def test_words_among_the_features_are_located():
+    X = pd.DataFrame({"x": np.arange(20.0), "colour": ["blue", "red"] * 10})
+    with pytest.raises(UserError, match=r"X\[0, 1\] \(column 'colour'\) is 'blue', not a number"):
+        curriculum.audit(X, np.arange(40).reshape(20, 2) % 3 == 0)

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from scipy import sparse
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import (
     accuracy_score,
@@ -19,7 +20,7 @@ from sklearn.metrics import (
     roc_auc_score,
 )
 
-from mlspl.metrics import score_labels, score_others
+from mlspl.metrics import macro_f1, score_labels, score_others
 
 
 @pytest.fixture
@@ -135,3 +136,8 @@ def test_nothing_known_is_nan_and_says_so():
         scores = score_others([[0, 0]], [[1, 2]], [[0, 0]])
     assert np.isnan(scores["ndcg"])
     assert scores["jaccard"] == scores["subset_accuracy"] == 1.0
+
+
+def test_a_label_that_is_known_in_no_row_is_left_out_of_macro_f1():
+    Y, P = [[1, np.nan, 0], [0, np.nan, 0], [1, np.nan, 0]], [[1, 0, 0], [0, 1, 0], [1, 0, 0]]
+    assert macro_f1(Y, P) == macro_f1(sparse.csr_array(Y), sparse.csr_array(P)) == 0.5

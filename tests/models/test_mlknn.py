@@ -234,3 +234,12 @@ def test_hamming_loss_of_the_protocol(data_home, name, expected, spread):
         model = MLkNNClassifier().fit(scaler.transform(data.X[train]), data.Y[train])
         losses.append(hamming_loss(data.Y[test], model.predict(scaler.transform(data.X[test]))))
     assert np.mean(losses) == pytest.approx(expected, abs=spread)
+
+
+def test_a_label_of_which_nothing_is_known_is_not_predicted():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 3))
+    Y = np.column_stack([X[:, 0] > 0, np.full(60, np.nan)]).astype(float)
+    model = MLkNNClassifier().fit(X, Y)
+    assert not model.predict(X)[:, 1].any()
+    np.testing.assert_allclose(model.predict_proba(X)[:, 1], 0.5)

@@ -9,12 +9,20 @@ import pytest
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from mlspl import (
+    BSVMClassifier,
     MLkNNClassifier,
     MLSPLClassifier,
+    SelfPacedClassifier,
+    SelfPacedForestClassifier,
     TRAMClassifier,
 )
+from mlspl.errors import UserError
 from tests.models.odd_inputs import ESTIMATORS, FEATURES, LABELS, X_NEW, N, X, Y, every_estimator, fitted, put
 
 
@@ -128,3 +136,35 @@ def test_numbers_beyond_any_table_are_refused_or_harmless():
         TRAMClassifier(k=2**70).fit(X, Y).predict(X_NEW)
     many = MLSPLClassifier(n_codes=2**70, random_state=0).fit(X, Y)
     np.testing.assert_array_equal(many.codes_.sum(axis=1), 1.0)
+
+
+@pytest.mark.parametrize("schedule", ["fast", [0.1, 0.5], 3])
+@pytest.mark.parametrize(
+    "estimator", [MLSPLClassifier(), SelfPacedForestClassifier(), SelfPacedClassifier(LogisticRegression())]
+)
+def test_what_is_no_schedule_is_refused_by_name(estimator, schedule):
+    with pytest.raises(UserError, match=r"schedule is .*; give None, or a schedule of mlspl.pacing"):
+        estimator.set_params(schedule=schedule).fit(X, Y)
+
+
+@pytest.mark.parametrize(
+    ("estimator", "message"),
+    [
+        ("logistic", "estimator is 'logistic'; give an estimator"),
+        (LogisticRegression, "give an estimator, such as LogisticRegression"),
+        (Ridge(), "neither predict_proba nor decision_function: give a classifier"),
+        (KNeighborsClassifier(), "takes no sample_weight. Give a classifier that weighs its rows"),
+        (make_pipeline(StandardScaler(), LogisticRegression()), "Put preprocessing before it"),
+    ],
+)
+def test_what_cannot_be_paced_is_refused_before_it_is_fitted(estimator, message):
+    with pytest.raises((UserError, ValueError), match=message):
+        SelfPacedClassifier(estimator).fit(X, Y)
+
+
+def test_weights_of_labels_in_another_order_are_refused():
+    names = [f"label {number}" for number in range(Y.shape[1])]
+    labels, weights = pd.DataFrame(Y, columns=names), pd.DataFrame(np.ones(Y.shape), columns=names[::-1])
+    with pytest.raises(UserError, match="Y and label_weight have the same columns in another order"):
+        BSVMClassifier().fit(X, labels, label_weight=weights)
+    BSVMClassifier().fit(X, labels, label_weight=weights[names])

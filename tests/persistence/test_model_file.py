@@ -17,7 +17,7 @@ from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardSc
 from sklearn.tree import DecisionTreeClassifier
 
 import mlspl
-from mlspl import load_model, pacing, save_model
+from mlspl import BSVMClassifier, load_model, pacing, save_model
 from mlspl.correlation import CodeRidge
 from mlspl.errors import UserError
 from mlspl.persistence import TRUSTED_TYPES, read_model_info
@@ -234,3 +234,11 @@ def test_the_published_list_names_only_what_exists_and_is_harmless():
         f"builtins.{kind.__name__}" for kind in (bool, int, float, str, list, tuple, dict, slice)
     }
     assert not [name for name in TRUSTED_TYPES if "FunctionTransformer" in name or "sklearn.tree" in name]
+
+
+@pytest.mark.parametrize("what", ["label", "feature"])
+def test_names_of_another_number_are_refused_before_anything_is_written(what, tmp_path):
+    model = BSVMClassifier().fit(np.eye(6), np.eye(6, dtype=int)[:, :2])
+    with pytest.raises(UserError, match=f"{what}_names has 1 names, and the model has . {what}s"):
+        save_model(model, tmp_path / "model.skops", **{f"{what}_names": ["a"]})
+    assert not list(tmp_path.iterdir())
