@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 
-__all__ = ["DataFormatError", "UserError", "guess", "listed"]
+__all__ = ["DataFormatError", "UserError", "guess", "guess_column", "listed"]
 
 
 class UserError(ValueError):
@@ -55,3 +55,12 @@ def guess(name: str, names: Iterable[str]) -> str:
     by_letters = {known.casefold(): known for known in names}
     near = get_close_matches(name.casefold(), by_letters, n=1)
     return f" Did you mean {by_letters[near[0]]!r}?" if near else ""
+
+
+def guess_column(name: str, columns: Iterable[str]) -> str:
+    """The same of a column; and how a name with commas is written, where `name` is a part of one."""
+    columns = list(columns)
+    for column in columns:
+        if "," in column and name in map(str.strip, column.split(",")):
+            return f" Did you mean {column!r}? In a list, put a name with commas in double quotes."
+    return guess(name, columns)

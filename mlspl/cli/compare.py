@@ -6,9 +6,10 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from mlspl._names import split_names
 from mlspl._text import printable, shown
 from mlspl.cli.names import CRITERION_NAMES, METHOD_NAMES
-from mlspl.cli.reading import Reading, split_names, with_reading
+from mlspl.cli.reading import Reading, with_reading
 from mlspl.cli.sources import STANDARD, check_folder
 from mlspl.cli.trials import open_datasets, report_trials
 from mlspl.errors import UserError

@@ -10,8 +10,9 @@ import typer
 from rich.console import Console
 
 from mlspl._files import replacing
+from mlspl._names import split_names
 from mlspl._text import printable, safe_cell, shown
-from mlspl.cli.reading import open_rows, split_names
+from mlspl.cli.reading import open_rows
 from mlspl.cli.sources import STANDARD, check_target, counted, note, notes
 from mlspl.errors import UserError, listed
 
@@ -55,7 +56,9 @@ def predict(
     ] = "columns",
     keep: Annotated[
         str,
-        typer.Option(metavar="COLUMNS", help="Carry columns of DATA through, in front; commas between."),
+        typer.Option(
+            metavar="COLUMNS", help="Carry columns of DATA through, in front; commas between, as in CSV."
+        ),
     ] = "",
 ) -> None:
     """Write the labels of new rows as CSV, one column a label.

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from mlspl._names import join_names, split_names
 from mlspl.cli.sources import STANDARD, file_name, note, spooled
-from mlspl.errors import UserError, listed
+from mlspl.errors import UserError, guess_column, listed
 
 if TYPE_CHECKING:
     from mlspl.datasets import Dataset
@@ -24,18 +25,12 @@ __all__ = [
     "open_labelled",
     "open_rows",
     "parse_labels",
-    "split_names",
     "with_reading",
 ]
 
-_NAMES = "Names with commas between."
+_NAMES = "Names with commas between, as in CSV."
 # Their labels are in a file beside them.
 _ARRAYS = (".npy", ".npz")
-
-
-def split_names(text: str | None) -> list[str]:
-    """The names in a list with commas between, each once."""
-    return list(dict.fromkeys(name.strip() for name in (text or "").split(",") if name.strip()))
 
 
 @dataclass(frozen=True)
@@ -55,10 +50,10 @@ class Reading:
             str | None,
             typer.Option(
                 metavar="WHICH",
-                help="Label columns of a file: an XML, names with commas between, a pattern such as 'TAG_*', "
-                "or their number (negative: the last columns); or the one column that holds the labels of "
-                "each row, as a|b. By default the XML beside the file, MEKA's -C, or a column called labels "
-                "or tags.",
+                help="Label columns of a file: an XML, names with commas between (as in CSV, where quotes "
+                "hold a name with a comma together), a pattern such as 'TAG_*', or their number (negative: "
+                "the last columns); or the one column that holds the labels of each row, as a|b. By default "
+                "the XML beside the file, MEKA's -C, or a column called labels or tags.",
             ),
         ] = None,
         label_sep: Annotated[
@@ -113,13 +108,9 @@ class Reading:
         }
 
 
-def parse_labels(text: str | None) -> str | int | list[str] | None:
-    """What ``--labels`` means: a number, a list of names, or the pattern or XML path it is."""
-    if text is None:
-        return None
-    if text.lstrip("+-").isdecimal():
-        return int(text)
-    return text.split(",") if "," in text else text
+def parse_labels(text: str | None) -> str | int | None:
+    """What ``--labels`` means: a number, or what `read_dataset` finds out with the names of the columns."""
+    return int(text) if text is not None and text.lstrip("+-").isdecimal() else text
 
 
 def with_reading(*names: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
@@ -189,12 +180,12 @@ def note_columns(dataset: "Dataset", schema: "Schema", table: Any) -> None:
     from mlspl.recipes import find_counters
 
     if left_out := [name for name in schema.dropped if dataset.kind(name) == "text"]:
-        words = ",".join(left_out)
+        words = join_names(left_out)
         note(f"text is left out of the features: {listed(left_out)}. To learn from it: --text '{words}'")
     if left_out := [name for name in schema.dropped if dataset.kind(name) != "text"]:
         note(f"words that differ from row to row are left out of the features: {listed(left_out)}.")
     if counting := [name for name in find_counters(table) if schema.kind(name) == "numeric"]:
-        ids = ",".join(counting)
+        ids = join_names(counting)
         note(f"numbers that count the rows are learnt from: {listed(counting)}. Of ids: --drop '{ids}'")
 
 
@@ -211,9 +202,12 @@ def open_rows(source: str, info: "ModelInfo", keep: Sequence[str] = ()) -> "Data
     ignored -= {*keep, *(info.schema.names or ())}
     kinds = dict.fromkeys(keep, "categorical") | dict(info.schema.kinds)
     with spooled(source) as path:
-        rows = read_unlabelled(path, ignored, na_values=kept["na_values"], kinds=kinds)
+        rows = read_unlabelled(
+            path, ignored, na_values=kept["na_values"], kinds=kinds, day_first=info.schema.day_first
+        )
     if missing := [name for name in keep if name not in rows.feature_names]:
-        raise UserError(f"{file_name(source)} has no column {missing[0]!r} to keep.")
+        hint = guess_column(missing[0], rows.feature_names)
+        raise UserError(f"{file_name(source)} has no column {missing[0]!r} to keep.{hint}")
     return replace(rows, name=file_name(source))
 
 
@@ -238,6 +232,7 @@ def open_labelled(source: str, info: "ModelInfo", reading: Reading) -> "Dataset"
             na_values=kept["na_values"],
             drop=kept["drop"],
             kinds=info.schema.kinds,
+            day_first=info.schema.day_first,
             strict=False,
         )
     dataset = replace(dataset, name=file_name(source))

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
+from mlspl._names import split_names
 from mlspl._text import printable
-from mlspl.cli.reading import Reading, split_names, with_reading
+from mlspl.cli.reading import Reading, with_reading
 from mlspl.cli.sources import check_folder, notes
 from mlspl.cli.trials import open_datasets, report_trials
 from mlspl.errors import UserError

@@ -95,7 +95,8 @@ def read_arff(path: Path, options: ReadOptions = PLAIN) -> Table:
         def read(
             kind: str | None, words: Words = words, column: Column = table[j]
         ) -> tuple[Column, np.ndarray]:
-            return read_words(words, column.name, kind, options.missing, fault_at, column.line)
+            day_first = options.day_first.get(column.name)
+            return read_words(words, column.name, kind, options.missing, fault_at, column.line, day_first)
 
         table[j], cells[:, j] = read(kind)
         if declared == "date" and kind is None and table[j].kind != "date":

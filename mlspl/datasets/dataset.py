@@ -121,6 +121,8 @@ class Dataset:
         Name of the column that held the labels of each row; empty if every label had a column of its own.
     label_joint : str, optional
         What stood between the labels in that column, such as ``"|"`` or ``", "``; ``"["`` of lists.
+    day_first : dict, optional
+        For each feature that was read from dates with slashes whether the day was first.
 
     Examples
     --------
@@ -141,6 +143,7 @@ class Dataset:
     kinds: dict[str, str] = field(default_factory=dict)
     label_column: str = ""
     label_joint: str = ""
+    day_first: dict[str, bool] = field(default_factory=dict)
 
     def __post_init__(self):
         for field_name in ("feature_names", "label_names"):
@@ -152,7 +155,11 @@ class Dataset:
             )
         if self.Y.ndim != 2 or self.Y.shape[1] != len(self.label_names):
             raise UserError(f"Y is {self.Y.shape}, which does not fit {len(self.label_names)} label names.")
-        for what, named in (("nominal", self.nominal), ("kinds", self.kinds)):
+        for what, named in (
+            ("nominal", self.nominal),
+            ("kinds", self.kinds),
+            ("day_first", self.day_first),
+        ):
             if unknown := named.keys() - set(self.feature_names):
                 raise UserError(f"{what} names {sorted(unknown)}, which are no features.")
 
@@ -270,6 +277,7 @@ class Dataset:
             feature_names=[self.feature_names[j] for j in kept],
             nominal={name: values for name, values in self.nominal.items() if name not in names},
             kinds={name: kind for name, kind in self.kinds.items() if name not in names},
+            day_first={name: first for name, first in self.day_first.items() if name not in names},
         )
 
     def with_labels(self, changes: Sequence[tuple[int, int, float]]) -> "Dataset":

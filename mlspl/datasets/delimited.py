@@ -90,6 +90,7 @@ def read_csv(path: Path, options: ReadOptions = PLAIN) -> Table:
                 options.missing,
                 lambda row, message: fault(row_start[row], message),
                 line,
+                options.day_first.get(names[j]),
             )
     if _is_row(columns):
         raise DataFormatError(_NO_HEADER.format("values like those below it"), path, line)

@@ -45,6 +45,7 @@ def read_json_lines(path: Path, options: ReadOptions = PLAIN) -> Table:
             options.missing,
             lambda row, message: DataFormatError(message, path, lines[row]),
             lines[0],
+            options.day_first.get(name),
         )
         columns.append(found)
     return Table(path, columns, cells, lambda row: lines[row], words=all_words.get)

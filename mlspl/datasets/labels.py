@@ -11,9 +11,10 @@ from xml.sax.saxutils import quoteattr
 import numpy as np
 from defusedxml import DefusedXmlException, sax
 
+from mlspl._names import split_names
 from mlspl.datasets.compression import data_stem
 from mlspl.datasets.source import read_text
-from mlspl.errors import DataFormatError, UserError, guess
+from mlspl.errors import DataFormatError, UserError, guess_column
 
 __all__ = ["Labels", "label_columns", "labels_xml", "read_labels_xml", "xml_beside"]
 
@@ -111,11 +112,15 @@ def label_columns(names: list[str], labels: Labels, path: Path, counted: int | N
         mask = _counted(len(names), labels, path)
     elif isinstance(labels, re.Pattern):
         mask = np.array([labels.search(name) is not None for name in names])
+    elif isinstance(labels, str) and labels in names:
+        mask = np.array([name == labels for name in names])
     elif isinstance(labels, PathLike) or (isinstance(labels, str) and labels.lower().endswith(".xml")):
         xml = Path(labels)
         mask = _named(names, read_labels_xml(xml), xml, path)
     elif isinstance(labels, str):
         mask = np.array([fnmatchcase(name, labels) for name in names])
+        if not mask.any() and "," in labels:
+            mask = _named(names, dict.fromkeys(split_names(labels)), None, path)
     else:
         mask = _named(names, dict.fromkeys(labels), None, path)
     if not mask.any():
@@ -138,7 +143,7 @@ def _named(names: list[str], wanted: dict, xml: Path | None, path: Path) -> np.n
     present = set(names)
     for label, line in wanted.items():
         if label not in present:
-            hint = guess(label, names)
+            hint = guess_column(label, names)
             message = (
                 f"label {label!r} is no column of {path}.{hint} Correct the name, or name others (--labels)."
             )

@@ -86,9 +86,12 @@ def _read_column(
     def fault(row: int, message: str) -> DataFormatError:
         return DataFormatError(f"row {row + 1}: {message}", path)
 
+    def read(words: Words) -> tuple[Column, np.ndarray]:
+        return read_words(words, name, kind, options.missing, fault, day_first=options.day_first.get(name))
+
     dtype, kind = series.dtype, options.kind_of_words(name)
     if words is not None:
-        return read_words(words, name, kind, options.missing, fault)
+        return read(words)
     if isinstance(dtype, pd.CategoricalDtype):
         codes = series.cat.codes.to_numpy(float)
         values = tuple(map(str, dtype.categories))
@@ -97,7 +100,7 @@ def _read_column(
         column, codes = Column(name, "categorical", values), np.where(codes < 0, np.nan, codes)
         if kind in (None, "categorical"):
             return column, codes
-        return read_words(Words.of_column(column, codes), name, kind, options.missing, fault)
+        return read(Words.of_column(column, codes))
     if pd.api.types.is_datetime64_any_dtype(dtype):
         return Column(name, "date"), days_of(series)
     if not pd.api.types.is_numeric_dtype(dtype) or pd.api.types.is_complex_dtype(dtype):
@@ -110,5 +113,5 @@ def _read_column(
         row = int(np.argmax(np.isinf(numbers))) + 1
         raise DataFormatError(f"column {name!r} is infinite in row {row}. Leave it empty if unknown.", path)
     if kind in ("categorical", "text"):
-        return read_words(Words.of_column(Column(name), numbers), name, kind, options.missing, fault)
+        return read(Words.of_column(Column(name), numbers))
     return Column(name), numbers

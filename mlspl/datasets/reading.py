@@ -47,6 +47,7 @@ def read_dataset(
     na_values: Collection[str] | None = None,
     drop: Collection[str] = (),
     kinds: Mapping[str, str] | None = None,
+    day_first: Mapping[str, bool] | None = None,
     strict: bool = True,
 ) -> Dataset:
     r"""Read a file of your own.
@@ -60,13 +61,14 @@ def read_dataset(
         (``.parquet``), or NumPy's arrays (``.npy``, ``.npz``) with a file of labels. Text may be compressed:
         ``.gz``, ``.bz2``, ``.zst``.
     labels : optional
-        Which columns are labels: the path of a Mulan XML, a list of names, a pattern with ``*`` and ``?`` or
-        a compiled regular expression for names, or their number, counted from the front or, if negative,
-        from the back. By default the XML of the same name beside the file decides, then MEKA's ``-C`` in an
-        ARFF's relation, then a column that is called labels or tags and holds words. svmlight rows name their
-        labels; a list there fixes which columns Y has, in which order. For arrays, the path of the file of
-        labels; by default the one beside, such as ``songs.labels.csv``. A single column may hold the labels
-        of each row, as ``a|b``, ``a;b``, ``a, b`` or a JSON list: empty is none, ``?`` or missing is unknown.
+        Which columns are labels: the path of a Mulan XML, a name, a list of names (or a line of CSV with
+        them), a pattern with ``*`` and ``?`` or a compiled regular expression for names, or their number,
+        counted from the front or, if negative, from the back. By default the XML of the same name beside
+        the file decides, then MEKA's ``-C`` in an ARFF's relation, then a column that is called labels or
+        tags and holds words. svmlight rows name their labels; a list there fixes which columns Y has, in
+        which order. For arrays, the path of the file of labels; by default the one beside, such as
+        ``songs.labels.csv``. A single column may hold the labels of each row, as ``a|b``, ``a;b``, ``a, b``
+        or a JSON list: empty is none, ``?`` or missing is unknown.
     encode : bool
         Whether nominal features become one-hot columns (binary ones stay single); otherwise X holds category
         codes, explained by `Dataset.nominal`, and `Dataset.kinds` says which features are text or dates. Text
@@ -81,8 +83,11 @@ def read_dataset(
     kinds : mapping, optional
         Kinds of columns that are not as they look: ``{"zip": "categorical", "review": "text"}``. A column is
         ``"numeric"``, ``"categorical"``, ``"text"`` or ``"date"``.
+    day_first : mapping, optional
+        For columns of dates with slashes whether the day is first: ``{"heard": True}`` if 07/01/2023 is in
+        January. Otherwise the rows decide, and where they leave it open the month is first, with a warning.
     strict : bool, default=True
-        Whether `drop` and `kinds` may name only columns that the file has.
+        Whether `drop`, `kinds` and `day_first` may name only columns that the file has.
 
     Returns
     -------
@@ -110,7 +115,7 @@ def read_dataset(
     [[1, 0], [0, 1], [1, 1]]
     """
     path = Path(path)
-    options = ReadOptions(label_sep, na_values, drop, kinds or {}, lenient=not strict)
+    options = ReadOptions(label_sep, na_values, drop, kinds or {}, not strict, day_first or {})
     suffix = _suffix(path)
     if suffix in _SVMLIGHT:
         if strict:
@@ -127,6 +132,7 @@ def read_unlabelled(
     *,
     na_values: Collection[str] | None = None,
     kinds: Mapping[str, str] | None = None,
+    day_first: Mapping[str, bool] | None = None,
 ) -> Dataset:
     r"""Read the features alone of a file, to predict its labels.
 
@@ -139,7 +145,7 @@ def read_unlabelled(
         looked at. The labels of svmlight rows are left out in any case.
     na_values : collection of str, optional
         As in `read_dataset`.
-    kinds : mapping, optional
+    kinds, day_first : mapping, optional
         As in `read_dataset`; columns that the file does not have are passed over.
 
     Returns
@@ -160,7 +166,7 @@ def read_unlabelled(
     ['tempo']
     """
     path = Path(path)
-    options = ReadOptions(na_values=na_values, drop=ignored, kinds=kinds or {}, lenient=True)
+    options = ReadOptions(None, na_values, ignored, kinds or {}, True, day_first or {})
     suffix = _suffix(path)
     if suffix in _SVMLIGHT:
         return read_svmlight(path, None, unlabelled=True)

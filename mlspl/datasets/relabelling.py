@@ -1,6 +1,7 @@
 """`relabel_file`: a copy of a file in which some labels are others, and nothing else is."""
 
 import tempfile
+import warnings
 from collections.abc import Collection, Sequence
 from os import PathLike
 from pathlib import Path
@@ -135,7 +136,9 @@ def _edit_sets(editor: Editor, dataset: Dataset, changes: Sequence[Change]) -> N
 
 def _verify(content: bytes, suffix: str, expected: Dataset, source: Path, **options: Any) -> None:
     """Refuse a copy whose labels do not read as they should."""
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
+        # What there is to warn of was said when the source was read.
+        warnings.simplefilter("ignore")
         copy = Path(folder) / f"copy{suffix}"
         copy.write_bytes(content)
         columns = [expected.label_column] if expected.label_column else expected.label_names

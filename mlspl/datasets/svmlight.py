@@ -9,6 +9,7 @@ from typing import IO
 import numpy as np
 from scipy import sparse
 
+from mlspl._names import split_names
 from mlspl._validation import Labels
 from mlspl.datasets import lexer
 from mlspl.datasets.compression import data_stem
@@ -50,6 +51,8 @@ def read_svmlight(path: Path, labels: WhichLabels, unlabelled: bool = False) -> 
     Indices count from 1 unless index 0 occurs; labels are named as the file numbers them. A first line
     ``rows features labels`` (the XMC repository's) or mlspl's own comment with the names settles both.
     """
+    if isinstance(labels, str) and "," in labels:
+        labels = split_names(labels)
     if labels is not None and not isinstance(labels, list | tuple):
         raise UserError(
             f"{path}: svmlight rows name their labels. Pass labels only as the list of all names."

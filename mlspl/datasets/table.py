@@ -121,6 +121,14 @@ class Table:
             )
             raise DataFormatError(message, self.path, column.line)
         Y, names, joint = found
+        alone = {value.strip() for value in words.values if isinstance(value, str)} & options.missing
+        if both := sorted(alone & set(names)):
+            warnings.warn(
+                f"{self.path}: column {column.name!r}: {listed(both)} is a label beside others, and where it "
+                "stands alone the labels count as unknown. If it is a label there too, name the words that "
+                "mean a missing value (na_values, --na '?').",
+                stacklevel=4,
+            )
         return labels_as_table(check_labels(Y)), names, joint
 
     def _fault(self, row: int, message: str) -> DataFormatError:
@@ -145,16 +153,25 @@ class Table:
         if not is_feature.any():
             raise DataFormatError("no features are left: the other columns are text or left out.", self.path)
         features = [self.columns[j] for j in np.flatnonzero(is_feature)]
+        if unclear := [column for column in features if column.ambiguous]:
+            warnings.warn(
+                f"{self.path}: dates are read with the month first, and could have the day first: "
+                f"{listed([column.name for column in unclear])}, such as {unclear[0].ambiguous}. "
+                "Write 2024-12-31 to be sure.",
+                stacklevel=4,
+            )
         X = _take_columns(self.cells, np.flatnonzero(is_feature))
         feature_names = [column.name for column in features]
         nominal = {
             column.name: column.values for column in features if column.kind in ("categorical", "text")
         }
         of_kind = {column.name: column.kind for column in features if column.kind in ("text", "date")}
+        day_first = {column.name: column.day_first for column in features if column.day_first is not None}
         if encode:
             X, feature_names = one_hot(X, feature_names, nominal, self.path)
-            nominal, of_kind = {}, {}
-        return Dataset(X, Y, feature_names, label_names, nominal, data_stem(self.path), of_kind)
+            nominal, of_kind, day_first = {}, {}, {}
+        name = data_stem(self.path)
+        return Dataset(X, Y, feature_names, label_names, nominal, name, of_kind, day_first=day_first)
 
     def _label_matrix(self, chosen: np.ndarray) -> Any:
         """The labels as 0/1, with NaN where some are missing; dense, or CSR where they are many and few."""

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -11,7 +11,7 @@ import pandas as pd
 from mlspl.datasets.column import Column
 from mlspl.datasets.source import parse_number, shorten
 
-__all__ = ["KINDS", "MISSING", "Words", "days_of", "read_days", "read_words"]
+__all__ = ["KINDS", "MISSING", "Days", "Words", "days_of", "read_days", "read_words"]
 
 KINDS = ("numeric", "categorical", "text", "date")
 """The kinds of columns."""
@@ -27,11 +27,19 @@ _MISSPELLED = (
     (_WITH_SIGNS, "numbers with signs", "Write plain numbers, or drop it (--drop)."),
 )
 _ISO_DATE = re.compile(r"\d{4}-\d\d-\d\d([ T]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?)?")
-_DAY_FIRST = re.compile(r"\d{1,2}\.\d{1,2}\.\d{4}")
-_MONTH_FIRST = re.compile(r"\d{1,2}/\d{1,2}/\d{4}")
+_DOTTED_DATE = re.compile(r"\d{1,2}\.\d{1,2}\.\d{4}")
+_SLASHED_DATE = re.compile(r"\d{1,2}/\d{1,2}/\d{4}")
 # Text is what differs in most rows, and has blanks in it; few values are categories however long.
 _FEW_VALUES = 20
 _WORDS_OF_TEXT = 3.0
+
+
+class Days(NamedTuple):
+    """Dates as days since 1970, the order of day and month if slashes leave it open, and a doubtful one."""
+
+    days: np.ndarray
+    day_first: bool | None = None
+    ambiguous: str = ""
 
 
 @dataclass(frozen=True)
@@ -66,10 +74,12 @@ def read_words(
     na: Iterable[str],
     fault: Callable[[int, str], Exception],
     line: int | None = None,
+    day_first: bool | None = None,
 ) -> tuple[Column, np.ndarray]:
     """The column that these words are, and its cells: numbers, days since 1970, or codes into its values.
 
-    `kind` is what the user says it is, None to find out; `fault` makes the error about a row.
+    `kind` is what the user says it is, None to find out, and so is `day_first` of dates with slashes; `fault`
+    makes the error about a row.
     """
     lists = [value for value in words.values if isinstance(value, list | tuple)]
     if lists:
@@ -92,22 +102,26 @@ def read_words(
         # One slip in a column of numbers must not make a category of every number.
         if kind == "numeric" or n_numbers > counts[is_text].sum():
             message = "column {name!r} is numeric, {word!r} is no finite number. Leave it empty if unknown, "
-            raise refuse(is_text, message + "or name the word among na_values (--na).")
+            message += "or name the word among na_values (--na); predict and evaluate know those of the fit."
+            raise refuse(is_text, message)
         for pattern, what, remedy in _MISSPELLED:
             if all(pattern.fullmatch(word) for word in np.array(spelled, object)[is_text]):
                 raise refuse(is_text, f"column {{name!r}} has {what}, such as {{word!r}}. {remedy}")
     if kind in (None, "date"):
-        days = read_days([word for word in spelled if word not in na])
-        if days is not None:
+        if kind == "date" and missing.all():
+            return Column(name, "date", (), line), numbers[words.codes]
+        found = read_days([word for word in spelled if word not in na], day_first)
+        if found is not None:
             cells = np.full(len(spelled), np.nan)
-            cells[~missing] = days
-            return Column(name, "date", (), line), cells[words.codes]
+            cells[~missing] = found.days
+            return Column(name, "date", (), line, found.day_first, found.ambiguous), cells[words.codes]
         if kind == "date":
-            bad = np.array([word not in na and read_days([word]) is None for word in spelled])
+            bad = np.array([word not in na and read_days([word], day_first) is None for word in spelled])
             if not bad.any():
                 bad = ~missing
-            message = "column {name!r} holds dates, and {word!r} is none as the others are. Write 2024-12-31."
-            raise refuse(bad, message)
+            order = "" if day_first is None else f" with the {'day' if day_first else 'month'} first"
+            message = f"column {{name!r}} holds dates{order}, and {{word!r}} is none as the others are. "
+            raise refuse(bad, message + "Write 2024-12-31.")
     values = sorted({word for word in spelled if word not in na})
     code = {value: float(position) for position, value in enumerate(values)}
     cells = np.array([code.get(word, np.nan) for word in spelled])[words.codes]
@@ -129,19 +143,32 @@ def _is_text(values: list[str], n_rows: int) -> bool:
     return bool(np.mean([value.count(" ") + 1 for value in values]) >= _WORDS_OF_TEXT)
 
 
-def read_days(words: list[str]) -> np.ndarray | None:
-    """Days since 1970 of words that are dates in one notation; None where they are not."""
-    for pattern, options in (
-        (_ISO_DATE, {"format": "ISO8601", "utc": True}),
-        (_DAY_FIRST, {"format": "%d.%m.%Y", "utc": True}),
-        (_MONTH_FIRST, {"format": "%m/%d/%Y", "utc": True}),
-        (_MONTH_FIRST, {"format": "%d/%m/%Y", "utc": True}),
-    ):
-        if words and all(pattern.fullmatch(word) for word in words):
-            times = pd.to_datetime(pd.Series(words, dtype=object), errors="coerce", **options)
-            if not times.isna().any():
-                return days_of(times)
-    return None
+def read_days(words: list[str], day_first: bool | None = None) -> Days | None:
+    """Words that are dates in one notation as days; None where they are not.
+
+    Of dates with slashes `day_first` says the order; where nobody does and both are possible, the month is
+    first.
+    """
+    if not words:
+        return None
+    for pattern, notation in ((_ISO_DATE, "ISO8601"), (_DOTTED_DATE, "%d.%m.%Y")):
+        if all(pattern.fullmatch(word) for word in words):
+            days = _parse_days(words, notation)
+            return None if days is None else Days(days)
+    if not all(_SLASHED_DATE.fullmatch(word) for word in words):
+        return None
+    by_month = None if day_first is True else _parse_days(words, "%m/%d/%Y")
+    by_day = None if day_first is False else _parse_days(words, "%d/%m/%Y")
+    if by_month is None:
+        return None if by_day is None else Days(by_day, True)
+    differs = np.zeros(0, bool) if by_day is None else by_month != by_day
+    return Days(by_month, False, words[int(np.argmax(differs))] if differs.any() else "")
+
+
+def _parse_days(words: list[str], notation: str) -> np.ndarray | None:
+    """Days since 1970; None if a word is no date in this notation."""
+    times = pd.to_datetime(pd.Series(words, dtype=object), errors="coerce", format=notation, utc=True)
+    return None if times.isna().any() else days_of(times)
 
 
 def days_of(times: pd.Series) -> np.ndarray:

@@ -265,7 +265,6 @@ class CountThreshold(Threshold):
 THRESHOLDS: Mapping[str, type[Threshold]] = MappingProxyType(
     {"zero": ZeroThreshold, "label": LabelThreshold, "count": CountThreshold}
 )
-"""The thresholds by their names."""
 """The thresholds by name."""
 
 

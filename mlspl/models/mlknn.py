@@ -195,7 +195,7 @@ class MLkNNClassifier(MultiLabelClassifier):
         if self.k >= n_samples:
             raise UserError(
                 f"k={self.k} neighbours besides the row itself need at least {self.k + 1} training rows, "
-                f"but n_samples={n_samples}: give a smaller k or more rows."
+                f"but n_samples={n_samples}: give more rows, a smaller k (in Python) or another method."
             )
 
     def __sklearn_tags__(self):

@@ -157,7 +157,8 @@ class TRAMClassifier(MultiLabelClassifier):
         if self.k >= rows.shape[0]:
             raise UserError(
                 f"k={self.k} neighbours besides the row itself need at least {self.k + 1} rows, but labelled "
-                f"and unlabelled rows make {rows.shape[0]}: give a smaller k or more rows."
+                f"and unlabelled rows make {rows.shape[0]}: give more rows, a smaller k (in Python) or "
+                "another method."
             )
         known = np.column_stack([self.shares_, self.counts_])
         spread = _propagate(_neighbour_graph(rows, self.k, self.n_jobs), known)[-X.shape[0] :]

@@ -25,7 +25,7 @@ def read_decisions(path: str | PathLike, dataset: Dataset) -> pd.DataFrame:
     Parameters
     ----------
     path : path
-        Exported from `audit.html`.
+        Exported from `audit.html`. A column `given` is optional, and compared with the labels if it is there.
     dataset : Dataset
         The data that were audited, read with ``encode=False``.
 
@@ -79,6 +79,14 @@ def read_decisions(path: str | PathLike, dataset: Dataset) -> pd.DataFrame:
         if decision not in DECISIONS or cells["suggested"] not in ("0", "1"):
             raise DataFormatError(f"a decision is one of {', '.join(DECISIONS)}.", path, line)
         given = float(dataset.Y[int(row), label])
+        if "given" in cells and not _is_given(cells["given"], given):
+            raise DataFormatError(
+                f"label {cells['label']!r} of row {row} was {cells['given'] or 'unknown'} when it was "
+                f"reviewed, and is {'unknown' if given != given else int(given)} in {dataset.name}. Were "
+                "label columns renamed or exchanged? Name the file that was audited, or audit this one.",
+                path,
+                line,
+            )
         value = {"accepted": float(cells["suggested"]), "rejected": given, "unsure": np.nan}[decision]
         if found.setdefault((int(row), label), (decision, given, value))[0] != decision:
             raise DataFormatError(
@@ -88,3 +96,12 @@ def read_decisions(path: str | PathLike, dataset: Dataset) -> pd.DataFrame:
         [(*pair, *what) for pair, what in found.items()],
         columns=["row", "label", "decision", "given", "value"],
     )
+
+
+def _is_given(cell: str | None, given: float) -> bool:
+    """Whether a cell says what the label is; an empty one says that it is unknown."""
+    try:
+        said = float(cell or "nan")
+    except ValueError:
+        return False
+    return said == given or (said != said and given != given)

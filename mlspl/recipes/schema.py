@@ -14,6 +14,7 @@ from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 
+from mlspl._names import join_names
 from mlspl.datasets import Dataset, one_hot
 from mlspl.errors import UserError, listed
 from mlspl.recipes.columns import KINDS, is_binary
@@ -47,6 +48,8 @@ class Schema:
         Number of rows that the model learnt from.
     dropped : sequence of str
         Columns of the training file that tell rows apart and are not learnt from.
+    day_first : mapping
+        For each column of dates that were written with slashes whether the day was first.
 
     Examples
     --------
@@ -68,6 +71,7 @@ class Schema:
     layout: str = "frame"
     n_rows: int | None = None
     dropped: Sequence[str] = ()
+    day_first: Mapping[str, bool] = field(default_factory=dict)
 
     @classmethod
     def from_dataset(cls, dataset: Dataset, text: Collection[str] = ()) -> Schema:
@@ -111,10 +115,11 @@ class Schema:
             kinds[name] = "categorical"
             categories[name] = (*values, np.nan) if missing.any() else tuple(values)
         if not names:
-            hint = f" To learn from the words: --text '{','.join(dropped)}'"
+            hint = f" To learn from the words: --text '{join_names(dropped)}'"
             why = f": {listed(dropped)} differs in most rows.{hint}" if dropped else "."
             raise UserError(f"{dataset.name}: no features are left to learn from{why}")
-        return cls(tuple(names), len(names), kinds, categories, "frame", n_rows, tuple(dropped))
+        day_first = {name: first for name, first in dataset.day_first.items() if kinds.get(name) == "date"}
+        return cls(tuple(names), len(names), kinds, categories, "frame", n_rows, tuple(dropped), day_first)
 
     @classmethod
     def from_frame(cls, frame: pd.DataFrame) -> Schema:
@@ -178,8 +183,12 @@ class Schema:
         told : any
             Perhaps from a stranger.
         """
+        if isinstance(told, dict):
+            # Files from before it was learnt have no order of dates.
+            told = {"day_first": {}} | told
         if not isinstance(told, dict) or set(told) != set(cls.__dataclass_fields__):
             raise ValueError("it has other fields than a schema")
+        day_first = told["day_first"]
         names, kinds, categories, dropped = (told[key] for key in ("names", "kinds", "categories", "dropped"))
         fine = (
             (names is None or (_are_names(names) and len(names) == told["n_features"]))
@@ -191,9 +200,11 @@ class Schema:
             and told["layout"] in LAYOUTS
             and (told["n_rows"] is None or type(told["n_rows"]) is int)
             and _are_names(dropped)
+            and isinstance(day_first, dict)
+            and all(kinds.get(name) == "date" and type(first) is bool for name, first in day_first.items())
         )
         if not fine:
-            raise ValueError("its names, kinds or categories are damaged")
+            raise ValueError("its names, kinds, categories or order of dates are damaged")
         return cls(**told)
 
     def to_json(self) -> dict[str, Any]:
@@ -213,6 +224,7 @@ class Schema:
             "layout": self.layout,
             "n_rows": self.n_rows,
             "dropped": list(self.dropped),
+            "day_first": dict(self.day_first),
         }
 
     def kind(self, name: str) -> str:

@@ -223,6 +223,33 @@ def test_decisions_that_do_not_fit_are_refused_and_nothing_is_written(
     assert not (tmp_path / "copy.csv").exists()
 
 
+def test_decisions_are_refused_where_headers_of_labels_were_exchanged(mlspl, tmp_path):
+    text = "tempo,happy,calm\n1,1,0\n2,0,1\n3,1,1\n4,,0\n"
+    (tmp_path / "songs.csv").write_text(text)
+    dataset = read_dataset(tmp_path / "songs.csv", -2, encode=False)
+    decided = [(2, 0, "accepted"), (0, 1, "rejected"), (3, 0, "accepted")]
+    path = decisions_of(tmp_path / "decisions.csv", dataset, decided)
+    (tmp_path / "swapped.csv").write_text(text.replace("happy,calm", "calm,happy"))
+    code, out, errors = mlspl("correct", "swapped.csv", path, "--labels=-2", "-o", "copy.csv")
+    assert (code, out) == (2, "")
+    assert "line 3: label 'calm' of row 0 was 0 when it was reviewed, and is 1 in swapped" in errors
+    assert not (tmp_path / "copy.csv").exists()
+    assert mlspl("correct", "songs.csv", path, "--labels=-2", "-o", "copy.csv")[0] == 0
+    assert (tmp_path / "copy.csv").read_text() == "tempo,happy,calm\n1,1,0\n2,0,1\n3,0,1\n4,1,0\n"
+    # What was corrected is other data.
+    code, _, errors = mlspl("correct", "copy.csv", path, "--labels=-2", "-o", "again.csv")
+    assert (code, "made for other data" in errors) == (2, True)
+
+
+@pytest.mark.parametrize(("given", "code"), [("1", 0), ("1.0", 0), ("0", 2), ("", 2), ("yes", 2)])
+def test_what_was_given_is_a_number_however_a_spreadsheet_writes_it(mlspl, tmp_path, given, code):
+    (tmp_path / "songs.csv").write_text("tempo,happy,calm\n1,1,0\n2,0,1\n")
+    dataset = read_dataset(tmp_path / "songs.csv", -2, encode=False)
+    path = decisions_of(tmp_path / "decisions.csv", dataset, [(0, 0, "accepted")])
+    path.write_text(path.read_text().replace('"happy",1,', f'"happy",{given},'))
+    assert mlspl("correct", "songs.csv", path, "--labels=-2", "-o", "copy.csv")[0] == code
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -126,6 +126,70 @@ def test_kinds_are_remembered_for_new_rows(mlspl, tmp_path):
     assert {(row["code"], row["y"]) for row in read(out)} == {("07", "1")}
 
 
+@pytest.fixture
+def days():
+    """Two labels that tell winter from summer, by dates with the day first."""
+    when = pd.date_range("2022-01-01", periods=N, freq="6D")
+    summer = when.month.isin([4, 5, 6, 7, 8, 9])
+    return pd.DataFrame(
+        {"when": when.strftime("%d/%m/%Y"), "summer": summer.astype(int), "winter": (~summer).astype(int)}
+    )
+
+
+def test_new_dates_are_read_in_the_order_of_the_training_file(mlspl, tmp_path, days):
+    """Whatever other rows stand beside them."""
+    days.to_csv(tmp_path / "days.csv", index=False)
+    fit = ["--labels", "summer,winter", "--method", "extra-trees", "-o", "m.skops"]
+    code, _, errors = mlspl("fit", "days.csv", *fit)
+    assert (code, errors) == (0, "")
+    answers = []
+    for rows in (["07/01/2023"], ["07/01/2023", "25/12/2023"], ["2023-01-07"], ["", "?"]):
+        (tmp_path / "new.csv").write_text("id,when\n" + "".join(f"{i},{row}\n" for i, row in enumerate(rows)))
+        code, out, errors = mlspl("predict", "m.skops", "new.csv", "--scores")
+        assert code == 0
+        assert "first" not in errors
+        answers.append(read(out)[0])
+    assert answers[0] == answers[1] == answers[2] != answers[3]
+    assert float(answers[0]["winter"]) > float(answers[0]["summer"])
+    few = days[days["when"].str[:2].astype(int) <= 12]
+    few.to_csv(tmp_path / "few.csv", index=False)
+    code, out, errors = mlspl("evaluate", "m.skops", "few.csv", "-o", "-")
+    assert (code, json.loads(out)["overall"]["hamming_loss"]) == (0, 0)
+    assert "read with" not in errors
+    (tmp_path / "new.csv").write_text("when\n07/01/2023\n12/25/2023\n")
+    code, out, errors = mlspl("predict", "m.skops", "new.csv")
+    assert (code, out) == (2, "")
+    assert "line 3: column 'when' holds dates with the day first, and '12/25/2023' is none" in errors
+
+
+def test_dates_in_either_order_are_said(mlspl, tmp_path, days):
+    few = days[days["when"].str[:2].astype(int) <= 12]
+    few.to_csv(tmp_path / "few.csv", index=False)
+    options = ["--labels", "summer,winter", "--method", "ml-knn", "-o", "m.skops"]
+    code, _, errors = mlspl("fit", "few.csv", *options)
+    assert code == 0
+    assert "note: few.csv: dates are read with the month first, and could have the day first" in errors
+    assert "Write 2024-12-31 to be sure." in errors
+    code, _, errors = mlspl("predict", "m.skops", "few.csv")
+    assert (code, "first" in errors) == (0, False)
+    # Dates in another notation teach no order.
+    few.assign(when=pd.to_datetime(few["when"], dayfirst=True)).to_csv(tmp_path / "iso.csv", index=False)
+    assert mlspl("fit", "iso.csv", *options)[2] == ""
+    code, _, errors = mlspl("predict", "m.skops", "few.csv")
+    assert (code, "read with the month first" in errors) == (0, True)
+
+
+def test_a_label_that_alone_means_unknown_is_said(mlspl, tmp_path, songs):
+    moods = ["None" if i % 9 == 0 else f"{mood}|None" for i, mood in enumerate(songs["moods"])]
+    songs.assign(moods=moods).to_csv(tmp_path / "songs.csv", index=False)
+    fit = ["--labels", "moods", "--drop", "review,id", "--method", "ml-knn", "-o", "m.skops"]
+    code, _, errors = mlspl("fit", "songs.csv", *fit)
+    assert code == 0
+    assert "note: songs.csv: column 'moods': 'None' is a label beside others" in errors
+    code, _, errors = mlspl("fit", "songs.csv", *fit, "--na", "?")
+    assert (code, "unknown" in errors) == (0, False)
+
+
 def test_blocks_do_not_show(mlspl, tmp_path, songs, monkeypatch):
     songs.to_csv(tmp_path / "songs.csv", index=False)
     mlspl("fit", "songs.csv", "--labels", "moods", "--method", "ml-knn", "-o", "m.skops")
@@ -186,8 +250,11 @@ def test_labels_of_a_file_to_evaluate_may_be_called_otherwise(mlspl, tmp_path, s
 
 BROKEN = {
     "no separator": (["--labels", "town"], "several labels have |, ; or a comma between them"),
-    "no such column": (["--labels", "moods", "--drop", "tempi"], "drop names what is no column: 'tempi'"),
-    "no such text": (["--labels", "moods", "--text", "tempi"], "kinds names what is no column: 'tempi'"),
+    "no such column": (
+        ["--labels", "moods", "--drop", "tempi"],
+        "(--drop) names what is no column: 'tempi'",
+    ),
+    "no such text": (["--labels", "moods", "--text", "tempi"], "(--text) names what is no column: 'tempi'"),
     "two kinds": (
         ["--labels", "moods", "--text", "town", "--numeric", "town"],
         "cannot be both text and numeric",
@@ -219,3 +286,51 @@ def test_what_cannot_be_kept_is_said(mlspl, tmp_path, songs):
         code, out, errors = mlspl("predict", "m.skops", "songs.csv", *options)
         assert (code, out) == (2, "")
         assert sentence in errors
+
+
+@pytest.fixture
+def sizes(tmp_path):
+    """A table with commas in the names of its columns."""
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"x": rng.normal(size=40), "y, of z": rng.integers(3, size=40)})
+    table["words, many"] = [f"a{i} b{i % 7} c d" for i in range(40)]
+    table["Größe, groß"] = (table["x"] > 0).astype(int)
+    table["other"] = (table["y, of z"] > 1).astype(int)
+    table.to_csv(tmp_path / "sizes.csv", index=False)
+    return table
+
+
+@pytest.mark.parametrize(
+    ("which", "names"),
+    [("Größe, groß", ["Größe, groß"]), ('"Größe, groß",other', ["Größe, groß", "other"])],
+)
+def test_columns_with_commas_are_named_as_in_csv(mlspl, tmp_path, sizes, which, names):
+    options = ["--categorical", '"y, of z"', "--text", '"words, many"', "--method", "ml-knn", "-o", "m.skops"]
+    code, _, errors = mlspl("fit", "sizes.csv", "--labels", which, *options)
+    assert code == 0, errors
+    code, out, errors = mlspl("predict", "m.skops", "sizes.csv", "--keep", 'x,"words, many"')
+    assert code == 0, errors
+    assert list(read(out)[0]) == ["x", "words, many", *names]
+    assert [row["words, many"] for row in read(out)] == sizes["words, many"].tolist()
+
+
+def test_a_column_with_commas_is_advised_as_it_is_to_be_written(mlspl, sizes):
+    fit = ["fit", "sizes.csv", "--labels=-2", "--method", "ml-knn", "-o", "m.skops"]
+    _, _, errors = mlspl(*fit)
+    assert """--text '"words, many"'""" in " ".join(errors.split())
+    code, _, errors = mlspl(*fit, "--drop", "words, many")
+    assert code == 2
+    assert "Did you mean 'words, many'? In a list, put a name with commas in double quotes." in errors
+    assert mlspl(*fit, "--drop", '"words, many"')[0] == 0
+
+
+def test_advice_is_what_the_command_can_do(fitted, tmp_path):
+    lines = (tmp_path / "songs.csv").read_text().splitlines()
+    (tmp_path / "bad.csv").write_text("\n".join([*lines, "none,C,-9,1,1,1"]))
+    code, _, errors = fitted("predict", "songs.skops", "bad.csv")
+    assert code == 2
+    assert "predict and evaluate know those of the fit" in " ".join(errors.split())
+    (tmp_path / "few.csv").write_text("\n".join(lines[:11]))
+    code, _, errors = fitted("fit", "few.csv", "--labels=-3", "--method", "ml-knn", "-o", "m.skops")
+    assert code == 2
+    assert "give more rows, a smaller k (in Python) or another method" in " ".join(errors.split())

@@ -70,11 +70,85 @@ def test_kinds_can_be_said(tmp_path):
         read_dataset(path, ["y"], kinds={"note": "date"})
     for options, sentence in (
         ({"kinds": {"zip": "words"}}, "cannot be 'words': it is one of numeric, categorical, text, date"),
-        ({"kinds": {"zap": "text"}}, "kinds names what is no column: 'zap'"),
-        ({"drop": ["zap"]}, "drop names what is no column: 'zap'"),
+        ({"kinds": {"zap": "text"}}, r"kinds \(--text\) names what is no column: 'zap'"),
+        ({"drop": ["zap"]}, r"drop \(--drop\) names what is no column: 'zap'"),
     ):
         with pytest.raises(UserError, match=sentence):
             read_dataset(path, ["y"], **options)
+
+
+SLASHED = {
+    "a.csv": "when,y\n{},0\n{},1\n",
+    "a.jsonl": '{{"when": "{}", "y": 0}}\n{{"when": "{}", "y": 1}}\n',
+    "a.arff": "@relation r\n@attribute when date\n@attribute y {{0,1}}\n@data\n{},0\n{},1\n",
+}
+JANUARY_7 = 19364
+JULY_1 = 19539
+
+
+def write_slashed(folder, name, *dates):
+    if name != "a.parquet":
+        return write(folder / name, SLASHED[name].format(*dates))
+    pytest.importorskip("pyarrow")
+    pd.DataFrame({"when": dates, "y": [0, 1]}).to_parquet(folder / name)
+    return folder / name
+
+
+@pytest.mark.parametrize("name", [*SLASHED, "a.parquet"])
+def test_one_date_tells_the_order_of_all(tmp_path, name):
+    path = write_slashed(tmp_path, name, "07/01/2023", "25/12/2023")
+    data = read_dataset(path, ["y"], encode=False)
+    assert (data.kind("when"), data.day_first) == ("date", {"when": True})
+    assert data.X[0, 0] == JANUARY_7
+    data = read_dataset(write_slashed(tmp_path, name, "07/01/2023", "12/25/2023"), ["y"], encode=False)
+    assert data.day_first == {"when": False}
+    assert data.X[0, 0] == JULY_1
+
+
+@pytest.mark.parametrize("name", [*SLASHED, "a.parquet"])
+def test_an_order_that_is_open_is_warned_of_unless_it_is_said(tmp_path, name):
+    path = write_slashed(tmp_path, name, "05/05/2023", "07/01/2023")
+    with pytest.warns(UserWarning, match="month first, and could have the day first: 'when', such as 07/01"):
+        data = read_dataset(path, ["y"], encode=False)
+    assert (data.day_first, data.X[1, 0]) == ({"when": False}, JULY_1)
+    for day_first, days in ((True, JANUARY_7), (False, JULY_1)):
+        for said in (
+            read_dataset(path, ["y"], encode=False, day_first={"when": day_first}),
+            read_unlabelled(path, ["y"], day_first={"when": day_first, "elsewhere": True}),
+        ):
+            assert (said.day_first, said.X[1, 0]) == ({"when": day_first}, days)
+
+
+def test_dates_that_are_the_same_in_both_orders_leave_nothing_open(tmp_path):
+    data = read_dataset(write_slashed(tmp_path, "a.csv", "05/05/2023", "06/06/2023"), ["y"], encode=False)
+    assert data.kind("when") == "date"
+
+
+def test_a_date_in_another_order_than_is_said_is_refused(tmp_path):
+    path = write_slashed(tmp_path, "a.csv", "07/01/2023", "25/12/2023")
+    with pytest.raises(DataFormatError, match=r"line 3: .* with the month first, and '25/12/2023' is none"):
+        read_dataset(path, ["y"], day_first={"when": False})
+    for options, sentence in (
+        ({"day_first": {"then": True}}, "day_first names what is no column: 'then'"),
+        ({"day_first": {"when": "yes"}}, "day_first of column 'when' is True or False; it is 'yes'"),
+    ):
+        with pytest.raises(UserError, match=sentence):
+            read_dataset(path, ["y"], **options)
+
+
+def test_other_notations_need_no_order(tmp_path):
+    for dates in (("2023-01-07", "2023-07-01"), ("07.01.2023", "01.07.2023")):
+        path = write_slashed(tmp_path, "a.csv", *dates)
+        for options in ({}, {"day_first": {"when": False}}):
+            data = read_dataset(path, ["y"], encode=False, **options)
+            assert (data.X[:, 0].tolist(), data.day_first) == ([JANUARY_7, JULY_1], {})
+
+
+def test_dates_that_are_all_missing_are_dates_if_it_is_said(tmp_path):
+    path = write_slashed(tmp_path, "a.csv", "", "?")
+    data = read_dataset(path, ["y"], encode=False, kinds={"when": "date"})
+    assert data.kind("when") == "date"
+    assert np.isnan(data.X).all()
 
 
 def test_kinds_of_arff_can_be_said(tmp_path):

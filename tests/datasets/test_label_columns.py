@@ -48,6 +48,32 @@ def test_labels_by_name_pattern_and_number_stay_in_the_order_of_the_file(table, 
     assert label_names(table, labels) == expected
 
 
+@pytest.mark.parametrize(
+    ("labels", "expected"),
+    [
+        ("Größe, groß", ["Größe, groß"]),
+        ('"Größe, groß",other', ["Größe, groß", "other"]),
+        ('other, "Größe, groß"', ["Größe, groß", "other"]),
+        ("other,a[1]", ["a[1]", "other"]),
+        ("a[1]", ["a[1]"]),
+        ("Größe,*", ["Größe, groß"]),
+    ],
+)
+def test_labels_in_a_text_are_a_name_or_a_line_of_csv(tmp_path, labels, expected):
+    path = tmp_path / "sizes.csv"
+    path.write_text('x,"Größe, groß",a[1],other\n1,0,1,1\n2,1,0,0\n', encoding="utf-8")
+    assert label_names(path, labels) == expected
+
+
+def test_a_part_of_a_name_with_commas_is_told_how_to_write_it(tmp_path):
+    path = tmp_path / "sizes.csv"
+    path.write_text('x,"Size, in metres",other\n1,0,1\n2,1,0\n')
+    with pytest.raises(DataFormatError, match=r"Did you mean 'Size, in metres'\? .* in double quotes"):
+        read_dataset(path, "Size, in metres,other")
+    with pytest.raises(UserError, match=r"Did you mean 'Size, in metres'\? .* in double quotes"):
+        read_dataset(path, "other", drop=["Size"])
+
+
 def test_an_xml_names_labels_flat_or_nested_with_or_without_namespace(table, tmp_path):
     nested = '<label name="c"><label name="TAG_y"><label name="TAG_x"/></label></label>'
     for position, text in enumerate([XML.format(nested), f"<labels>{nested}</labels>"]):

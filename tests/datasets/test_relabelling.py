@@ -177,3 +177,13 @@ def test_what_cannot_be_changed_is_refused_and_nothing_written(tmp_path):
     with pytest.raises(UserError, match="cannot be changed cell by cell"):
         relabel_file(source, tmp_path / "copy.csv", dataset, [(0, 0, 1.0)])
     assert not (tmp_path / "copy.csv").exists()
+
+
+def test_what_the_reader_warned_of_is_not_said_again_of_the_copy(tmp_path):
+    path = tmp_path / "songs.csv"
+    path.write_text("heard,tags\n07/01/2023,a|None\n08/01/2023,None\n09/01/2023,b\n")
+    with pytest.warns(UserWarning, match="month first|stands alone") as said:
+        songs = read_dataset(path, encode=False)
+    assert len(said) == 2
+    copy = relabel_file(path, tmp_path / "copy.csv", songs, [(2, songs.label_names.index("a"), 1.0)])
+    assert copy.read_text() == path.read_text().replace(",b", ",b|a")

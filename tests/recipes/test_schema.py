@@ -124,7 +124,7 @@ def test_a_model_of_python_shows_its_columns_and_categories():
     [
         {"names": ["a", "a"]},
         {"names": "ab"},
-        {"n_features": 3},
+        {"n_features": 4},
         {"n_features": True},
         {"kinds": {"b": "code"}},
         {"kinds": {"z": "categorical"}},
@@ -135,12 +135,39 @@ def test_a_model_of_python_shows_its_columns_and_categories():
         {"layout": ["frame"]},
         {"n_rows": "3"},
         {"dropped": [3]},
+        {"day_first": None},
+        {"day_first": ["c"]},
+        {"day_first": {"c": 1}},
+        {"day_first": {"c": "yes"}},
+        {"day_first": {"b": True}},
+        {"day_first": {"z": True}},
         {"more": 1},
     ],
 )
 def test_a_schema_of_a_stranger_is_checked(change):
-    schema = Schema(["a", "b"], 2, {"b": "categorical"}, {"b": ["x", np.nan]}, n_rows=3)
+    kinds = {"b": "categorical", "c": "date"}
+    schema = Schema(["a", "b", "c"], 3, kinds, {"b": ["x", np.nan]}, n_rows=3, day_first={"c": True})
     told = json.loads(json.dumps(schema.to_json()))
     assert Schema.from_json(told).to_json() == told
     with pytest.raises(ValueError, match="it"):
         Schema.from_json(told | change)
+
+
+def test_the_order_of_dates_is_kept_of_those_that_are_learnt_from():
+    days = Dataset(
+        np.zeros((2, 3)),
+        np.eye(2),
+        ["heard", "sold", "size"],
+        ["a", "b"],
+        kinds={"heard": "date", "sold": "date"},
+        day_first={"heard": True},
+    )
+    schema = Schema.from_dataset(days)
+    assert Schema.from_json(schema.to_json()).day_first == {"heard": True}
+    assert Schema.from_dataset(days.without(["heard"])).day_first == {}
+
+
+def test_a_schema_from_before_the_order_of_dates_was_kept_is_read():
+    told = Schema(["heard"], 1, {"heard": "date"}).to_json()
+    del told["day_first"]
+    assert Schema.from_json(told).day_first == {}
