@@ -183,8 +183,11 @@ class Alternation:
         if self._regression is None:
             self._regression = get_regressor(self.coding.regressor).regress(self.rows, self.codes)
         code_weights = self._machines.code_weights.T
-        coef = self.rows.add(self._machines.coef, code_weights @ self._regression.coef)
-        return coef, self._machines.intercept + code_weights @ self._regression.intercept
+        # Not by BLAS, which rounds a label by how many there are beside it.
+        of_codes = np.einsum("lj,jp->lp", code_weights, self._regression.coef)
+        coef = self.rows.add(self._machines.coef, of_codes)
+        intercept = np.einsum("lj,j->l", code_weights, self._regression.intercept)
+        return coef, self._machines.intercept + intercept
 
     def _see_codes(self) -> None:
         """Let the machines see the present codes, or what is predicted of them."""
