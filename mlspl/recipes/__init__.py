@@ -17,7 +17,8 @@ from mlspl.recipes.methods import (
 )
 from mlspl.recipes.pipeline import build_pipeline, encode_table
 from mlspl.recipes.recipe import Recipe
-from mlspl.recipes.schema import Schema, find_counters, take_rows
+from mlspl.recipes.schema import Schema
+from mlspl.recipes.tables import find_counters, take_rows
 from mlspl.recipes.tuning import choose_parameters
 
 __all__ = [

@@ -19,7 +19,7 @@ from mlspl.datasets import Dataset, one_hot
 from mlspl.errors import UserError, listed
 from mlspl.recipes.columns import KINDS, is_binary
 
-__all__ = ["LAYOUTS", "Schema", "find_counters", "take_rows"]
+__all__ = ["LAYOUTS", "Schema"]
 
 LAYOUTS = ("frame", "dense", "sparse", "any")
 """What a model takes: a DataFrame, a dense array, a CSR array, or either array."""
@@ -319,43 +319,6 @@ class Schema:
             return self._array(X)
         X = X.toarray() if sparse.issparse(X) else X
         return pd.DataFrame(X, columns=list(self.names or range(self.n_features)))
-
-
-def find_counters(table: pd.DataFrame | sparse.csr_array) -> list[str]:
-    """Return the names of the columns of numbers that grow by one from row to row.
-
-    Parameters
-    ----------
-    table : DataFrame or CSR array
-        From :meth:`Schema.match`.
-
-    Examples
-    --------
-    >>> find_counters(pd.DataFrame({"id": np.arange(7.0, 50.0), "tempo": 120.0}))
-    ['id']
-    """
-    if sparse.issparse(table) or len(table) <= _FEW_CATEGORIES:
-        return []
-    numeric = table.select_dtypes("number").columns
-    return [str(name) for name in numeric if (np.diff(table[name]) == 1).all()]
-
-
-def take_rows(table: Any, rows: np.ndarray) -> Any:
-    """Return these rows of a table.
-
-    Parameters
-    ----------
-    table : DataFrame, array or CSR array
-        From :meth:`Schema.match`.
-    rows : array of int
-        Their positions.
-
-    Examples
-    --------
-    >>> take_rows(pd.DataFrame({"tempo": [120.0, 64.0]}), np.array([1]))["tempo"].tolist()
-    [64.0]
-    """
-    return table.iloc[rows] if isinstance(table, pd.DataFrame) else table[rows]
 
 
 def _encoded_columns(model: Any) -> dict[str, tuple[Any, ...]]:
