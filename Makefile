@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: run test test-core test-wheel test-oldest test-newest test-stranger lint bench reproduce study benchmark benchmark-page audits fuzz docs clean
+.PHONY: run test test-core test-wheel test-oldest test-newest test-stranger test-torch lint bench reproduce study benchmark benchmark-page audits annotators fuzz docs clean
 
 # The paper's methods, the published algorithm among them, and ours beside it.
 RUN := bsvm,ml-knn,tram,ranksvm,ml-loc,mlspl-published,mlspl-cv
@@ -49,6 +49,11 @@ test-stranger: .venv-newest/installed
 	unshare -n sh -c 'ip link set lo up && exec "$$@"' - setpriv --reuid=65534 --regid=65534 --clear-groups \
 	env -u HOME LANG=C TZ=Pacific/Auckland PYTHONOPTIMIZE=1 TMPDIR="$$there/a folder" .venv-newest/bin/python -m pytest -n auto -p no:cacheprovider $(CORE)
 
+# Networks, and their hooks in other libraries. A pinned version: newer ones may bring gigabytes for a GPU.
+test-torch: .venv/installed-dev
+	$(PIP) install torch==2.13.0 skorch lightning transformers accelerate
+	$(BIN)/python -m pytest tests/torch mlspl/torch
+
 lint: .venv/installed-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -85,10 +90,14 @@ benchmark-page: .venv/installed
 audits: .venv/installed-dev
 	$(BIN)/python -m studies.audits results/audits docs/audits.md
 
-# The suite's fuzz tests with a larger budget, in bounded memory.
+# The consensus of annotators on CheXpert and OPP-115, which are downloaded if $$MLSPL_REAL has none; a quarter of an hour.
+annotators: .venv/installed-dev
+	$(BIN)/python -m studies.annotators docs/annotators.md
+
+# The suite's fuzz tests with a larger budget, in bounded memory: 100,000 model files, among others.
 fuzz: .venv/installed-dev
 	ulimit -v 8000000; MLSPL_FUZZ_EXAMPLES=$${MLSPL_FUZZ_EXAMPLES:-5000} $(BIN)/python -m pytest -p no:cacheprovider \
-	tests/datasets/test_fuzz_readers.py tests/pacing/test_fuzz_derive.py tests/persistence/test_fuzz_model_files.py tests/persistence/test_forged_model_files.py tests/test_fuzz_cli.py
+	tests/datasets/test_fuzz_readers.py tests/pacing/test_fuzz_derive.py tests/persistence/test_fuzz_model_files.py tests/test_fuzz_cli.py
 
 docs: .venv/installed-docs
 	rm -rf docs/generated

@@ -74,7 +74,7 @@ def main():
                 f"sklearn.svm.SVR {1e3 * peer:.1f} ms: {peer / one:.1f}× ({peer / two:.1f}×)"
             )
         folds = list(KFold(5, shuffle=True, random_state=0).split(codes))
-        rows = Gram("precomputed").place(K)
+        rows = Gram("precomputed").prepare(K)
         for regressor in (CodeSVR, CodeRidge):
             crossed, refitted = best(
                 partial(cross_fit_codes, regressor(), rows, codes, folds),

@@ -19,7 +19,7 @@ def rank_by_cleanlab(Y, P):
 
 
 METHODS = {
-    "labels alone": lambda Y, P: label_issues(Y, P, relations=False, n_jobs=-1),
+    "labels alone": lambda Y, P: label_issues(Y, P, other_labels=False, n_jobs=-1),
     "label_issues": lambda Y, P: label_issues(Y, P, n_jobs=-1),
     "cleanlab": rank_by_cleanlab,
 }

@@ -28,7 +28,7 @@ from mlspl import BSVMClassifier, MLSPLClassifier, pacing
 from mlspl.datasets import load_dataset, read_dataset
 from mlspl.metrics import average_precision, precision_at_k
 from mlspl.model_selection import IterativeStratification
-from mlspl.models._alternation import Alternation, Coding
+from mlspl.models.local_correlation import Coding, LocalCorrelationLearner
 from mlspl.spaces import Linear
 
 SPLIT = 100  # a development split; 0 to 9 are for reports
@@ -97,13 +97,13 @@ def one_vs_rest(machine):
 
 def pace_path(X, Y, C=0.1, points=10, repeats=5):
     """Processor time of the machines of one unpaced fit and of a path of ten paces after it, best of some."""
-    rows = Linear("logistic", n_threads=1).place(X)
+    rows = Linear("logistic", n_threads=1).prepare(X)
     folds = list(IterativeStratification(3, random_state=0).split(Y, Y))
     function, schedule = pacing.get("huber"), pacing.QuantilePace(0.5, 0.95, points, per="class")
     weights, known = np.ones(Y.shape), np.ones(Y.shape, dtype=bool)
     times = []
     for _ in range(repeats):
-        learner = Alternation(rows, Y == 1, Coding(15, 100.0, "ridge", 0), folds)
+        learner = LocalCorrelationLearner(rows, Y == 1, Coding(15, 100.0, "ridge", 0), folds)
         learner.set_costs(C, weights)
         start = time.process_time()
         learner.fit(weights)
@@ -111,7 +111,7 @@ def pace_path(X, Y, C=0.1, points=10, repeats=5):
         losses = learner.losses()
         start = time.process_time()
         for target in schedule:
-            learner.fit_machines(function.weight(losses, schedule.pace(target, losses, Y, known)))
+            learner.fit_classifiers(function.weight(losses, schedule.pace(target, losses, Y, known)))
         times.append((once, time.process_time() - start))
     once, path = np.min(times, axis=0)
     print(f"  {points} paces after an unpaced fit: {path / once:.1f} of its time")

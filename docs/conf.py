@@ -16,7 +16,6 @@ version = release = mlspl.__version__
 
 extensions = [
     "mathml",
-    "measured",
     "myst_parser",
     "numpydoc",
     "public_names",

@@ -78,6 +78,5 @@ if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as folder, open_browser() as browser:
         page = make_page(folder)
         shoot_audit(browser, page, "audit-1280", 1280, 860, "aaaraua")
-        shoot_audit(browser, page, "audit-1280-curriculum", 1280, 860, "tab-curriculum")
         shoot_audit(browser, page, "audit-390", 390, 844)
         shoot_site(browser)

@@ -31,7 +31,7 @@ Y = pd.DataFrame(Y, columns=digits.label_names)
 
 forest = SelfPacedForestClassifier(100, schedule=QuantilePace(0.3, 0.9, 4), random_state=0)
 found = curriculum.audit(X, Y, forest, random_state=0)
-curriculum.plot_noise(found)
+curriculum.NoiseDisplay.from_audit(found)
 plt.show()
 
 # %%
@@ -50,13 +50,11 @@ print(f"{lost[sure].mean():.0%} of the {sure.sum()} with a suspicion of .8 or mo
 # -------------
 # A pair is harder the later it entered and, among those that entered together, the larger its loss was.
 
-curriculum.plot_difficulty(found)
+curriculum.DifficultyDisplay.from_audit(found)
 plt.show()
 
 # %%
-# The share of each label's pairs that had entered by each step: lost labels never do.
+# Lost labels often never enter the paced fit.
 
-curriculum.plot_entry(found)
-plt.show()
 never = found.trace.entered == 0
 print(f"never entered: {never[lost].mean():.0%} of the lost labels, {never[~lost].mean():.0%} of the others")

@@ -58,6 +58,7 @@ _ROOMS = {
     "metrics",
     "model_selection",
     "models",
+    "noise",
     "pacing",
     "pages",
     "persistence",

@@ -1,17 +1,20 @@
 """Opening a Dask cluster, one that runs elsewhere or one started here."""
 
 import logging
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from mlspl.errors import UserError
 
-__all__ = ["open_cluster"]
+__all__ = ["open_cluster", "wait_for"]
 
 _CONNECT_SECONDS = 10
 _RECONNECT_SECONDS = 10
+_SECONDS_WITHOUT_WORKERS = 30
+_LOOPBACK = "127.0.0.1"
 
 
 @contextmanager
@@ -22,7 +25,7 @@ def open_cluster(scheduler: str, jobs: int) -> Iterator[Any]:
     """
     try:
         import dask
-        from distributed import Client, LocalCluster
+        from distributed import Client, LocalCluster, Security
     except ImportError:
         raise UserError("--scheduler needs Dask; install it with: pip install 'mlspl[dask]'.") from None
 
@@ -31,13 +34,31 @@ def open_cluster(scheduler: str, jobs: int) -> Iterator[Any]:
         stack.enter_context(_quiet(logging.getLogger("distributed")))
         stack.enter_context(dask.config.set({"distributed.comm.timeouts.connect": f"{_RECONNECT_SECONDS}s"}))
         if scheduler == "local":
+            # No pages for browsers, and no connection without the certificate that is made here.
+            routes: dict[str, list] = {
+                f"distributed.{part}.http.routes": [] for part in ("scheduler", "worker")
+            }
+            stack.enter_context(dask.config.set(routes))
             try:
                 cluster = stack.enter_context(
-                    LocalCluster(n_workers=jobs, threads_per_worker=1, processes=True, dashboard_address=":0")
+                    LocalCluster(
+                        n_workers=jobs,
+                        threads_per_worker=1,
+                        processes=True,
+                        host=_LOOPBACK,
+                        dashboard_address=f"{_LOOPBACK}:0",
+                        worker_dashboard_address=f"{_LOOPBACK}:0",
+                        scheduler_kwargs={"dashboard": False},
+                        security=Security.temporary(),
+                    )
                 )
+            except ImportError:
+                raise UserError(
+                    "--scheduler local needs the package cryptography. Install it: pip install 'mlspl[dask]'."
+                ) from None
             except RuntimeError as error:
                 raise UserError(
-                    f"No Dask cluster starts on this machine ({error}); leave --scheduler out."
+                    f"No Dask cluster starts on this machine ({error}). Leave out --scheduler."
                 ) from None
             client = stack.enter_context(Client(cluster))
         else:
@@ -50,6 +71,24 @@ def open_cluster(scheduler: str, jobs: int) -> Iterator[Any]:
                 ) from None
         _check_workers(client, scheduler)
         yield client
+
+
+def wait_for(client: Any, is_done: Callable[[], object]) -> None:
+    """Wait until something is done; end with an error if the cluster has no worker for half a minute."""
+    started = last_worker = last_look = time.monotonic()
+    while not is_done():
+        now = time.monotonic()
+        if now - last_look > 2:
+            last_look = now
+            if client.ncores():
+                last_worker = now
+            elif now - last_worker > _SECONDS_WITHOUT_WORKERS:
+                raise UserError(
+                    f"The Dask cluster has had no worker for {now - last_worker:.0f} seconds. Start one with "
+                    "`dask worker` and run the same command again."
+                )
+        # Short tasks are not delayed, long ones cost no processor time.
+        time.sleep(0.002 if now - started < 0.1 else 0.05)
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""What all displays share: axes of their own if none are given, and `ax_` and `figure_` afterwards."""
+"""Base of the displays."""
 
 from typing import TYPE_CHECKING, Any, Self
 
@@ -7,12 +7,12 @@ if TYPE_CHECKING:
 
 __all__ = ["BLUE", "ORANGE", "Display", "final_step", "label_names_of"]
 
-# Blue and orange of the Okabe–Ito palette, told apart with any colour vision.
+# Blue and orange of the Okabe–Ito palette, which is safe for colour-blind readers.
 BLUE, ORANGE = "#0072b2", "#d55e00"
 
 
 class Display:
-    """Base of the displays, as scikit-learn has them: `plot` draws, subclasses say what in ``_draw(ax)``."""
+    """Base of the displays, like scikit-learn's; subclasses implement ``_draw(ax)``."""
 
     def plot(self, ax: "Axes | None" = None) -> Self:
         """Draw.
@@ -20,7 +20,7 @@ class Display:
         Parameters
         ----------
         ax : matplotlib Axes, optional
-            Where; by default in a new figure.
+            Where to draw; a new figure by default.
         """
         if ax is None:
             from matplotlib import pyplot as plt
@@ -47,5 +47,5 @@ def final_step(estimator: Any) -> Any:
 
 
 def label_names_of(estimator: Any, n_labels: int) -> list[str]:
-    """What the labels of a fitted estimator are called."""
+    """Label names of a fitted estimator."""
     return [str(name) for name in getattr(final_step(estimator), "label_names_", range(n_labels))]

@@ -1,15 +1,18 @@
-"""Files written all or not at all."""
+"""Output files: written whole or not at all, and never over a file that mlspl did not write."""
 
 import errno
+import hashlib
+import json
 import os
-from collections.abc import Iterator
+import secrets
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
 from mlspl.errors import UserError
 
-__all__ = ["check_writable", "replacing", "write_file"]
+__all__ = ["OutputFolder", "check_folder", "check_output", "replace_file", "write_file"]
 
 _REASONS = {
     errno.ENOSPC: "the disk is full. Make room, or name another folder",
@@ -23,51 +26,195 @@ _REASONS = {
 
 
 @contextmanager
-def replacing(path: str | Path, mode: str = "w") -> Iterator[IO]:
-    """Open a file that takes the place of `path` only when everything is on the disk.
+def replace_file(
+    path: str | Path, mode: str = "w", before: Callable[[Path], None] | None = None
+) -> Iterator[IO]:
+    """Open a temporary file that takes the place of `path` once all of it is on the disk.
 
-    What a killed process has left of the same file is removed. A pipe or a device, such as ``/dev/null``, is
-    written to and stays what it is.
+    Its name is random and it is created with O_EXCL, so a link that somebody planted is never followed.
+    `before` is called with its path just before it is renamed. A pipe or device, such as ``/dev/null``, is
+    written to.
     """
     path = Path(path)
-    if not path.parent.is_dir():
-        raise UserError(f"the folder {path.parent} does not exist. Make it first.")
     text = {} if "b" in mode else {"encoding": "utf-8", "newline": ""}
     if path.exists() and not path.is_file():
         with path.open(mode, **text) as stream:  # type: ignore[call-overload]
             yield stream
         return
-    with _part_of(path) as part:
-        _remove_leftovers(path)
-        with part.open(mode, **text) as stream:  # type: ignore[call-overload]
+    with _temporary(path) as part:
+        with part.open(mode.replace("w", "x"), **text) as stream:  # type: ignore[call-overload]
             yield stream
             stream.flush()
             os.fsync(stream.fileno())
+        if before is not None:
+            before(part)
         os.replace(part, path)
         _sync_folder(path.parent)
 
 
 def write_file(path: str | Path, content: str | bytes) -> None:
     """Write a whole file at once."""
-    with replacing(path, "wb" if isinstance(content, bytes) else "w") as stream:
+    with replace_file(path, "wb" if isinstance(content, bytes) else "w") as stream:
         stream.write(content)
 
 
-def check_writable(path: Path) -> None:
-    """Say that a file cannot be written before there is something to write."""
+def check_output(
+    path: str | Path,
+    inputs: Iterable[str | Path | None] = (),
+    *,
+    force: bool = False,
+    is_ours: Callable[[Path], bool] = lambda path: False,
+) -> None:
+    """Raise a UserError if a file cannot be written or would replace another; call it before work starts.
+
+    Parameters
+    ----------
+    path : path
+        The file to be written.
+    inputs : paths
+        Files that the same call reads. They are never replaced, under whatever name or link.
+    force : bool, default=False
+        Whether any other existing file may be replaced.
+    is_ours : function
+        Whether an existing file is an earlier output of the same command, which may be replaced.
+    """
+    path = Path(path)
+    if os.path.isdir(path):  # which, unlike Path.is_dir, knows names that are too long
+        raise UserError(f"{path} is a folder. Name a file in it.")
+    _refuse_inputs(path, inputs)
+    if os.path.exists(path) and not os.path.isfile(path):  # a pipe or a device
+        return
+    if os.path.lexists(path):
+        if not force and not is_ours(path):
+            raise UserError(
+                f"{path} already exists, and this command did not write it. Name another, or replace it by "
+                "--force (in Python: force=True)."
+            )
+        if path.exists() and not os.access(path, os.W_OK):
+            raise UserError(f"{path} cannot be written: you may not write there. Name another file.")
     try:
-        with _part_of(path) as part:
-            part.touch()
+        with _temporary(path) as part:
+            with suppress(FileNotFoundError):
+                path.lstat()  # which fails for a name that is too long
+            part.touch(exist_ok=False)
     except UserError:
         raise
     except ValueError as error:
         raise UserError(f"{path} cannot be written: no file can have this name. Name another.") from error
 
 
+def check_folder(folder: str | Path) -> None:
+    """Raise a UserError if a folder cannot be made or written to; call it before work starts."""
+    folder = Path(folder)
+    if folder.exists() and not folder.is_dir():
+        raise UserError(f"{folder} is a file. Name a folder.")
+    above = folder
+    while not above.exists() and above != above.parent:
+        above = above.parent
+    if not above.is_dir() or not os.access(above, os.W_OK):
+        raise UserError(f"the folder {folder} cannot be written to. Name another.")
+
+
+class OutputFolder:
+    """A folder into which one command writes several files, again and again.
+
+    A hidden file in the folder keeps the checksums of what was written. A file that has another checksum is
+    somebody else's, or was changed since, and is not replaced.
+
+    Parameters
+    ----------
+    folder : path
+        Made with the first file, if it does not exist.
+    inputs : paths
+        Files that the same call reads; they are never replaced.
+    force : bool, default=False
+        Whether any other existing file may be replaced.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as name:
+    ...     for text in ("first", "second"):
+    ...         outputs = OutputFolder(name)
+    ...         outputs.check(["rows.csv"])
+    ...         _ = outputs.write("rows.csv", text)
+    ...     _ = Path(name, "rows.csv").write_text("mine")
+    ...     OutputFolder(name).check(["rows.csv"])  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    mlspl.errors.UserError: ...rows.csv already exists, and this command did not write it. ...
+    """
+
+    RECORD = ".mlspl-outputs.json"
+
+    def __init__(self, folder: str | Path, inputs: Iterable[str | Path | None] = (), *, force: bool = False):
+        self.folder = Path(folder)
+        self.inputs = [path for path in inputs if path]
+        self.force = force
+        self._written = self._read_record()
+
+    def check(self, names: Iterable[str]) -> None:
+        """Raise a UserError if one of these files cannot be written; call it before work starts."""
+        check_folder(self.folder)
+        if self.folder.exists():
+            for name in names:
+                self._check(self.folder / name)
+
+    def write(self, name: str, content: str | bytes) -> Path:
+        """Check and write a whole file; return its path."""
+        with self.open(name, "wb" if isinstance(content, bytes) else "w") as stream:
+            stream.write(content)
+        return self.folder / name
+
+    @contextmanager
+    def open(self, name: str, mode: str = "w") -> Iterator[IO]:
+        """Check a file and open it as `replace_file` does."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        path = self.folder / name
+        self._check(path)
+
+        def record(part: Path) -> None:
+            # Before the file is renamed, and with the old checksum: a killed process leaves either file.
+            old = [_checksum(path)] if self._is_ours(path) else []
+            self._written[name] = [*old, _checksum(part)]
+            write_file(self.folder / self.RECORD, json.dumps(self._written, indent=1) + "\n")
+
+        with replace_file(path, mode, record) as stream:
+            yield stream
+
+    def _check(self, path: Path) -> None:
+        check_output(path, self.inputs, force=self.force, is_ours=self._is_ours)
+
+    def _is_ours(self, path: Path) -> bool:
+        known = self._written.get(path.name, [])
+        return bool(known) and path.is_file() and _checksum(path) in known
+
+    def _read_record(self) -> dict[str, list[str]]:
+        try:
+            record = json.loads((self.folder / self.RECORD).read_text(encoding="utf-8"))
+        except (OSError, ValueError, RecursionError):
+            return {}
+        record = record if isinstance(record, dict) else {}
+        return {name: known for name, known in record.items() if isinstance(known, list)}
+
+
+def _refuse_inputs(path: Path, inputs: Iterable[str | Path | None]) -> None:
+    for read in inputs if os.path.exists(path) else ():
+        try:
+            same = bool(read) and os.path.samefile(read, path)  # type: ignore[arg-type]
+        except (OSError, ValueError):
+            continue  # one of them is no file: standard input, the name of a data set, a new output
+        if same:
+            raise UserError(
+                f"{path} is an input of this command and would be lost. Name another file to write."
+            )
+
+
 @contextmanager
-def _part_of(path: Path) -> Iterator[Path]:
-    """The name that a file has while it is written, and a sentence for what is in the way of it."""
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+def _temporary(path: Path) -> Iterator[Path]:
+    """Give the name of a file while it is written; turn what prevents writing into a UserError."""
+    if not path.parent.is_dir():
+        raise UserError(f"the folder {path.parent} does not exist. Make it first.")
+    part = path.with_name(f".{path.name[:100]}.{secrets.token_hex(8)}.part")
     try:
         try:
             yield part
@@ -79,26 +226,9 @@ def _part_of(path: Path) -> Iterator[Path]:
         raise UserError(f"{path} cannot be written: {_REASONS[error.errno]}.") from error
 
 
-def _remove_leftovers(path: Path) -> None:
-    """Remove what processes that have ended left of this file."""
-    start, end = f".{path.name}.", ".part"
-    with suppress(OSError):
-        for name in os.listdir(path.parent):
-            owner = name.removeprefix(start).removesuffix(end)
-            if name == f"{start}{owner}{end}" and owner.isdecimal() and not _is_running(int(owner)):
-                os.unlink(path.with_name(name))
-
-
-def _is_running(process: int) -> bool:
-    if os.name != "posix":  # where signal 0 would not only ask
-        return True
-    try:
-        os.kill(process, 0)
-    except (ProcessLookupError, OverflowError):
-        return False
-    except OSError:
-        return True
-    return True
+def _checksum(path: Path) -> str:
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def _sync_folder(folder: Path) -> None:

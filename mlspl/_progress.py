@@ -1,5 +1,6 @@
-"""Progress of long work: a bar on a terminal, a line now and then elsewhere."""
+"""Progress of long work: a bar on a terminal; elsewhere lines, the first after five seconds."""
 
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -21,7 +22,7 @@ __all__ = ["Advance", "show_progress"]
 Advance = Callable[..., None]
 """Called with a note, such as what was done last, and the number of steps, 1 by default."""
 
-_SECONDS_BETWEEN_LINES = 15.0
+_SECONDS_TO_FIRST_LINE, _SECONDS_BETWEEN_LINES = 5.0, 15.0
 
 
 @contextmanager
@@ -34,7 +35,7 @@ def show_progress(
     lines: bool = False,
     console: Console | None = None,
 ) -> Iterator[Advance]:
-    """Show how far some work is; yields what to call after each of its steps."""
+    """Show the progress of some work; yields a function to call after each step."""
     console = console or Console(stderr=True, highlight=False)
     show = _show_bar if console.is_terminal or console.is_jupyter else _show_lines if lines else _show_nothing
     show = _show_nothing if hidden else show
@@ -61,29 +62,42 @@ def _show_bar(what: str, total: int, done: int, console: Console) -> Iterator[Ad
             bar.update(task, advance=steps, note=f"· {shown(note)}" if note else "")
 
         yield advance
-        # Work that is done earlier than it might have been is done.
+        # Work may end before the last step.
         bar.update(task, total=bar.tasks[0].completed)
 
 
 @contextmanager
 def _show_lines(what: str, total: int, done: int, console: Console) -> Iterator[Advance]:
     before = done
-    started = printed = time.monotonic()
+    started = time.monotonic()
+    due = started + _SECONDS_TO_FIRST_LINE
+    any_line = False
+
+    def print_line(note: str = "") -> None:
+        nonlocal any_line
+        any_line = True
+        seconds = time.monotonic() - started
+        # The first step compiles, or is the longest: it says little of the others.
+        n_done = done - before
+        left = f", {(total - done) * seconds / n_done:.0f} s left" if n_done > 1 and done < total else ""
+        note = f" · {note}" if note else "" if n_done else f", started {seconds:.0f} s ago"
+        console.print(shown(f"{done} of {total} {what}{left}{note}"), soft_wrap=True)
 
     def advance(note: str = "", steps: int = 1) -> None:
-        nonlocal done, printed
+        nonlocal done, due
         done += steps
         now = time.monotonic()
-        if now - printed < _SECONDS_BETWEEN_LINES and done < total:
-            return
-        printed = now
-        seconds = (total - done) * (now - started) / (done - before)
-        # The first step compiles, or is the longest: it does not tell how long the others take.
-        left = f", {seconds:.0f} s left" if done - before > 1 and done < total else ""
-        words = f"{done} of {total} {what}{left}" + (f" · {note}" if note else "")
-        console.print(shown(words), soft_wrap=True)
+        if now >= due or (any_line and done == total):
+            due = now + _SECONDS_BETWEEN_LINES
+            print_line(note)
 
-    yield advance
+    first = threading.Timer(_SECONDS_TO_FIRST_LINE, print_line)
+    first.daemon = True
+    first.start()
+    try:
+        yield advance
+    finally:
+        first.cancel()
 
 
 @contextmanager

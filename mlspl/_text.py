@@ -1,6 +1,5 @@
-"""Names that come from files, made harmless: for a terminal, Rich, Matplotlib, a spreadsheet, a folder."""
+"""Text from files made harmless for a terminal, Rich, Matplotlib or a spreadsheet."""
 
-import re
 from typing import TYPE_CHECKING, Any
 
 from rich.markup import escape
@@ -8,39 +7,48 @@ from rich.markup import escape
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["drawn", "file_stem", "printable", "safe_cell", "safe_csv", "shown"]
+__all__ = ["escape_mathtext", "printable", "safe_cell", "safe_csv", "shown"]
 
-_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "＝", "＋", "－", "＠")
-_LONGEST_STEM = 100
+_FORMULA_STARTS = ("=", "+", "-", "@", "＝", "＋", "－", "＠")
 
 
 def printable(text: str) -> str:
-    """Text without what a terminal would take for orders: escapes, control and direction characters."""
+    """Replace characters that a terminal would act on: escapes, control and direction characters."""
     return "".join(sign if sign.isprintable() else "\N{REPLACEMENT CHARACTER}" for sign in text)
 
 
 def shown(text: str) -> str:
-    """A name as Rich may print it: `printable`, and brackets are brackets."""
+    """Return printable text in which Rich takes brackets for brackets."""
     return escape(printable(text))
 
 
-def drawn(text: str) -> str:
-    """A name as Matplotlib may draw it: `printable`, and dollars are dollars."""
+def escape_mathtext(text: str) -> str:
+    """Return printable text in which Matplotlib takes dollars for dollars."""
     return printable(text).replace("$", r"\$")
 
 
 def safe_cell(text: str) -> str:
-    """A cell that spreadsheets take for text: what begins like a formula gets an apostrophe before it."""
-    return f"'{text}" if text.lstrip(" ").startswith(_FORMULA_STARTS) else text
+    """Put an apostrophe before a cell that a spreadsheet would take for a formula; numbers stay.
+
+    Give it the finished cell, not its parts: what joins them may start a formula, too.
+
+    Examples
+    --------
+    >>> safe_cell("=1+1"), safe_cell("-1.5"), safe_cell("a-b")
+    ("'=1+1", '-1.5', 'a-b')
+    """
+    if not text.startswith(("\t", "\r")) and not text.lstrip().startswith(_FORMULA_STARTS):
+        return text
+    try:
+        float(text)
+    except ValueError:
+        return f"'{text}"
+    return text
 
 
 def safe_csv(table: "pd.DataFrame", **options: Any) -> str:
-    """A table as CSV in which no text starts a formula; numbers stay as they are."""
+    """Return a table as CSV in which neither a heading nor a text starts a formula."""
     names = table.select_dtypes(exclude=["number", "bool"]).columns
     cells = {name: [safe_cell(str(cell)) for cell in table[name]] for name in names}
-    return table.assign(**cells).to_csv(index=False, **options)
-
-
-def file_stem(name: str) -> str:
-    """A name as part of a file's name, which stays in its folder."""
-    return re.sub(r"[^\w ,.%()+-]+", "_", name).strip("._ ")[:_LONGEST_STEM] or "unnamed"
+    table = table.assign(**cells).rename(columns=lambda name: safe_cell(str(name)))
+    return table.to_csv(index=False, **options)

@@ -1,8 +1,7 @@
-"""The one place where labels, scores and weights in the user's containers become arrays that can be trusted.
+"""Checks of labels, scores and weights in the user's containers, which become arrays.
 
 Labels are 0/1, ±1 or boolean, NaN where unknown: an array, a sparse matrix (which stays sparse), a masked
-array, a DataFrame of pandas or polars, or a collection of label names per row. What is wrong is said with
-its place.
+array, a DataFrame of pandas or polars, or a collection of label names per row. Errors name the cell.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -30,6 +29,7 @@ __all__ = [
     "check_order",
     "check_predictions",
     "check_scores",
+    "check_sparse",
     "explain",
     "label_table",
     "name_columns",
@@ -40,7 +40,7 @@ __all__ = [
 
 RELEVANT, IRRELEVANT, UNKNOWN = 1, 0, -1
 
-# Pairs looked at in one go: 8 MB of float64, so that a million rows take no more memory than a thousand.
+# Pairs checked at a time: 8 MB of float64.
 BLOCK = 1 << 20
 
 _LABEL = "a label is 0 or 1 (or -1 and +1), or NaN where it is unknown."
@@ -141,6 +141,26 @@ def check_scores(F: ArrayLike, shape: tuple[int | None, int], name: str = "F", i
         )
         raise UserError(f"{name}[{place[0]}, {place[1]}] is {table[place]:g}: {advice}")
     return table
+
+
+def check_sparse(table: Any, name: str) -> None:
+    """Refuse a sparse matrix whose index arrays point outside it: compiled code would read or write there."""
+    if not sparse.issparse(table):
+        return
+    try:
+        if table.format == "coo":
+            for indices, size in zip(table.coords, table.shape, strict=True):
+                if len(indices) != len(table.data) or (
+                    len(indices) and not (indices.min() >= 0 and indices.max() < size)
+                ):
+                    raise ValueError("an index is outside the matrix")
+        elif hasattr(table, "check_format"):  # CSR, CSC and BSR
+            table.check_format(full_check=True)
+    except ValueError as error:
+        raise UserError(
+            f"{name} is a corrupt sparse matrix ({error}). Build it again from its values, for instance with "
+            "scipy.sparse.coo_array((values, (rows, columns)), shape=shape)."
+        ) from None
 
 
 def check_order(columns: Sequence[str] | None, other: Any, name: str) -> list[str]:
@@ -301,6 +321,7 @@ def _numeric_table(values: Any, name: str, **options) -> tuple[Any, list[str] | 
     if type(values) is np.ndarray and values.ndim == 2 and values.size and values.dtype.kind in "biuf":
         return values, None  # what `check_array` returns after fifty microseconds
     columns = getattr(values, "columns", None)
+    check_sparse(values, name)
     try:
         table = check_array(values, ensure_all_finite=False, input_name=name, **options)
     except (TypeError, ValueError) as error:

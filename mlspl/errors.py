@@ -4,11 +4,18 @@ from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 
-__all__ = ["DataFormatError", "UserError", "guess", "guess_column", "listed"]
+__all__ = ["DataFormatError", "UserError", "guess", "guess_column", "listed", "shorten"]
+
+
+# Longer names are not compared, because the comparison takes quadratic time.
+_LONGEST_NAME = 200
 
 
 class UserError(ValueError):
-    """A sentence that says what was wrong, where, and what to do."""
+    """A message that says what is wrong, where, and what to do; a very long one is cut."""
+
+    def __init__(self, message: str = ""):
+        super().__init__(shorten(str(message), 4000))
 
 
 class DataFormatError(UserError):
@@ -44,17 +51,24 @@ class DataFormatError(UserError):
         return type(self), (self.message, self.file, self.line)
 
 
+def shorten(text: str, most: int = 40) -> str:
+    """Return as much of a text as an error message should quote."""
+    return text if len(text) <= most else text[: most - 1] + "…"
+
+
 def listed(names: Sequence[str]) -> str:
     """The names as a sentence lists them, of many the first ten."""
     more = f" and {len(names) - 10} more" if len(names) > 10 else ""
-    return ", ".join(map(repr, names[:10])) + more
+    return ", ".join(repr(shorten(name)) for name in names[:10]) + more
 
 
 def guess(name: str, names: Iterable[str]) -> str:
     """The question whether another name was meant, with a blank before it; nothing where none is near."""
-    by_letters = {known.casefold(): known for known in names}
+    if len(name) > _LONGEST_NAME:
+        return ""
+    by_letters = {known.casefold(): known for known in names if len(known) <= _LONGEST_NAME}
     near = get_close_matches(name.casefold(), by_letters, n=1)
-    return f" Did you mean {by_letters[near[0]]!r}?" if near else ""
+    return f" Did you mean {shorten(by_letters[near[0]])!r}?" if near else ""
 
 
 def guess_column(name: str, columns: Iterable[str]) -> str:
@@ -62,5 +76,5 @@ def guess_column(name: str, columns: Iterable[str]) -> str:
     columns = list(columns)
     for column in columns:
         if "," in column and name in map(str.strip, column.split(",")):
-            return f" Did you mean {column!r}? In a list, put a name with commas in double quotes."
+            return f" Did you mean {shorten(column)!r}? In a list, put a name with commas in double quotes."
     return guess(name, columns)

@@ -22,15 +22,17 @@ from mlspl import (
     TunedDecisionClassifier,
 )
 
-GRID = {"C": (0.5, 2.0), "gamma_factors": (1.0,), "quantiles": (0.5, 0.8), "cv": 3, "families": ("kernel",)}
+GRID = {"budget": "fast", "C": (0.5, 2.0), "quantiles": (0.5, 0.8), "families": ("kernel",)}
 ESTIMATORS = {
     "bsvm": BSVMClassifier(),
     "linear-bsvm": BSVMClassifier(kernel="linear", class_weight=0.5),
     "ml-loc": MLLOCClassifier(n_codes=8, random_state=0),
     "mlspl": MLSPLClassifier(n_codes=8, random_state=0),
     "mlspl-published": MLSPLClassifier.as_published(n_codes=8, beta=0.05, random_state=0),
-    "mlspl-cv": MLSPLClassifierCV(n_codes=8, random_state=0, **GRID),
-    "mlspl-cv-forests": MLSPLClassifierCV(families=("forest",), n_estimators=40, cv=3, random_state=0),
+    "mlspl-cv": MLSPLClassifierCV(random_state=0, **GRID),
+    "mlspl-cv-forests": MLSPLClassifierCV(
+        families=("joint", "forest"), n_estimators=40, cv=3, random_state=0
+    ),
     "self-paced": SelfPacedClassifier(LogisticRegression(), random_state=0),
     "linear-space": MLSPLClassifier(C=1.0, space="linear", n_codes=8, random_state=0),
     "forest": SelfPacedForestClassifier(n_estimators=20, random_state=0),
@@ -58,8 +60,10 @@ def all_scores(names) -> dict[str, np.ndarray]:
         found[name] = model.decision_function(X_new)
         found[f"{name} labels"] = model.predict(X_new)
         if name == "mlspl-cv":
-            chosen = ("C", "class_weight", "pace_function", "per", "target")
-            found["members"] = np.array([[str(member[key]) for key in chosen] for member in model.members_])
+            chosen = ("family", "C", "target")
+            found["members"] = np.array(
+                [[str(member.get(key)) for key in chosen] for member in model.members_]
+            )
     return found
 
 

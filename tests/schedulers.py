@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def running_scheduler(folder):
-    """Yield the scheduler's process and its address."""
+    """Yield the scheduler's process, which has the worker's as an attribute, and its address."""
     file = folder / "scheduler.json"
     started = []
 
@@ -24,7 +24,7 @@ def running_scheduler(folder):
         while not file.exists():
             assert scheduler.poll() is None
             time.sleep(0.1)
-        start("distributed.cli.dask_worker", "--nthreads", "1", "--no-nanny")
+        scheduler.worker = start("distributed.cli.dask_worker", "--nthreads", "1", "--no-nanny")
         yield scheduler, json.loads(file.read_text())["address"]
     finally:
         for process in reversed(started):

@@ -1,11 +1,10 @@
-"""Files are written whole or not at all; what killed runs leave is removed; a full disk is a sentence."""
+"""Files are written whole or not at all; planted links are not followed; a full disk is an error message."""
 
 import ast
 import errno
 import os
 import re
-import subprocess
-import sys
+import secrets
 import tomllib
 from pathlib import Path
 
@@ -14,7 +13,7 @@ import pytest
 
 import mlspl
 from mlspl import MLkNNClassifier, save_model
-from mlspl._files import replacing, write_file
+from mlspl._files import replace_file, write_file
 from mlspl.errors import UserError
 
 ROOT = Path(__file__).parents[1]
@@ -23,7 +22,7 @@ ROOT = Path(__file__).parents[1]
 def test_a_failure_leaves_the_old_file_and_nothing_else(tmp_path):
     path = tmp_path / "scores.csv"
     write_file(path, "old")
-    with pytest.raises(TypeError), replacing(path) as stream:
+    with pytest.raises(TypeError), replace_file(path) as stream:
         stream.writelines(["new", 3])
     assert [(file.name, file.read_text()) for file in tmp_path.iterdir()] == [("scores.csv", "old")]
 
@@ -37,25 +36,14 @@ def test_everything_is_on_the_disk_before_the_name_is(tmp_path, monkeypatch):
     assert done == ["sync", "replace", "sync"]
 
 
-def test_what_a_killed_run_left_is_removed_by_the_next(tmp_path):
-    code = (
-        "import os, sys; sys.path.insert(0, sys.argv[1])\n"
-        "from mlspl._files import replacing\n"
-        "with replacing(sys.argv[2]) as stream: stream.write('x' * 10**6); os._exit(9)"
-    )
-    script = [sys.executable, "-c", code, str(ROOT), str(tmp_path / "a.csv")]
-    assert subprocess.run(script, check=False, timeout=120).returncode == 9
-    (left,) = tmp_path.iterdir()
-    assert left.suffix == ".part"
-    others = [
-        tmp_path / f".a.csv.{os.getppid()}.part",
-        tmp_path / ".b.csv.1.part",
-        tmp_path / ".a.csv.x.part",
-    ]
-    for other in others:  # of a process that runs, of another file, of another program
-        other.touch()
-    write_file(tmp_path / "a.csv", "whole")
-    assert sorted(tmp_path.iterdir()) == sorted([tmp_path / "a.csv", *others])
+def test_a_planted_link_is_not_followed(tmp_path, monkeypatch):
+    monkeypatch.setattr(secrets, "token_hex", lambda size: "guessed")
+    (tmp_path / "precious").write_text("precious")
+    (tmp_path / ".a.csv.guessed.part").symlink_to(tmp_path / "precious")
+    with pytest.raises(FileExistsError):
+        write_file(tmp_path / "a.csv", "new")
+    assert (tmp_path / "precious").read_text() == "precious"
+    assert not (tmp_path / "a.csv").exists()
 
 
 @pytest.mark.parametrize("code", [errno.ENOSPC, errno.EROFS, errno.EACCES])

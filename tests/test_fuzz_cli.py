@@ -47,6 +47,7 @@ VALID = {
     ("evaluate",): ["model.skops", "good.arff", "-o", "out.csv"],
     ("audit",): ["good.csv", "--labels", LABELS, "-o", "folder", "--method", "ml-knn"],
     ("correct",): ["good.csv", "decisions.csv", "--labels", LABELS, "-o", "out.csv"],
+    ("consensus",): ["votes.csv", "--annotators", "annotator_*", "--votes-only", "-o", "out.csv"],
     ("reproduce",): ["--datasets", "digits-traits", "--splits", "2", "--train", "0.3", "--methods", "bsvm"],
     ("compare",): ["scores.csv", "--alpha", "0.1", "--out", "folder", "--criterion", "hamming_loss"],
     ("datasets", "list"): [],
@@ -113,6 +114,8 @@ def folder(tmp_path_factory):
     fingerprint = read_dataset(home / "good.csv", LABELS.split(","), encode=False).fingerprint()
     head = "fingerprint,row,label,suggested,decision"
     (home / "decisions.csv").write_text(f"{head}\n{fingerprint},1,even,{1 - few.Y[1, 0]},accepted\n")
+    votes = "\n".join(["even|prime,even", "prime,prime", ",even", "even,even|prime"] * 5)
+    (home / "votes.csv").write_text(f"annotator_1,annotator_2\n{votes}\n")
     (home / "broken.csv").write_bytes(b'a,b\n1,2,3\n"')
     (home / "broken.arff").write_text("@relation x\n@attribute a {0,1\n@data\n")
     (home / "empty.csv").write_bytes(b"")

@@ -30,7 +30,7 @@ def loaded_by(code, *arguments):
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [
-        (["--help"], 0, "Self-paced multi-label learning"),
+        (["--help"], 0, "Multi-label learning"),
         (["--version"], 0, mlspl.__version__),
         (["fit"], 2, "Missing argument"),
         (["fit", "--nonsense"], 2, "No such option"),

@@ -65,5 +65,5 @@ def list_files(folder):
 def test_it_runs_and_its_report_opens(report, request):
     assert "ML-kNN" in report.read_text(encoding="utf-8")
     browser = request.getfixturevalue("show")(report)
-    assert browser.find_element("tag name", "h1").text == "Multi-label methods, measured"
+    assert browser.find_element("tag name", "h1").text == "Comparison of methods on digits-traits"
     assert not browser.get_log("browser")

@@ -1,4 +1,4 @@
-"""The directive `public-names`: a table of all that a room exports, from its ``__all__``."""
+"""The directive `public-names`: a table of the public names of a module, from its ``__all__``."""
 
 from importlib import import_module
 from pkgutil import iter_modules
@@ -16,13 +16,13 @@ OWNERS = {
 
 
 def borrowed(room: str) -> list[str]:
-    """The names of a room that are described elsewhere."""
+    """The names of a module that are described elsewhere."""
     owner = OWNERS.get(room)
     return sorted({*import_module(room).__all__} & {*import_module(owner).__all__}) if owner else []
 
 
 class PublicNames(Autosummary):
-    """An autosummary of a room, whose name is the argument."""
+    """An autosummary of a module, whose name is the argument."""
 
     required_arguments = 1
     has_content = False
@@ -38,16 +38,22 @@ class PublicNames(Autosummary):
         return super().run()
 
     def get_items(self, names):
-        """As usual, but constants by the text below them: their own docstring is that of their type."""
+        """Describe constants by the text below them, because their docstring is that of their type."""
         return [self._described(*item) for item in super().get_items(names)]
 
     def _described(self, shown, signature, summary, name):
         room, _, attribute = name.rpartition(".")
         if not callable(getattr(import_module(room), attribute)):
-            files = [f"{room}.{part.name}" for part in iter_modules(import_module(room).__path__)]
+            # Experiments export a constant of the metrics again.
+            files = [
+                f"{package}.{part.name}"
+                for package in (room, "mlspl.metrics")
+                for part in iter_modules(import_module(package).__path__)
+            ]
             texts = [ModuleAnalyzer.for_module(file).find_attr_docs().get(("", attribute)) for file in files]
-            # A constant without a text fails the build.
-            (text,) = filter(None, texts)
+            text = next(filter(None, texts), None)
+            if text is None:
+                raise ValueError(f"{name} is public, and has no docstring below its definition")
             summary = " ".join(text).strip()
         return shown, signature, summary, name
 

@@ -1,7 +1,5 @@
 """`mlspl audit`: which labels of a file are probably wrong, and a page to review them on."""
 
-import warnings
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -9,11 +7,13 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from mlspl._files import OutputFolder
 from mlspl._text import shown
+from mlspl.cli.fit import SetOption, SpaceOption, parse_parameters
 from mlspl.cli.reading import Reading, note_columns, open_dataset, with_reading
-from mlspl.cli.sources import STANDARD, check_folder, counted, file_name, note, notes
-from mlspl.cli.waiting import PATIENCE, about, keep_on_interrupt, probe_rows
-from mlspl.errors import UserError
+from mlspl.cli.sources import STANDARD, ForceOption, counted, file_name, input_files, make_table, note, notes
+from mlspl.cli.waiting import exit_on_interrupt
+from mlspl.errors import UserError, guess_column, shorten
 
 if TYPE_CHECKING:
     import numpy as np
@@ -35,54 +35,80 @@ def audit(
         str,
         typer.Argument(
             metavar="DATA",
-            help="Your file, in any format of `mlspl fit`; - for standard input; or a known name.",
+            help="A file in any format of `mlspl fit`; - is stdin; or a data set's name.",
         ),
     ],
     out: Annotated[
-        Path, typer.Option("--out", "-o", metavar="DIR", help="Folder for the page and the tables.")
+        Path, typer.Option("--out", "-o", metavar="DIR", help="Output folder for the page and the tables.")
     ],
     reading: Reading,
     show: Annotated[
         str | None,
-        typer.Option(metavar="COLUMN", help="Show this column on the page: text, or file names of pictures."),
+        typer.Option(metavar="COLUMN", help="Column to show on the page: text, or file names of images."),
+    ] = None,
+    pictures: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR", help="Folder of the images that --show names.", show_default="folder of DATA"
+        ),
     ] = None,
     embed: Annotated[
-        bool, typer.Option("--embed", help="Put the pictures into the page instead of linking them.")
+        bool, typer.Option("--embed", help="Embed the images in the page instead of linking them.")
     ] = False,
     ids: Annotated[
         str | None,
-        typer.Option(metavar="COLUMN", help="Call rows by this column, which is not learnt from."),
+        typer.Option(metavar="COLUMN", help="Column with the names of the rows; not used as a feature."),
     ] = None,
     method: Annotated[
         str | None,
         typer.Option(
             metavar="NAME",
-            help="Judge by this method of `mlspl fit`; by default by a kernel machine and a paced forest.",
+            help="Method of `mlspl fit` to predict labels by. Default: a kernel SVM and a paced forest.",
         ),
     ] = None,
-    seed: Annotated[
-        int, typer.Option(metavar="N", help="Seed of everything random.", min=0, max=2**32 - 1)
-    ] = 0,
+    parameters: SetOption = None,
+    space: SpaceOption = None,
+    probabilities: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Out-of-fold probabilities of your own model: a table with one column per label and the "
+            "rows of DATA in order. Replaces --method.",
+        ),
+    ] = None,
+    most: Annotated[
+        int,
+        typer.Option(
+            metavar="N",
+            min=0,
+            help="Also list the N most probable missing labels, even if their suspicion is low.",
+        ),
+    ] = 500,
+    seed: Annotated[int, typer.Option(metavar="N", help="Random seed.", min=0, max=2**32 - 1)] = 0,
+    force: ForceOption = False,
 ) -> None:
-    """Find labels that are probably wrong, and write a page to review them on.
+    """Find labels that are probably wrong, and write a page for reviewing them.
 
-    Every label is judged by models that have not seen its row. DIR gets
-    audit.html, a page that needs nothing but a browser, and issues.csv,
-    labels.csv and rows.csv; rows are counted from 0. Decisions made on the
-    page and exported are applied by `mlspl correct`.
+    Each given label is compared with out-of-sample predictions. The output
+    folder gets audit.html, which opens in any browser, and the tables
+    issues.csv, labels.csv and rows.csv (rows are counted from 0). Review the
+    page, export your decisions, and apply them with `mlspl correct`.
     """
-    import numpy as np
-
     from mlspl.curriculum import audit as find_issues
-    from mlspl.curriculum import suited_models
-    from mlspl.pages import write_audit_folder
-    from mlspl.recipes import Recipe, Schema, encode_table, get_method, take_rows
+    from mlspl.pages import AUDIT_FILES, write_audit_folder
+    from mlspl.recipes import Recipe, Schema, encode_table, get_method
 
-    check_folder(out)
-    chosen = None if method is None else get_method(method)
+    if probabilities is not None and (method or parameters or space):
+        raise UserError("--probabilities come from your own model: leave out --method, --set and --space.")
+    inputs = list(input_files(data, reading.labels, probabilities))
+    OutputFolder(out, inputs, force=force).check(AUDIT_FILES)
+    given_parameters = parse_parameters(parameters, space)
+    if given_parameters and method is None:
+        raise UserError("--set and --space are parameters of a method: name it by --method.")
+    chosen = None if method is None else get_method(method).with_parameters(given_parameters)
     dataset = open_dataset(data, reading)
     names = None if ids is None else [text or "" for text in dataset.texts(ids)]
-    texts, images = _read_shown(dataset, show, embed, data, out)
+    texts, images = _read_shown(dataset, show, embed, pictures or _folder(data), out)
     learnt = dataset if ids is None else dataset.without([ids])
     schema = Schema.from_dataset(learnt, text=reading.text)
     table, _ = schema.match(learnt)
@@ -98,18 +124,12 @@ def audit(
     scaled = X if schema.layout != "frame" else encode_table(schema, table, scale=True)[0]
     learnt_from, given = scaled if chosen is None else table, _with_names(dataset)
 
-    suited = list(suited_models(learnt_from, n_labels, random_state=seed).values()) if chosen is None else []
-
-    def judge(rows: "np.ndarray", verbose: int = 0) -> "Audit":
-        estimator = None if chosen is None else Recipe(chosen, schema, seed).build(chosen.settings(""))
-        if len(suited) == 1 and len(rows) < n_rows:
-            (estimator,) = suited  # not also the forest, which only a sample can afford
-        options = {"n_jobs": -1, "random_state": seed, "verbose": verbose}
-        return find_issues(take_rows(learnt_from, rows), given.iloc[rows], estimator, **options)
-
-    with notes(), keep_on_interrupt(f"nothing was written to {out}."):
+    estimator: Any = None if chosen is None else Recipe(chosen, schema, seed).build(chosen.settings(""))
+    if probabilities is not None:
+        learnt_from, estimator = _read_probabilities(probabilities, dataset)
+    with notes(), exit_on_interrupt(f"nothing was written to {out}."):
         try:
-            found = judge(np.arange(n_rows), _foretell(judge, n_rows, seed))
+            found = find_issues(learnt_from, given, estimator, n_jobs=-1, random_state=seed, verbose=1)
         except UserError:
             raise
         except (ValueError, RuntimeError) as error:
@@ -120,31 +140,58 @@ def audit(
         X,
         name=file_name(data),
         fingerprint=dataset.fingerprint(),
+        options=reading.to_arguments(),
+        most=most,
         feature_names=feature_names,
         ids=names,
         texts=texts,
         images=images,
+        inputs=inputs,
+        force=force,
     )
     _print(found, names, console)
     page, *tables = (shown(str(path)) for path in paths)
     console.print(f"Wrote {', '.join(tables)}\nOpen {page} in a browser to review.", soft_wrap=True)
 
 
-def _foretell(judge: Callable[..., Any], n_rows: int, seed: int) -> int:
-    """Whether to show the steps: on a terminal, and where samples foretell a long audit, which is said."""
+def _read_probabilities(path: Path, dataset: "Dataset") -> "tuple[np.ndarray, Any]":
+    """Return row numbers, and an estimator that gives the probabilities of a table for them."""
     import numpy as np
+    from sklearn.base import BaseEstimator, ClassifierMixin
 
-    order = np.random.default_rng(seed).permutation(n_rows)
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            probe = probe_rows(lambda size: judge(np.sort(order[:size])), n_rows)
-    except Exception:
-        probe = None  # a sample may be too small; what else is wrong, the audit itself will tell
-    if probe is None or probe.foretell(n_rows) <= PATIENCE:
-        return int(Console(stderr=True).is_terminal)
-    note(f"this takes about {about(probe.foretell(n_rows))}, as audits of up to {probe.rows} rows foretell.")
-    return 1
+    from mlspl.datasets import read_unlabelled
+    from mlspl.recipes import Schema
+
+    class Given(ClassifierMixin, BaseEstimator):
+        def __init__(self, table: Any = None):
+            self.table = table
+
+        def fit(self, X: Any, Y: Any) -> "Given":
+            self.classes_ = [0, 1]
+            return self
+
+        def predict_proba(self, X: Any) -> np.ndarray:
+            return self.table[np.asarray(X)[:, 0].astype(int)]
+
+    with notes():
+        rows = read_unlabelled(path, kinds=dict.fromkeys(dataset.label_names, "numeric"))
+    names = dataset.label_names
+    if missing := [name for name in names if name not in rows.feature_names]:
+        hint = guess_column(missing[0], rows.feature_names)
+        raise UserError(
+            f"{path} has no column for the label {shorten(missing[0])!r}.{hint} Call columns as the labels."
+        )
+    table, _ = Schema(tuple(names), len(names)).match(rows)
+    values = np.asarray(table, dtype=float)
+    if len(values) != dataset.Y.shape[0]:
+        raise UserError(
+            f"{path} has {counted(len(values), 'row')} and DATA {dataset.Y.shape[0]}. Give the same rows."
+        )
+    if not ((values >= 0) & (values <= 1)).all():
+        raise UserError(
+            f"{path} holds values outside 0 to 1. Give the probability of every label of every row."
+        )
+    return np.arange(len(values), dtype=float)[:, None], Given(values)
 
 
 def _with_names(dataset: "Dataset"):
@@ -155,8 +202,12 @@ def _with_names(dataset: "Dataset"):
     return pd.DataFrame(Y.toarray() if sparse.issparse(Y) else Y, columns=dataset.label_names)
 
 
-def _read_shown(dataset: "Dataset", show: str | None, embed: bool, data: str, out: Path):
-    """The texts, or else the pictures, of the column to show."""
+def _folder(data: str) -> Path:
+    return Path(data).parent if data != STANDARD and Path(data).exists() else Path()
+
+
+def _read_shown(dataset: "Dataset", show: str | None, embed: bool, folder: Path, out: Path):
+    """Return the texts, or else the pictures, of the column to show."""
     from mlspl.pages import find_pictures
 
     if show is None:
@@ -164,14 +215,14 @@ def _read_shown(dataset: "Dataset", show: str | None, embed: bool, data: str, ou
             raise UserError("--embed is for pictures: name the column of their file names with --show.")
         return None, None
     texts = dataset.texts(show)
-    folder = Path(data).parent if data != STANDARD and Path(data).exists() else Path()
     pictures, missing = find_pictures(texts, folder, None if embed else out)
     if pictures is None:
         if embed:
             raise UserError(f"--embed is for pictures, and {show!r} holds no file names of any.")
         return texts, None
     if missing:
-        note(f"{counted(len(missing), 'picture')} of {show!r} not found, such as {missing[0]!r}.")
+        number = counted(len(missing), "picture")
+        note(f"{number} of {show!r} not found below {folder} (see --pictures), such as {missing[0]!r}.")
     return None, pictures
 
 
@@ -188,58 +239,41 @@ def _print(found: "Audit", names: list[str] | None, console: Console) -> None:
 
 
 def _labels_table(found: "Audit") -> Table:
-    labels = found.labels
-    labels = labels.assign(wrong=labels["expected_lost"] + labels["expected_false"])
-    title = "Labels by estimated noise"
-    if len(labels) > _MOST_LABELS:
-        title += f", the first {_MOST_LABELS} of {len(labels)}"
-    table = _table(title, "label", "prevalence", "wrong", "lost", "false", "AUC")
-    for name, row in labels.sort_values("wrong", ascending=False).head(_MOST_LABELS).iterrows():
-        cells = [
-            f"{row['prevalence']:.1%}",
-            f"{row['wrong']:.0f}",
-            f"{row['lost']:.1%}",
-            f"{row['false']:.1%}",
-        ]
-        table.add_row(shown(str(name)), *cells, f"{row['auc']:.3f}" if row["auc"] == row["auc"] else "–")
-    return table
+    labels = found.labels.assign(wrong=lambda table: table["expected_lost"] + table["expected_false"])
+    first = labels.sort_values("wrong", ascending=False).head(_MOST_LABELS)
+    form = {"prevalence": ".1%", "wrong": ".0f", "lost": ".1%", "false": ".1%", "auc": ".3f"}
+    rows = (
+        (name, *("–" if row[key] != row[key] else f"{row[key]:{how}}" for key, how in form.items()))
+        for name, row in first.iterrows()
+    )
+    more = f", the first {_MOST_LABELS} of {len(labels)}" if len(labels) > _MOST_LABELS else ""
+    headings = ("label", "prevalence", "wrong", "lost", "false", "AUC")
+    return make_table(headings, rows, f"Labels by estimated noise{more}")
 
 
 def _suspicions_table(found: "Audit", names: list[str] | None) -> Table:
-    table = Table(title="The strongest suspicions", title_justify="left", box=None, pad_edge=False)
-    table.add_column("row", overflow="fold")
-    table.add_column("label", overflow="fold")
-    for heading in ("given", "probably"):
-        table.add_column(heading, justify="right")
-    table.add_column("suspicion", justify="right")
-    table.add_column("why", overflow="fold")
-    for issue in found.issues.head(_MOST_SUSPICIONS).to_dict("records"):
-        row = issue["row_number"]
-        table.add_row(
-            shown(names[row]) if names else str(row),
-            shown(str(issue["label"])),
-            str(issue["given"]),
-            str(issue["suggested"]),
+    rows = (
+        (
+            names[issue["row_number"]] if names else issue["row_number"],
+            issue["label"],
+            issue["given"],
+            issue["suggested"],
             f"{issue['suspicion']:.1%}",
-            shown(issue["why"]),
+            issue["why"],
         )
+        for issue in found.issues.head(_MOST_SUSPICIONS).to_dict("records")
+    )
+    headings = ("row", "label", "given", "probably", "suspicion", "why")
+    table = make_table(headings, rows, "The strongest suspicions", left=2)
+    why = table.columns[-1]
+    why.justify, why.no_wrap, why.overflow = "left", True, "ellipsis"  # in full in issues.csv
     return table
 
 
 def _review_table(found: "Audit") -> Table:
     """How many rows, the most suspected first, hold how many of the expected errors."""
     expected = found.rows["expected_errors"].sort_values(ascending=False).cumsum().to_numpy()
-    table = _table("How many rows to review", "rows", "errors found, about", "of all")
     digits = 0 if expected[-1] >= 10 else 1
-    for share in _SHARES:
-        rows = int((expected < share * expected[-1]).sum()) + 1
-        table.add_row(f"{rows:,}", f"{expected[rows - 1]:,.{digits}f}", f"{share:.0%}")
-    return table
-
-
-def _table(title: str, first: str, *others: str) -> Table:
-    table = Table(title=title, title_justify="left", box=None, pad_edge=False)
-    table.add_column(first, overflow="fold")
-    for heading in others:
-        table.add_column(heading, justify="right")
-    return table
+    numbers = [(share, int((expected < share * expected[-1]).sum()) + 1) for share in _SHARES]
+    rows = ((f"{n:,}", f"{expected[n - 1]:,.{digits}f}", f"{share:.0%}") for share, n in numbers)
+    return make_table(("rows", "errors found, about", "of all"), rows, "How many rows to review")

@@ -1,4 +1,4 @@
-"""`mlspl compare`: which method is better on one's own data, and is it more than luck?"""
+"""`mlspl compare`: compare methods on data, or test scores of any origin."""
 
 from pathlib import Path
 from typing import Annotated
@@ -6,11 +6,12 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from mlspl._files import OutputFolder
 from mlspl._names import split_names
 from mlspl._text import printable, shown
 from mlspl.cli.names import CRITERION_NAMES, METHOD_NAMES
 from mlspl.cli.reading import Reading, with_reading
-from mlspl.cli.sources import STANDARD, check_folder
+from mlspl.cli.sources import STANDARD, ForceOption, input_files
 from mlspl.cli.trials import open_datasets, report_trials
 from mlspl.errors import UserError
 
@@ -24,15 +25,16 @@ def compare(
     file: Annotated[
         str,
         typer.Argument(
-            metavar="FILE", help="Your data, or their known name; or scores: a results.db, or a CSV."
+            metavar="FILE",
+            help="With --methods: data, or a data set's name. Without: a results.db, or a CSV of scores.",
         ),
     ],
     methods: Annotated[
         str,
-        typer.Option(help=f"Compare these on the data, by commas: {', '.join(METHOD_NAMES)}; + tunes."),
+        typer.Option(help=f"Methods, separated by commas: {', '.join(METHOD_NAMES)}; + tunes."),
     ] = "",
     folds: Annotated[
-        int | None, typer.Option(help="Folds of the cross-validation.", show_default=str(_FOLDS), min=2)
+        int | None, typer.Option(help="Number of cross-validation folds.", show_default=str(_FOLDS), min=2)
     ] = None,
     tune: Annotated[
         str,
@@ -41,42 +43,55 @@ def compare(
             help=f"Tune all methods on the training rows by one of {', '.join(CRITERION_NAMES)}.",
         ),
     ] = "",
-    jobs: Annotated[int | None, typer.Option(help="Processes.", show_default="all cores", min=1)] = None,
-    criterion: Annotated[
-        list[str] | None, typer.Option(help="Show every pair by this criterion; may be repeated.")
+    jobs: Annotated[
+        int | None, typer.Option(help="Number of processes.", show_default="all cores", min=1)
     ] = None,
-    higher: Annotated[str, typer.Option(help="Further columns where higher is better, by commas.")] = "",
-    lower: Annotated[str, typer.Option(help="Further columns where lower is better, by commas.")] = "",
+    criterion: Annotated[
+        list[str] | None,
+        typer.Option(help="Print the tests of all pairs of methods by this criterion; may be repeated."),
+    ] = None,
+    higher: Annotated[
+        str, typer.Option(help="Other columns of scores where higher is better, separated by commas.")
+    ] = "",
+    lower: Annotated[
+        str, typer.Option(help="Other columns of scores where lower is better, separated by commas.")
+    ] = "",
     variants: Annotated[
         bool,
-        typer.Option("--variants", help="Also methods under other parameters, such as MLSPL's functions."),
+        typer.Option("--variants", help="Include methods with other parameters, such as MLSPL's functions."),
     ] = False,
-    alpha: Annotated[float, typer.Option(help="Level of significance.")] = 0.05,
-    out: Annotated[
-        Path | None,
-        typer.Option(help="Folder for tables and diagrams.", show_default="comparison, or that of scores"),
-    ] = None,
+    alpha: Annotated[float, typer.Option(help="Significance level.")] = 0.05,
+    out: Annotated[Path, typer.Option(help="Output folder for results.db, tables and diagrams.")] = Path(
+        "comparison"
+    ),
+    force: ForceOption = False,
     *,
     reading: Reading,
 ) -> None:
-    """Compare methods on your own data, or scores that you have.
+    """Compare methods on your data, or compare existing scores.
 
-    With --methods, FILE holds data: the methods are cross-validated on the same
-    folds, and OUT gets tables, tests, diagrams and report.html; the same command
-    goes on where it was stopped. Without, FILE holds scores: a results.db, or a
-    CSV with the columns dataset, method, split and one for each criterion.
-    Tests: Wilcoxon with Holm over splits, Friedman and Nemenyi over data sets.
+    With --methods, FILE holds data. The methods are cross-validated on the same
+    folds; tables, tests, diagrams and report.html are written to OUT. Run the
+    same command again to continue a stopped run.
+
+    Without --methods, FILE holds scores: a results.db, or a CSV with the columns
+    dataset, method, split and one column per criterion.
+
+    Tests: Wilcoxon with Holm's correction over splits; Friedman and Nemenyi over
+    data sets.
     """
     if not 0 < alpha < 1:
         raise UserError(f"--alpha must lie between 0 and 1; it is {alpha:g}.")
     if methods:
         if higher or lower or variants:
             raise UserError("--higher, --lower and --variants are for scores, and --methods is for data.")
-        _compare_methods(file, reading, methods, folds, tune, jobs, criterion or [], out)
+        outputs = OutputFolder(out, input_files(file), force=force)
+        _compare_methods(file, reading, methods, folds, tune, jobs, criterion or [], outputs)
         return
     if reading != Reading.of() or folds or tune or jobs:
         raise UserError("name the methods to compare on the data, such as --methods mlspl-cv,logistic.")
-    _compare_scores(Path(file), criterion or [], higher, lower, variants, alpha, out)
+    outputs = OutputFolder(out, [file], force=force)
+    _compare_scores(Path(file), criterion or [], higher, lower, variants, alpha, outputs)
 
 
 def _compare_methods(
@@ -87,26 +102,27 @@ def _compare_methods(
     tune: str,
     jobs: int | None,
     criteria: list[str],
-    out: Path | None,
+    outputs: OutputFolder,
 ) -> None:
     """Cross-validate the methods on the data."""
     from mlspl import experiments, metrics
     from mlspl.recipes import get_method
 
-    folder = out or Path("comparison")
-    check_folder(folder)
     if source == STANDARD:
         raise UserError("standard input cannot be read again when the command goes on. Name the file.")
     for name in criteria:
         if name not in metrics.CRITERIA:
             metrics.get_criterion(name)
-            raise UserError(f"{name} is not among what a comparison measures.")
+            raise UserError(
+                f"{name} is not computed by `mlspl compare`. It computes {', '.join(metrics.CRITERIA)}."
+            )
     chosen = split_names(methods)
     for name in chosen:
         get_method(name)
+    outputs.check(experiments.RESULT_FILES)
     data = open_datasets([source], reading)
     trials = experiments.plan_trials(data, chosen, folds=folds or _FOLDS, tune=tune)
-    report_trials(trials, data, folder, Console(highlight=False), jobs=jobs, criteria=criteria)
+    report_trials(trials, data, outputs, Console(highlight=False), jobs=jobs, criteria=criteria)
 
 
 def _compare_scores(
@@ -116,11 +132,12 @@ def _compare_scores(
     lower: str,
     variants: bool,
     alpha: float,
-    out: Path | None,
+    outputs: OutputFolder,
 ) -> None:
-    """Test methods against each other by scores from anywhere."""
+    """Test scores of any origin."""
     from mlspl import experiments
 
+    outputs.check(experiments.RESULT_FILES)
     further = dict.fromkeys(split_names(higher), True) | dict.fromkeys(split_names(lower), False)
     scores = experiments.read_scores(file, criteria=[*further, *criteria], variants=variants)
     directions = experiments.known_directions(scores) | further
@@ -130,7 +147,7 @@ def _compare_scores(
         )
     unknown = [name for name in criteria if name not in directions]
     if unknown:
-        raise UserError(f"Is more {unknown[0]} better or worse? Name it with --higher or --lower.")
+        raise UserError(f"The direction of {unknown[0]} is unknown. Name it with --higher or --lower.")
 
     comparisons = [experiments.compare(scores, name, greater, alpha) for name, greater in directions.items()]
     console = Console(highlight=False)
@@ -142,10 +159,8 @@ def _compare_scores(
         if table is not None:
             console.print(table)
     if not any(comparison.ranking for comparison in comparisons):
-        console.print("Ranks need scores of three methods or more, all of them on at least two data sets.")
+        console.print("Ranks need at least three methods with scores on at least two data sets.")
     for note in dict.fromkeys(note for comparison in comparisons for note in comparison.notes):
         console.print(printable(note), markup=False)
-    folder = out or file.parent
-    folder.mkdir(parents=True, exist_ok=True)
-    for path in experiments.write_comparisons(comparisons, folder, alpha):
+    for path in experiments.write_comparisons(comparisons, outputs, alpha):
         console.print(f"Wrote {shown(str(path))}", soft_wrap=True)

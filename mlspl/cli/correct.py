@@ -1,5 +1,8 @@
 """`mlspl correct`: the decisions of a review, applied to a copy of the file."""
 
+import csv
+import json
+import shlex
 from pathlib import Path
 from typing import Annotated
 
@@ -7,43 +10,56 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from mlspl._text import shown
+from mlspl._text import printable, shown
 from mlspl.cli.reading import Reading, open_dataset, with_reading
-from mlspl.cli.sources import STANDARD, check_target, counted, file_name, note
+from mlspl.cli.sources import (
+    STANDARD,
+    ForceOption,
+    check_target,
+    counted,
+    file_name,
+    input_files,
+    make_table,
+    note,
+)
 from mlspl.errors import UserError
 
 __all__ = ["correct"]
 
 _MOST_LABELS = 10
+_OPTIONS = {"--labels", "--label-sep", "--text", "--categorical", "--numeric", "--drop", "--na"}
+_OPTIONS |= {"--decimal", "--thousands", "--encoding"}
 
 
 @with_reading()
 def correct(
-    data: Annotated[
-        str, typer.Argument(metavar="DATA", help="The file that was audited, or its known name.")
-    ],
+    data: Annotated[str, typer.Argument(metavar="DATA", help="The audited file, or data set's name.")],
     decisions: Annotated[
-        Path, typer.Argument(metavar="DECISIONS", help="The decisions.csv that the page exported.")
+        Path, typer.Argument(metavar="DECISIONS", help="The decisions.csv exported from the page.")
     ],
     out: Annotated[
-        Path, typer.Option("--out", "-o", metavar="FILE", help="The corrected copy, of the same format.")
+        Path, typer.Option("--out", "-o", metavar="FILE", help="Corrected copy to write, in the same format.")
     ],
     reading: Reading,
+    force: ForceOption = False,
 ) -> None:
-    """Apply reviewed decisions to a copy of the data.
+    """Apply the decisions of a review to a copy of the data.
 
-    What was accepted is turned, what was unsure becomes unknown, what was
-    rejected stays. Nothing else of the file is changed. Read it with the
-    options of the audit: decisions that were made for other data are refused.
+    Accepted suspicions invert the label, unsure ones make it unknown, rejected
+    ones keep it. Nothing else in the file changes. Give the same reading
+    options as to `mlspl audit`; decisions on other data are refused.
     """
     from mlspl.datasets import list_datasets, relabel_file, write_dataset
     from mlspl.pages import read_decisions
 
     if data == STANDARD:
         raise UserError("a copy of standard input cannot be corrected. Name the file.")
-    check_target(out, data, decisions, reading.labels)
-    dataset = open_dataset(data, reading)
-    decided = read_decisions(decisions, dataset)
+    check_target(out, input_files(data, decisions, reading.labels), force)
+    try:
+        dataset = open_dataset(data, reading)
+        decided = read_decisions(decisions, dataset)
+    except UserError as error:
+        raise _with_options(error, data, decisions, out, reading) from None
     changes = decided[
         ~((decided["given"] == decided["value"]) | decided[["given", "value"]].isna().all(axis=1))
     ]
@@ -55,11 +71,12 @@ def correct(
     if data in list_datasets():
         path = write_dataset(dataset.with_labels(changed), out)
     else:
-        path = relabel_file(data, out, dataset, changed, na_values=reading.na_values)
+        spelling = {name: getattr(reading, name) for name in ("decimal", "thousands", "encoding")}
+        path = relabel_file(data, out, dataset, changed, na_values=reading.na_values, **spelling)
     console = Console(highlight=False)
     names = [dataset.label_names[j] for j in changes["label"]]
     table = changes.assign(
-        label=names, to=changes["value"].map({0.0: "taken off", 1.0: "added"}).fillna("unknown")
+        label=names, to=changes["value"].map({0.0: "removed", 1.0: "added"}).fillna("unknown")
     )
     counts = decided["decision"].value_counts()
     said = ", ".join(
@@ -70,19 +87,37 @@ def correct(
     console.print(f"Wrote {shown(str(path))}: {counted(len(changed), 'label')} changed", soft_wrap=True)
 
 
+def _with_options(error: UserError, data: str, decisions: Path, out: Path, reading: Reading) -> UserError:
+    """Return the error with the option that the audit was given differently, and the command to use.
+
+    The page wrote the options into decisions.csv; they are untrusted, and quoted for the shell.
+    """
+    try:
+        with decisions.open(encoding="utf-8-sig", newline="") as stream:
+            audited = json.loads(next(csv.DictReader(stream)).get("options") or "null")
+    except (OSError, StopIteration, ValueError, csv.Error, RecursionError):
+        return error
+    given = reading.to_arguments()
+    if (
+        not isinstance(audited, list)
+        or not all(isinstance(option, str) for option in audited)
+        or audited == given
+    ):
+        return error
+    names = sorted({option.partition("=")[0] for option in {*audited} ^ {*given}} & _OPTIONS)
+    if not names or not {option.partition("=")[0] for option in audited} <= _OPTIONS:
+        return error
+    command = shlex.join(["mlspl", "correct", data, str(decisions), *audited, "-o", str(out)])
+    return UserError(f"{error} The audit had another {' and '.join(names)}. Use: {printable(command)}")
+
+
 def _changes_table(changes) -> Table:
-    """How many labels were added, taken off and made unknown, label by label."""
-    table = Table(box=None, pad_edge=False)
-    table.add_column("label", overflow="fold")
-    kinds = ("added", "taken off", "unknown")
-    for kind in kinds:
-        table.add_column(kind, justify="right")
+    """Return how many labels were added, removed and made unknown, label by label."""
+    kinds = ["added", "removed", "unknown"]
     counts = changes.groupby(["label", "to"]).size().unstack(fill_value=0)
-    counts = counts.reindex(columns=list(kinds), fill_value=0)
-    order = counts.sum(axis=1).sort_values(ascending=False, kind="stable").index
-    for name in order[:_MOST_LABELS]:
-        table.add_row(shown(str(name)), *(str(counts.loc[name, kind]) for kind in kinds))
-    if len(order) > _MOST_LABELS:
-        rest = counts.loc[order[_MOST_LABELS:]].sum()
-        table.add_row(f"{len(order) - _MOST_LABELS} more", *(str(rest[kind]) for kind in kinds))
-    return table
+    counts = counts.reindex(columns=kinds, fill_value=0)
+    counts = counts.loc[counts.sum(axis=1).sort_values(ascending=False, kind="stable").index]
+    rows = [(name, *numbers) for name, *numbers in counts.head(_MOST_LABELS).itertuples()]
+    if len(counts) > _MOST_LABELS:
+        rows.append((f"{len(counts) - _MOST_LABELS} more", *counts.iloc[_MOST_LABELS:].sum()))
+    return make_table(("label", *kinds), rows)

@@ -1,67 +1,59 @@
 """`mlspl datasets`: what there is, what is in it, getting it, turning it into another format."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
-from rich.table import Table
 
 from mlspl._text import shown
 from mlspl.cli.reading import Reading, open_dataset, with_reading
-from mlspl.cli.sources import check_target, notes
+from mlspl.cli.sources import Command, ForceOption, Group, check_target, input_files, make_table, notes
 
 __all__ = ["app"]
 
-app = typer.Typer(no_args_is_help=True, help="List, inspect, download and convert multi-label data sets.")
+app = typer.Typer(
+    cls=Group, no_args_is_help=True, help="List, inspect, download and convert multi-label data sets."
+)
 
 _SHOWN_LABELS = 20
 
 
-@app.command("list", epilog="Example: mlspl datasets list")
+@app.command("list", cls=Command, epilog="Example: mlspl datasets list")
 def list_command() -> None:
-    """List the data sets known by name, and whether each is on this machine."""
+    """List the data sets that have a name, and whether each is on this computer."""
     from mlspl.datasets import EMBEDDED, find_entry, list_datasets, load_dataset, locate_dataset
 
-    table = Table(title="Data sets", caption="mlspl datasets fetch NAME gets a data set that is not here.")
-    for heading in ("name", "domain"):
-        table.add_column(heading, no_wrap=True)
-    for heading in ("rows", "features", "labels", "cardinality"):
-        table.add_column(heading, justify="right")
-    table.add_column("here")
+    rows = []
     for name in list_datasets():
-        if name == EMBEDDED:
-            embedded = load_dataset(name).describe()
-            size = (embedded.n_rows, embedded.n_features, embedded.n_labels, embedded.cardinality)
-            domain, here = "images", "embedded"
-        else:
-            entry = find_entry(name)
-            size = (entry.n_rows, entry.n_features, entry.n_labels, entry.cardinality)
-            domain, here = entry.domain, "yes" if locate_dataset(name) else "no"
-        *counts, cardinality = size
-        table.add_row(name, domain, *map(str, counts), f"{cardinality:.2f}", here)
-    Console().print(table)
+        size: Any = load_dataset(name).describe() if name == EMBEDDED else find_entry(name)
+        domain, here = "images", "embedded"
+        if name != EMBEDDED:
+            domain, here = size.domain, "yes" if locate_dataset(name) else "no"
+        rows.append(
+            (name, domain, here, size.n_rows, size.n_features, size.n_labels, f"{size.cardinality:.2f}")
+        )
+    headings = ("name", "domain", "here", "rows", "features", "labels", "cardinality")
+    Console().print(make_table(headings, rows, left=3))
+    Console().print("mlspl datasets fetch NAME gets a data set that is not here.")
 
 
-@app.command("info", epilog="Example: mlspl datasets info emotions")
+@app.command("info", cls=Command, epilog="Example: mlspl datasets info emotions")
 @with_reading("labels", "label_sep")
 def info_command(
-    source: Annotated[str, typer.Argument(metavar="NAME-or-FILE", help="A known name, or a file of yours.")],
+    source: Annotated[str, typer.Argument(metavar="NAME-or-FILE", help="Name of a data set, or a file.")],
     reading: Reading,
-    every: Annotated[bool, typer.Option("--all", help=f"Show all labels, not {_SHOWN_LABELS}.")] = False,
+    every: Annotated[bool, typer.Option("--all", help=f"Show all labels, not only {_SHOWN_LABELS}.")] = False,
 ) -> None:
-    """Show the size of a data set, its label statistics, and the imbalance of every label."""
+    """Show the size of a data set and the frequency and imbalance of its labels."""
     dataset = open_dataset(source, reading)
     statistics = dataset.describe()
-    summary = Table(title=shown(dataset.name), show_header=False)
-    summary.add_column(style="bold")
-    summary.add_column(justify="right")
     rows = {
         "rows": statistics.n_rows,
         "features": statistics.n_features,
-        "nominal features": len(dataset.nominal),
+        "nominal features": sum(dataset.kind(name) == "categorical" for name in dataset.feature_names),
         "labels": statistics.n_labels,
-        "cardinality (labels a row)": f"{statistics.cardinality:.4f}",
+        "cardinality (labels per row)": f"{statistics.cardinality:.4f}",
         "density": f"{statistics.density:.4f}",
         "distinct label sets": statistics.label_sets,
         "rows without a label": statistics.unlabelled_rows,
@@ -69,30 +61,25 @@ def info_command(
         "missing feature values": statistics.missing_features,
         "unknown labels": statistics.missing_labels,
     }
-    for what, value in rows.items():
-        summary.add_row(what, str(value))
-    Console().print(summary)
-
+    Console().print(make_table(("", ""), rows.items(), shown(dataset.name)), "")
     frame = statistics.labels.sort_values("positives", ascending=False, kind="stable")
-    table = Table(caption="imbalance = most frequent label / this label")
-    table.add_column("label", overflow="fold")
-    for heading in ("rows with it", "share", "imbalance"):
-        table.add_column(heading, justify="right")
-    hidden = 0 if every else max(0, len(frame) - _SHOWN_LABELS)
-    for position, (name, row) in enumerate(frame.iterrows()):
-        if hidden and position == _SHOWN_LABELS // 2:
-            table.add_row(f"… {hidden} more, shown by --all", "", "", "")
-        if hidden and _SHOWN_LABELS // 2 <= position < len(frame) - _SHOWN_LABELS // 2:
-            continue
-        table.add_row(shown(str(name)), f"{row.positives:.0f}", f"{row.share:.1%}", f"{row.imbalance:.2f}")
-    Console().print(table)
+    lines = [
+        (name, f"{row.positives:.0f}", f"{row.share:.1%}", f"{row.imbalance:.2f}")
+        for name, row in frame.iterrows()
+    ]
+    hidden = 0 if every else len(lines) - _SHOWN_LABELS
+    if hidden > 0:
+        half = _SHOWN_LABELS // 2
+        lines[half : half + hidden] = [(f"… {hidden} more, shown by --all", "", "", "")]
+    Console().print(make_table(("label", "rows with it", "share", "imbalance"), lines))
+    Console().print("imbalance = most frequent label / this label")
 
 
-@app.command("fetch", epilog="Example: mlspl datasets fetch flags emotions scene")
+@app.command("fetch", cls=Command, epilog="Example: mlspl datasets fetch flags emotions scene")
 def fetch_command(
-    names: Annotated[list[str], typer.Argument(metavar="NAME…", help="Names from mlspl datasets list.")],
+    names: Annotated[list[str], typer.Argument(metavar="NAME…", help="Names from `mlspl datasets list`.")],
 ) -> None:
-    """Download data sets into your cache, unless they are on this machine already."""
+    """Download data sets into the cache, unless they are on this computer."""
     from mlspl.datasets import EMBEDDED, fetch_dataset, find_entry, locate_dataset
 
     console = Console(soft_wrap=True)
@@ -110,15 +97,16 @@ def fetch_command(
         console.print(f"{name}: {shown(str(path))}")
 
 
-@app.command("convert", epilog="Example: mlspl datasets convert emotions emotions.csv")
+@app.command("convert", cls=Command, epilog="Example: mlspl datasets convert emotions emotions.csv")
 @with_reading("labels", "label_sep", "drop", "na")
 def convert_command(
-    source: Annotated[str, typer.Argument(metavar="IN", help="A known name, or a file of yours.")],
-    target: Annotated[Path, typer.Argument(metavar="OUT", help="A file; its suffix says the format.")],
+    source: Annotated[str, typer.Argument(metavar="IN", help="Name of a data set, or a file.")],
+    target: Annotated[Path, typer.Argument(metavar="OUT", help="File to write; its suffix sets the format.")],
     reading: Reading,
+    force: ForceOption = False,
 ) -> None:
-    """Write a data set as ARFF, CSV or Parquet, with the XML that names its labels, or as svmlight."""
-    check_target(target, source, reading.labels)
+    """Convert a data set to ARFF, CSV or Parquet (with an XML file of its labels), or to svmlight."""
+    check_target(target, input_files(source, reading.labels), force)
     from mlspl.datasets import write_dataset
 
     holds_categories = target.suffix.lower() in (".arff", ".csv", ".tsv", ".parquet")

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console
 
-from mlspl._files import replacing
+from mlspl._files import replace_file
 from mlspl._text import shown
-from mlspl.cli.predict import ModelArgument, answer, matched, open_model, row_blocks
+from mlspl.cli.predict import ModelArgument, apply_model, matched, open_model, row_blocks
 from mlspl.cli.reading import Reading, open_labelled, with_reading
 from mlspl.cli.scores import Scores, criteria_table, labels_table, score_rows, scores_text, tally_scores
-from mlspl.cli.sources import STANDARD, check_target, counted, notes
+from mlspl.cli.sources import STANDARD, ForceOption, check_target, counted, input_files, notes
 from mlspl.errors import UserError
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def evaluate(
     model: ModelArgument,
     data: Annotated[
         str,
-        typer.Argument(metavar="DATA", help="Rows with their labels, in any format of `mlspl fit`; or -."),
+        typer.Argument(metavar="DATA", help="Rows with labels, in any format of `mlspl fit`; - is stdin."),
     ],
     reading: Reading,
     out: Annotated[
@@ -37,18 +37,19 @@ def evaluate(
             "--out",
             "-o",
             metavar="FILE",
-            help="Also write the scores: .csv or .json; - is JSON on standard output.",
+            help="Also write the scores to a .csv or .json file; - is JSON on stdout.",
         ),
     ] = None,
-    every: Annotated[bool, typer.Option("--all", help="Show all labels, not 20.")] = False,
+    every: Annotated[bool, typer.Option("--all", help="Show all labels, not only 20.")] = False,
+    force: ForceOption = False,
 ) -> None:
-    """Score a model by all criteria, overall and label by label.
+    """Compute all criteria of a model, and the scores of each label.
 
-    Pairs whose label is unknown (?, empty) are left out. The labels are
-    where they were in the training file, unless --labels says otherwise.
+    Unknown labels (? or empty) are left out. Labels are read from the same
+    columns as in training, unless --labels names others.
     """
     if out is not None:
-        check_target(out, model, data, reading.labels)
+        check_target(out, input_files(model, data, reading.labels), force)
         if out != STANDARD and Path(out).suffix.lower() not in _SUFFIXES:
             raise UserError(f"{out}: the suffix must be .csv or .json, for it says what to write.")
     estimator, info = open_model(model)
@@ -57,7 +58,7 @@ def evaluate(
     scores = _score(estimator, table, dataset.Y, info, model)
     # Files first: what is shown may go to a pipe that is closed.
     if out not in (None, STANDARD):
-        with replacing(Path(out)) as target:
+        with replace_file(Path(out)) as target:
             target.write(scores_text(scores, Path(out).suffix.lower()))
     console = Console(stderr=out == STANDARD, highlight=False)
     rows = counted(dataset.Y.shape[0], "row")
@@ -80,8 +81,7 @@ def _score(estimator: Any, table: Any, Y: Any, info: "ModelInfo", path: Path) ->
     tally = Tally(at=_BEST)
     for rows in blocks:
         some = take_rows(table, rows)
-        F = answer(estimator, "decision_function", some, info, path)
-        P = answer(estimator, "predict", some, info, path)
+        F, P = apply_model(estimator, "scores_and_labels", some, info, path)
         with notes():
             if len(blocks) == 1:
                 return score_rows(Y, F, P, info.label_names)

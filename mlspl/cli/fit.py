@@ -1,7 +1,9 @@
 """`mlspl fit`: a model from the user's own file."""
 
+import ast
+import io
 import time
-import warnings
+from contextlib import ExitStack
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -9,23 +11,43 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console
 
-from mlspl._files import replacing
+from mlspl._files import replace_file
 from mlspl._progress import show_progress
 from mlspl._text import shown
 from mlspl.cli.names import CRITERION_NAMES, METHOD_NAMES
-from mlspl.cli.reading import Reading, note_columns, open_dataset, with_reading
+from mlspl.cli.reading import Reading, columns_table, note_columns, open_dataset, with_reading
 from mlspl.cli.scores import criteria_table, plain, score_rows
-from mlspl.cli.sources import STANDARD, check_target, counted, file_name, note, notes
-from mlspl.cli.waiting import PATIENCE, about, keep_on_interrupt, probe_rows, show_waiting
+from mlspl.cli.sources import STANDARD, ForceOption, check_target, counted, file_name, input_files, notes
+from mlspl.cli.waiting import exit_on_interrupt, show_waiting
 from mlspl.errors import UserError
 
 if TYPE_CHECKING:
     from sklearn.pipeline import Pipeline
 
     from mlspl.datasets import Dataset
-    from mlspl.recipes import Recipe, Schema
+    from mlspl.recipes import Recipe
 
-__all__ = ["fit"]
+__all__ = ["MethodOption", "SetOption", "SpaceOption", "fit", "parse_parameters"]
+
+# Probabilities need three more fits on two thirds of the rows each.
+_MOST_PAIRS_WITH_PROBABILITIES = 1_000_000
+
+# A log gets the steps of fits on more pairs of rows and labels.
+_PAIRS_OF_A_LONG_FIT = 20_000
+
+SetOption = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="NAME=VALUE", help="Set a parameter of the method; may be repeated."),
+]
+SpaceOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="SPACE", help="Space of the classifiers: gram, linear or nystroem.", show_default="auto"
+    ),
+]
+MethodOption = Annotated[
+    str, typer.Option(help=f"One of {', '.join(METHOD_NAMES)}; a + after the name also tunes thresholds.")
+]
 
 
 @with_reading()
@@ -34,60 +56,70 @@ def fit(
         str,
         typer.Argument(
             metavar="DATA",
-            help="Your file: ARFF, CSV, JSON Lines, Parquet, svmlight, NumPy; - for stdin; or a known name.",
+            help="ARFF, CSV, JSON Lines, Parquet, svmlight or NumPy file; - is stdin; or a data set's name.",
         ),
     ],
     out: Annotated[
-        str, typer.Option("--out", "-o", metavar="FILE", help="The model file, such as model.skops.")
-    ],
+        str, typer.Option("--out", "-o", metavar="FILE", help="Model file to write, such as model.skops.")
+    ] = "",
+    *,
     reading: Reading,
-    method: Annotated[
-        str, typer.Option(help=f"One of {', '.join(METHOD_NAMES)}; a + behind it has the decision tuned too.")
-    ] = "mlspl",
+    method: MethodOption = "mlspl",
+    parameters: SetOption = None,
+    space: SpaceOption = None,
     tune: Annotated[
         str,
         typer.Option(
             metavar="CRITERION",
-            help=f"Choose the parameters by cross-validation of one of {', '.join(CRITERION_NAMES)}.",
+            help=f"Tune the parameters by cross-validation; one of {', '.join(CRITERION_NAMES)}.",
         ),
     ] = "",
     test_size: Annotated[
         float | None,
         typer.Option(
             metavar="SHARE",
-            help="First hold out this share of the rows, and print the scores on them of a model that did "
-            "not see them. The model that is saved is then fitted on all rows, with the same parameters.",
+            help="Hold out this share of the rows, such as 0.3, and print the scores on them. The saved "
+            "model is fitted on all rows.",
         ),
     ] = None,
     proba: Annotated[
-        bool,
-        typer.Option("--proba", help="Prepare probabilities for `predict --proba`; may take as long again."),
+        bool | None,
+        typer.Option(
+            "--proba/--no-proba",
+            help="Prepare probabilities for `predict --proba`; takes up to twice as long as the fit.",
+            show_default="yes, up to a million rows × labels",
+        ),
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show how each column would be used; fit nothing.")
     ] = False,
-    seed: Annotated[
-        int, typer.Option(metavar="N", help="Seed of everything random.", min=0, max=2**32 - 1)
-    ] = 0,
+    seed: Annotated[int, typer.Option(metavar="N", help="Random seed.", min=0, max=2**32 - 1)] = 0,
     scheduler: Annotated[
         str | None,
         typer.Option(
             metavar="ADDRESS",
-            help="Dask scheduler, tcp://host:port or local, for one large fit: blocks of labels where there "
-            "is no kernel matrix, and the folds of mlspl-cv.",
+            help="Dask scheduler, tcp://host:port or local. Distributes blocks of labels (linear and "
+            "nystroem spaces) and the folds of mlspl-cv.",
         ),
     ] = None,
+    force: ForceOption = False,
 ) -> None:
-    """Learn the labels of a file and save the model.
+    """Fit a model on a file and save it.
 
-    Missing numbers are filled with the median and categories one-hot encoded,
-    a missing one as a category of its own; dates become their parts; everything
-    is scaled. Unknown labels (? or empty) are left out. All of it is in the
-    model file, which is safe to share.
+    A table shows how each column is used. Missing numbers become the median,
+    categories are one-hot encoded, dates become their parts, and features are
+    scaled. Unknown labels (? or empty) are left out. The model file contains
+    all of these steps and no code.
     """
-    check_target(out, data, reading.labels)
+    if not out and not dry_run:
+        raise UserError("name the model file: -o model.skops. Or see what would be done: --dry-run.")
+    if out:
+        check_target(out, input_files(data, reading.labels), force, _is_model)
     from mlspl.metrics import get_criterion
     from mlspl.model_selection import protocol_split
     from mlspl.recipes import Recipe, Schema, get_method
 
-    chosen = get_method(method)
+    chosen = get_method(method).with_parameters(parse_parameters(parameters, space))
     if tune:
         get_criterion(tune)
     if test_size is not None and not 0 < test_size < 1:
@@ -102,93 +134,69 @@ def fit(
     split = protocol_split(n_rows, seed, round(1 - test_size, 12)) if test_size else None
     size = ", ".join(map(counted, (n_rows, n_features, n_labels), ("row", "feature", "label")))
     console.print(f"{shown(file_name(data))}: {size}", soft_wrap=True)
-
+    console.print(columns_table(dataset, recipe.schema, table))
+    if dry_run:
+        return
     started = time.perf_counter()
-    kept = "nothing was written." if out == STANDARD else f"nothing was written to {out}."
-    with keep_on_interrupt(kept):
-        model, parameters, scores = _learn_or_explain(recipe, tune, table, dataset, split, console, scheduler)
-    summary = {
-        "data": dataset.name,
-        "fingerprint": dataset.fingerprint(),
-        "rows": n_rows,
-        "features": n_features,
-        "labels": n_labels,
-        "method": method,
-        "parameters": parameters | getattr(model[-1], "best_params_", {}),
-        "criterion": tune or None,
-        "seed": seed,
-        "test_size": test_size,
-        "reading": reading.to_json(dataset),
-        "held_out_scores": scores and plain(scores),
-        "seconds": round(time.perf_counter() - started, 3),
-        "date": datetime.now(UTC).isoformat(timespec="seconds"),
-    }
-    with keep_on_interrupt(kept):
-        _write(model, out, dataset, recipe.schema, summary, proba)
-    how = f", tuned by {tune.replace('_', ' ')}: {_spelled(parameters)}" if tune and parameters else ""
+    with exit_on_interrupt("nothing was written." if out == STANDARD else f"nothing was written to {out}."):
+        model, best, scores = _learn_or_explain(recipe, tune, table, dataset, split, console, scheduler)
+        summary = {
+            "data": dataset.name,
+            "fingerprint": dataset.fingerprint(),
+            "rows": n_rows,
+            "features": n_features,
+            "labels": n_labels,
+            "method": method,
+            "parameters": best | getattr(model[-1], "best_params_", {}),
+            "criterion": tune or None,
+            "seed": seed,
+            "test_size": test_size,
+            "reading": reading.to_json(dataset),
+            "held_out_scores": scores and plain(scores),
+            "seconds": round(time.perf_counter() - started, 3),
+            "date": datetime.now(UTC).isoformat(timespec="seconds"),
+        }
+        if proba is None:
+            proba = n_rows * n_labels <= _MOST_PAIRS_WITH_PROBABILITIES
+        _write(model, out, dataset, recipe, summary, proba)
+    how = f", tuned by {tune.replace('_', ' ')}: {_spell(best)}" if tune and best else ""
     console.print(f"{chosen.title} fitted on all {counted(n_rows, 'row')}{how}", markup=False, soft_wrap=True)
-    space = getattr(model[-1], "space_", None) or "gram"
-    if not space.startswith("gram"):
-        console.print(f"In a {space}", markup=False, soft_wrap=True)
+    used = getattr(model[-1], "space_", None) or "gram"
+    if not used.startswith("gram"):
+        console.print(f"In a {used}", markup=False, soft_wrap=True)
     if out != STANDARD:
         console.print(f"Wrote {shown(out)}", soft_wrap=True)
 
 
-def _foretell(recipe: "Recipe", tune: str, table: Any, dataset: "Dataset", split: Any) -> float:
-    """About how many seconds a fit on all rows takes; said if all fits together take long.
+def parse_parameters(given: list[str] | None, space: str | None = None) -> dict[str, Any]:
+    """Return the parameters of ``--set`` and ``--space``; values are Python's or, if they are none, text.
 
-    Measured on samples of the rows with the method's own parameters; 0 where it is short.
+    Examples
+    --------
+    >>> parse_parameters(["C=0.1", "kernel=linear", "max_steps=None"], "linear")
+    {'C': 0.1, 'kernel': 'linear', 'max_steps': None, 'space': 'linear'}
     """
-    import numpy as np
+    parameters: dict[str, Any] = {}
+    for text in given or []:
+        name, equals, value = text.partition("=")
+        if not equals or not name.strip():
+            raise UserError(f"--set takes a name and a value, such as C=0.1; it is {text!r}.")
+        try:
+            parameters[name.strip()] = ast.literal_eval(value)
+        except (ValueError, SyntaxError, MemoryError, RecursionError):
+            parameters[name.strip()] = value
+    return parameters | ({} if space is None else {"space": space})
 
-    from mlspl.recipes import TUNING_FOLDS, list_settings, take_rows
 
-    n_rows = dataset.Y.shape[0]
-    order = np.random.default_rng(recipe.seed).permutation(n_rows)
-    parameters = recipe.method.settings("")
+def _is_model(path: Path) -> bool:
+    """Whether a file is a model that `mlspl fit` may replace."""
+    from mlspl.persistence import read_model_info
 
-    def fit_sample(size: int) -> None:
-        rows = np.sort(order[:size])
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            model = recipe.build(parameters)
-            _settle_space(model[-1], table, dataset.Y.shape[1])
-            model.fit(take_rows(table, rows), dataset.Y[rows])
-        if getattr(model[-1], "stop_reason_", "") == "interrupted":
-            raise KeyboardInterrupt
-
-    n_settings = len(list_settings(recipe.method.settings(tune))) if tune else 1
-    n_fits = 1 + (split is not None) + TUNING_FOLDS * n_settings * (n_settings > 1)
     try:
-        probe = probe_rows(fit_sample, n_rows, n_fits)
-    except Exception:
-        return 0.0  # a sample may be too small; what else is wrong, the fit itself will tell
-    if probe is None:
-        return 0.0
-    n_seen = n_rows if split is None else len(split[0])
-    total = probe.foretell(n_rows) + (split is not None) * probe.foretell(n_seen)
-    if n_settings > 1:
-        total += n_settings * TUNING_FOLDS * probe.foretell(n_seen * (1 - 1 / TUNING_FOLDS))
-    if total > PATIENCE:
-        note(f"this takes about {about(total)}, as fits on up to {probe.rows} rows foretell.")
-    return probe.foretell(n_rows)
-
-
-def _settle_space(estimator: Any, table: Any, n_labels: int) -> None:
-    """Have samples fitted in the space of all rows: a kernel matrix, which small ones have, grows faster."""
-    from scipy import sparse
-
-    from mlspl._limits import FitSize
-    from mlspl.spaces import Gram, choose_space
-
-    if getattr(estimator, "space", None) != "auto":
-        return
-    n_rows, n_features = table.shape
-    values = table.nnz if sparse.issparse(table) else n_rows * n_features
-    gram = Gram(getattr(estimator, "kernel", "rbf"), solver=getattr(estimator, "solver", "auto"))
-    size = FitSize(n_rows, n_features, n_labels, values, 0)
-    space = choose_space("auto", estimator.loss, size, gram).space
-    estimator.set_params(space=type(space).__name__.lower())
+        read_model_info(path)
+    except (UserError, OSError):
+        return False
+    return True
 
 
 def _learn_or_explain(
@@ -201,16 +209,16 @@ def _learn_or_explain(
     scheduler: str | None,
 ) -> tuple["Pipeline", dict[str, Any], dict[str, float] | None]:
     try:
-        if scheduler is None:
-            seconds = _foretell(recipe, tune, table, dataset, split)
-            return _learn(recipe, tune, table, dataset, split, console, seconds)
-        from joblib import cpu_count
+        with ExitStack() as cluster:
+            if scheduler is not None:
+                from joblib import cpu_count
 
-        from mlspl._cluster import open_cluster
-        from mlspl._spread import on_cluster
+                from mlspl._cluster import open_cluster
+                from mlspl._parallel import on_cluster
 
-        with open_cluster(scheduler, cpu_count()) as client, on_cluster(client):
-            return _learn(recipe, tune, table, dataset, split, console, 0.0)
+                client = cluster.enter_context(open_cluster(scheduler, cpu_count()))
+                cluster.enter_context(on_cluster(client))
+            return _learn(recipe, tune, table, dataset, split, console)
     except UserError:
         raise
     except (ValueError, RuntimeError) as error:
@@ -219,43 +227,40 @@ def _learn_or_explain(
 
 
 def _learn(
-    recipe: "Recipe", tune: str, table: Any, dataset: "Dataset", split: Any, console: Console, seconds: float
+    recipe: "Recipe", tune: str, table: Any, dataset: "Dataset", split: Any, console: Console
 ) -> tuple["Pipeline", dict[str, Any], dict[str, float] | None]:
-    """The model of all rows, its parameters, and what a model without the held-out rows scores on them."""
-    from mlspl.recipes import take_rows
+    """Return the model of all rows, its parameters, and the scores of a model without the held-out rows."""
+    from mlspl.recipes import scores_and_labels, take_rows
 
     Y, label_names = dataset.Y, dataset.label_names
     scores = None
     parameters: dict[str, Any] = {}
     if split is not None:
         train, test = split
-        seen, unseen = take_rows(table, train), take_rows(table, test)
-        parameters = _choose(recipe, tune, seen, Y[train], seconds)
-        model = _fit(recipe, parameters, seen, Y[train], label_names, seconds)
+        seen = take_rows(table, train)
+        parameters = _choose(recipe, tune, seen, Y[train])
+        model = _fit(recipe, parameters, seen, Y[train], label_names)
         with notes():
-            F, P = model.decision_function(unseen), model.predict(unseen)
+            F, P = scores_and_labels(model, take_rows(table, test))
             scores, _ = score_rows(Y[test], F, P, label_names)
         console.print(f"On {counted(len(test), 'row')} held out, learnt from the other {len(train)}:")
         console.print(criteria_table(scores))
-    parameters = parameters or _choose(recipe, tune, table, Y, seconds)
-    return _fit(recipe, parameters, table, Y, label_names, seconds), parameters, scores
+    parameters = parameters or _choose(recipe, tune, table, Y)
+    return _fit(recipe, parameters, table, Y, label_names), parameters, scores
 
 
-def _choose(recipe: "Recipe", tune: str, table: Any, Y: Any, seconds: float) -> dict[str, Any]:
-    """The method's own parameters, or those that cross-validation on these rows finds best."""
+def _choose(recipe: "Recipe", tune: str, table: Any, Y: Any) -> dict[str, Any]:
+    """Return the method's own parameters, or those that cross-validation on these rows finds best."""
     from mlspl.recipes import list_settings
 
     settings = recipe.method.settings(tune)
     if not tune:
         return settings
-    n_settings = len(list_settings(settings))
-    with show_progress("settings", n_settings, lines=n_settings * seconds > PATIENCE) as advance, notes():
+    with show_progress("settings", len(list_settings(settings)), lines=True) as advance, notes():
         return recipe.choose(settings, tune, table, Y, advance)
 
 
-def _fit(
-    recipe: "Recipe", parameters: dict, table: Any, Y: Any, label_names: list[str], seconds: float
-) -> "Pipeline":
+def _fit(recipe: "Recipe", parameters: dict, table: Any, Y: Any, label_names: list[str]) -> "Pipeline":
     import pandas as pd
     from scipy import sparse
 
@@ -263,9 +268,10 @@ def _fit(
     estimator = model[-1]
     labels = Y if sparse.issparse(Y) else pd.DataFrame(Y, columns=label_names)
     if "verbose" not in estimator.get_params(deep=False):
-        with notes(), show_waiting("fitting", seconds):
+        with notes(), show_waiting("fitting"):
             return model.fit(table, labels)
-    estimator.set_params(verbose=int(seconds > PATIENCE or Console(stderr=True).is_terminal))
+    large = Y.shape[0] * Y.shape[1] > _PAIRS_OF_A_LONG_FIT
+    estimator.set_params(verbose=int(large or Console(stderr=True).is_terminal))
     with notes():
         model.fit(table, labels)
     estimator.set_params(verbose=0)
@@ -273,20 +279,24 @@ def _fit(
 
 
 def _write(
-    model: "Pipeline", out: str, dataset: "Dataset", schema: "Schema", summary: dict[str, Any], proba: bool
+    model: "Pipeline",
+    out: str,
+    dataset: "Dataset",
+    recipe: "Recipe",
+    summary: dict[str, Any],
+    proba: bool,
 ) -> None:
-    from mlspl.persistence import model_bytes
+    from mlspl.persistence import save_model
 
+    names, packed = dataset.label_names, io.BytesIO()
     with notes(), show_waiting("preparing probabilities" if proba else "packing the model"):
-        data = model_bytes(
-            model, label_names=dataset.label_names, schema=schema, summary=summary, proba=proba
-        )
+        save_model(model, packed, label_names=names, schema=recipe.schema, summary=summary, proba=proba)
     if out == STANDARD:
-        typer.echo(data, nl=False)
+        typer.echo(packed.getvalue(), nl=False)
         return
-    with replacing(Path(out), "wb") as stream:
-        stream.write(data)
+    with replace_file(Path(out), "wb") as stream:
+        stream.write(packed.getbuffer())
 
 
-def _spelled(parameters: dict[str, Any]) -> str:
+def _spell(parameters: dict[str, Any]) -> str:
     return ", ".join(f"{name}={value}" for name, value in parameters.items())

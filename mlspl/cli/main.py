@@ -9,31 +9,47 @@ from rich.console import Console
 
 import mlspl
 from mlspl._text import printable
-from mlspl.cli import audit, compare, correct, datasets, evaluate, fit, pacing, predict, reproduce
-from mlspl.errors import UserError
+from mlspl.cli import audit, compare, consensus, correct, datasets, evaluate, fit, pacing, predict, reproduce
+from mlspl.cli.sources import Command, Group
+from mlspl.errors import UserError, shorten
 
 __all__ = ["app", "main"]
 
 app = typer.Typer(
     name="mlspl",
-    help="Self-paced multi-label learning: fit, predict, evaluate, audit, correct, reproduce, compare.",
-    epilog="Example: mlspl fit songs.csv --labels=-3 -o songs.skops, if the last three columns are labels. "
-    "Every command has one of its own: mlspl COMMAND --help.",
+    cls=Group,
+    help="Multi-label learning from noisy labels: fit models, find wrong labels, compare methods.",
+    epilog="Example: mlspl fit songs.csv --labels=-3 -o songs.skops (the last three columns are labels). "
+    "More examples: mlspl COMMAND --help.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
 )
-app.command(epilog="Example: mlspl fit songs.csv --labels 'mood_*' --test-size 0.3 -o songs.skops")(fit.fit)
-app.command(epilog="Example: mlspl predict songs.skops new.csv --top 3 -o moods.csv")(predict.predict)
-app.command(epilog="Example: mlspl evaluate songs.skops test.csv -o scores.json")(evaluate.evaluate)
-app.command(epilog="Example: mlspl audit songs.csv --labels 'mood_*' --show lyrics -o audit")(audit.audit)
-app.command(epilog="Example: mlspl correct songs.csv audit/decisions.csv --labels 'mood_*' -o corrected.csv")(
-    correct.correct
+app.command(
+    cls=Command, epilog="Example: mlspl fit songs.csv --labels 'mood_*' --test-size 0.3 -o songs.skops"
+)(fit.fit)
+app.command(cls=Command, epilog="Example: mlspl predict songs.skops new.csv --top 3 -o moods.csv")(
+    predict.predict
 )
-app.command(epilog="Example: mlspl reproduce --datasets flags --methods bsvm,mlspl-cv")(reproduce.reproduce)
-app.command(epilog="Example: mlspl compare songs.csv --labels 'mood_*' --methods mlspl-cv,logistic")(
-    compare.compare
+app.command(cls=Command, epilog="Example: mlspl evaluate songs.skops test.csv -o scores.json")(
+    evaluate.evaluate
 )
+app.command(cls=Command, epilog="Example: mlspl audit songs.csv --labels 'mood_*' --show lyrics -o audit")(
+    audit.audit
+)
+app.command(
+    cls=Command,
+    epilog="Example: mlspl correct songs.csv audit/decisions.csv --labels 'mood_*' -o corrected.csv",
+)(correct.correct)
+app.command(
+    cls=Command, epilog="Example: mlspl consensus songs.csv --annotators 'annotator_*' -o agreed.csv"
+)(consensus.consensus)
+app.command(cls=Command, epilog="Example: mlspl reproduce --datasets flags --methods bsvm,mlspl-cv")(
+    reproduce.reproduce
+)
+app.command(
+    cls=Command, epilog="Example: mlspl compare songs.csv --labels 'mood_*' --methods mlspl-cv,logistic"
+)(compare.compare)
 app.add_typer(datasets.app, name="datasets")
 app.add_typer(pacing.app, name="pacing")
 
@@ -51,7 +67,7 @@ def _root(
     ] = False,
     debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
 ) -> None:
-    """Self-paced multi-label learning, from the shell."""
+    """Multi-label learning from noisy labels, in the shell."""
 
 
 def main() -> None:
@@ -74,6 +90,6 @@ def main() -> None:
         if debug:
             raise
         console.print("[bold red]internal error:[/]", end=" ")
-        console.print(printable(f"{type(error).__name__}: {error}"), markup=False)
+        console.print(printable(shorten(f"{type(error).__name__}: {error}", 4000)), markup=False)
         console.print("This is a fault of mlspl. `mlspl --debug …` shows where; please report it.")
         sys.exit(1)

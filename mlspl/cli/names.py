@@ -17,6 +17,7 @@ METHOD_NAMES = (
     "forest",
     "extra-trees",
     "logistic",
+    "net",
 )
 
 CRITERION_NAMES = (

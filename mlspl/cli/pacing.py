@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.table import Table
 
 from mlspl._text import printable, shown
+from mlspl.cli.sources import Command, ForceOption, Group, check_target
 from mlspl.errors import UserError
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["app"]
 
-app = typer.Typer(no_args_is_help=True, help="Self-paced functions: list, plot, derive, verify.")
+app = typer.Typer(cls=Group, no_args_is_help=True, help="List, plot, derive and verify self-paced functions.")
 
 PAPER = ["arctan", "sigmoid", "tanh", "exponential"]
 
@@ -29,9 +30,9 @@ class Family(StrEnum):
     shift = "shift"
 
 
-@app.command("list", epilog="Example: mlspl pacing list")
+@app.command("list", cls=Command, epilog="Example: mlspl pacing list")
 def list_functions() -> None:
-    """List the self-paced functions, their weights, and whether they keep the conditions of Definition 1."""
+    """List the self-paced functions, their weights, and the conditions of Definition 1 that fail."""
     from mlspl import pacing
 
     table = Table("name", "weight v*", "source", "conditions", box=None, pad_edge=False)
@@ -51,40 +52,42 @@ def list_functions() -> None:
     )
 
 
-@app.command(epilog="Example: mlspl pacing plot sigmoid arctan --pace 1 -o curves.png")
+@app.command(cls=Command, epilog="Example: mlspl pacing plot sigmoid arctan --pace 1 -o curves.png")
 def plot(
     functions: Annotated[
-        list[str] | None, typer.Argument(metavar="NAME", help="Which to draw; by default the paper's four.")
+        list[str] | None,
+        typer.Argument(metavar="NAME", help="Functions to plot; by default the paper's four."),
     ] = None,
-    out: Annotated[Path, typer.Option("--out", "-o", help="The picture: .png, .svg, .pdf or .html.")] = Path(
-        "self_paced_functions.png"
-    ),
-    pace: Annotated[
-        list[float] | None, typer.Option("--pace", help="A pace λ to draw; repeat for several.")
-    ] = None,
-    max_loss: Annotated[float | None, typer.Option("--max-loss", help="The end of the loss axis.")] = None,
+    out: Annotated[
+        Path, typer.Option("--out", "-o", help="Image to write: .png, .svg, .pdf or .html.")
+    ] = Path("self_paced_functions.png"),
+    pace: Annotated[list[float] | None, typer.Option("--pace", help="A pace λ; may be repeated.")] = None,
+    max_loss: Annotated[float | None, typer.Option("--max-loss", help="Upper end of the loss axis.")] = None,
+    force: ForceOption = False,
 ) -> None:
-    """Draw weight against loss and penalty against weight, for several paces, in one picture."""
+    """Plot the weight by the loss, and the penalty by the weight, for several paces."""
+    check_target(out, (), force)
     _save(functions or PAPER, out, pace, max_loss)
 
 
-@app.command(epilog="Example: mlspl pacing derive 'exp(-t**2)' --family scale --latex")
+@app.command(cls=Command, epilog="Example: mlspl pacing derive 'exp(-t**2)' --family scale --latex")
 def derive(
     formula: Annotated[
         str, typer.Argument(metavar="FORMULA", help='A decreasing curve in t, such as "1/(1+t**2)".')
     ],
     family: Annotated[
-        Family, typer.Option(help="Whether the pace scales the curve, g(l/λ^c), or shifts it, g(l − λ).")
+        Family, typer.Option(help="scale: the weight is g(l/λ^c); shift: it is g(l − λ).")
     ] = Family.scale,
-    exponent: Annotated[float, typer.Option(help="c of the scale family.")] = 1.0,
-    latex: Annotated[
-        bool, typer.Option("--latex", help="Print the formulas as LaTeX and nothing else.")
-    ] = False,
+    exponent: Annotated[float, typer.Option(help="The exponent c of the scale family.")] = 1.0,
+    latex: Annotated[bool, typer.Option("--latex", help="Print only the formulas, as LaTeX.")] = False,
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="Draw the function too: .png, .svg, .pdf or .html.")
+        Path | None, typer.Option("--out", "-o", help="Also plot the function: .png, .svg, .pdf or .html.")
     ] = None,
+    force: ForceOption = False,
 ) -> None:
-    """Make a self-paced function from a curve: its weight, inverse and penalty, and whether it is valid."""
+    """Derive weight, inverse and penalty of a self-paced function from a curve, and verify them."""
+    if out is not None:
+        check_target(out, (), force)
     from mlspl import pacing
 
     function = pacing.derive(formula, family.value, exponent)
@@ -98,9 +101,11 @@ def derive(
         _save([function], out, None, None)
 
 
-@app.command(epilog="Example: mlspl pacing verify arctan")
-def verify(name: Annotated[str, typer.Argument(metavar="NAME", help="One of `mlspl pacing list`.")]) -> None:
-    """Check the conditions of Definition 1 and Lemma 1, with a witness for each that fails."""
+@app.command(cls=Command, epilog="Example: mlspl pacing verify arctan")
+def verify(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="A name from `mlspl pacing list`.")],
+) -> None:
+    """Check the conditions of Definition 1 and Lemma 1; show a counterexample for each that fails."""
     from mlspl import pacing
 
     _print_report(pacing.verify(name))
@@ -114,9 +119,7 @@ def _described(function: "DerivedFunction") -> list[str]:
         return [f"{function.name}: {error}"]
     left = {"weight": "v*(l, λ)", "inverse": "s(v, λ)", "penalty": "f(v, λ)"}
     return [
-        f"{left[part]:8} = {'(computed; no closed form found)' if form is None else form}".replace(
-            "lambda", "λ"
-        )
+        f"{left[part]:8} = {form or '(computed; no closed form found)'}".replace("lambda", "λ")
         for part, form in formulas.items()
     ]
 

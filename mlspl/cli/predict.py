@@ -9,11 +9,11 @@ from typing import IO, TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console
 
-from mlspl._files import replacing
+from mlspl._files import replace_file
 from mlspl._names import split_names
 from mlspl._text import printable, safe_cell, shown
 from mlspl.cli.reading import open_rows
-from mlspl.cli.sources import STANDARD, check_target, counted, note, notes
+from mlspl.cli.sources import STANDARD, ForceOption, check_target, counted, input_files, note, notes
 from mlspl.errors import UserError, listed
 
 if TYPE_CHECKING:
@@ -22,55 +22,53 @@ if TYPE_CHECKING:
     from mlspl.datasets import Dataset
     from mlspl.persistence import ModelInfo
 
-__all__ = ["ModelArgument", "answer", "matched", "open_model", "predict", "row_blocks"]
+__all__ = ["ModelArgument", "apply_model", "matched", "open_model", "predict", "row_blocks"]
 
 # Scores of more pairs than this (80 MB) are not held at once.
 _MOST_PAIRS = 10**7
 
-ModelArgument = Annotated[Path, typer.Argument(metavar="MODEL", help="A file that `mlspl fit` has written.")]
+ModelArgument = Annotated[Path, typer.Argument(metavar="MODEL", help="A model file of `mlspl fit`.")]
 
 
 def predict(
     model: ModelArgument,
     data: Annotated[
         str,
-        typer.Argument(metavar="DATA", help="New rows, in any format of `mlspl fit`; - for standard input."),
+        typer.Argument(metavar="DATA", help="Rows to predict, in any format of `mlspl fit`; - is stdin."),
     ],
     out: Annotated[
-        str, typer.Option("--out", "-o", metavar="FILE", help="The CSV file; - is standard output.")
+        str, typer.Option("--out", "-o", metavar="FILE", help="CSV file to write; - is stdout.")
     ] = STANDARD,
-    scores: Annotated[
-        bool, typer.Option("--scores", help="Write real scores: the higher, the likelier.")
-    ] = False,
-    proba: Annotated[bool, typer.Option("--proba", help="Write probabilities.")] = False,
+    scores: Annotated[bool, typer.Option("--scores", help="Write scores instead of labels.")] = False,
+    proba: Annotated[bool, typer.Option("--proba", help="Write probabilities instead of labels.")] = False,
     top: Annotated[
-        int | None, typer.Option(metavar="K", min=1, help="Write the names of the K best labels of each row.")
+        int | None,
+        typer.Option(metavar="K", min=1, help="Write the names of the K labels with the highest scores."),
     ] = None,
     form: Annotated[
         str,
         typer.Option(
             "--format",
             metavar="FORM",
-            help="columns: 0 or 1 for every label; names: a row's labels, as in the training file or a|b.",
+            help="columns: 0 or 1 for every label; names: the label names of each row, as a|b.",
         ),
     ] = "columns",
     keep: Annotated[
         str,
-        typer.Option(
-            metavar="COLUMNS", help="Carry columns of DATA through, in front; commas between, as in CSV."
-        ),
+        typer.Option(metavar="COLUMNS", help="Columns of DATA to copy to the output, separated by commas."),
     ] = "",
+    force: ForceOption = False,
 ) -> None:
-    """Write the labels of new rows as CSV, one column a label.
+    """Predict the labels of new rows and write them as CSV.
 
-    Columns are matched by name, in any order: extra ones are ignored and
-    reported, missing ones are an error. Labels in the file are ignored.
+    Columns are matched by name, in any order. Other columns are ignored with
+    a note; missing ones are an error. Labels in the file are ignored.
     """
     if scores + proba + (top is not None) + (form == "names") > 1:
         raise UserError("--scores, --proba, --top and --format names exclude one another: choose one.")
     if form not in ("columns", "names"):
         raise UserError(f"--format is columns or names; it is {form!r}.")
-    check_target(out, model, data)
+    check_target(out, input_files(model, data), force)
     from mlspl.recipes import take_rows
 
     estimator, info = open_model(model)
@@ -86,7 +84,7 @@ def predict(
         writer = csv.writer(stream, lineterminator="\n")
         writer.writerow(sheet.heading())
         for block in row_blocks(table.shape[0], len(info.label_names)):
-            answers = answer(estimator, asked, take_rows(table, block), info, model)
+            (answers,) = apply_model(estimator, asked, take_rows(table, block), info, model)
             writer.writerows(sheet.rows(block, answers))
             flush()
 
@@ -100,7 +98,7 @@ def predict(
 
         write(text, show)
         return
-    with replacing(Path(out)) as target:
+    with replace_file(Path(out)) as target:
         write(target)
     Console(highlight=False, soft_wrap=True).print(f"Wrote {shown(out)}: {counted(table.shape[0], 'row')}")
 
@@ -119,7 +117,7 @@ class _Sheet:
     def __init__(
         self, info: "ModelInfo", dataset: "Dataset", kept: list[str], top: int | None, sets: bool, whole: bool
     ):
-        self.names = [safe_cell(name) for name in info.label_names]
+        self.names = info.label_names
         self.kept, self.top, self.sets, self.whole = kept, top, sets, whole
         self.cells = [_spelled(dataset, name) for name in kept]
         reading = info.summary.get("reading")
@@ -133,7 +131,9 @@ class _Sheet:
         kept = [safe_cell(name) for name in self.kept]
         if self.top is not None:
             return kept + [f"label_{rank}" for rank in range(1, self.top + 1)]
-        return [*kept, safe_cell(self.column)] if self.sets else kept + self.names
+        return (
+            [*kept, safe_cell(self.column)] if self.sets else kept + [safe_cell(name) for name in self.names]
+        )
 
     def rows(self, block: "np.ndarray", answers: "np.ndarray") -> Iterator[list[Any]]:
         """The lines of these rows."""
@@ -142,9 +142,11 @@ class _Sheet:
 
         cells: Iterable[list[Any]]
         if self.top is not None:
-            cells = ([self.names[j] for j in row] for row in top_labels(answers, self.top).tolist())
+            cells = (
+                [safe_cell(self.names[j]) for j in row] for row in top_labels(answers, self.top).tolist()
+            )
         elif self.sets:
-            cells = ([write_set(row, self.joint)] for row in label_sets(answers, self.names))
+            cells = ([safe_cell(write_set(row, self.joint))] for row in label_sets(answers, self.names))
         else:
             cells = (row.tolist() for row in (answers.astype(int) if self.whole else answers))
         for i, row in zip(block.tolist(), cells, strict=True):
@@ -152,28 +154,11 @@ class _Sheet:
 
 
 def _spelled(dataset: "Dataset", name: str) -> list[str]:
-    """The cells of a column as they were written."""
-    import numpy as np
-    from scipy import sparse
-
-    j = dataset.feature_names.index(name)
-    column: Any = dataset.X[:, [j]]
-    cells = (column.toarray() if sparse.issparse(column) else column)[:, 0]
-    values = dataset.nominal.get(name)
-    if values is not None:
-        return [_safe(values[int(code)]) if code == code else "" for code in cells.tolist()]
+    """Return the cells of a column as they were written."""
+    texts = ["" if text is None else text for text in dataset.texts(name)]
     if dataset.kind(name) == "date":
-        return [str(np.datetime64(int(day), "D")) if day == day else "" for day in cells.tolist()]
-    return [repr(value).removesuffix(".0") if value == value else "" for value in cells.tolist()]
-
-
-def _safe(word: str) -> str:
-    """A word as a cell; a number with a sign is no formula."""
-    try:
-        float(word)
-    except ValueError:
-        return safe_cell(word)
-    return word
+        return [text.removesuffix(" 00:00:00") for text in texts]
+    return texts if dataset.kind(name) == "numeric" else [safe_cell(text) for text in texts]
 
 
 def open_model(path: Path) -> tuple[Any, "ModelInfo"]:
@@ -192,19 +177,30 @@ def matched(dataset: "Dataset", info: "ModelInfo", kept: Sequence[str] = ()) -> 
     return table
 
 
-def answer(estimator: Any, method: str, table: Any, info: "ModelInfo", path: Path) -> "np.ndarray":
-    """What the model says of the rows, of shape (rows, labels)."""
+def apply_model(estimator: Any, method: str, table: Any, info: "ModelInfo", path: Path) -> "list[np.ndarray]":
+    """Return what a method of the model gives for the rows, each of shape (rows, labels).
+
+    ``"scores_and_labels"`` gives two arrays with the scores computed once; any other method gives one.
+    """
     import numpy as np
 
-    if not hasattr(estimator, method):
-        raise UserError(f"the model in {path} has no {method}.")
+    from mlspl.recipes import scores_and_labels
+
+    needed = "decision_function" if method == "scores_and_labels" else method
+    if not hasattr(estimator, needed):
+        raise UserError(f"the model in {path} has no {needed}.")
     try:
         with notes():
-            answers = np.asarray(getattr(estimator, method)(table), dtype=float)
+            found = (
+                scores_and_labels(estimator, table)
+                if method != needed
+                else (getattr(estimator, method)(table),)
+            )
+        arrays = [np.asarray(values, dtype=float) for values in found]
         if method == "predict_proba" and len(info.label_names) == 1:
-            # A model fitted on a single column y answers with a column a class, the label's being the last.
-            answers = answers[:, -1:]
-        return answers.reshape(table.shape[0], len(info.label_names))
+            # A model fitted on a single column y gives a column per class, the label's being the last.
+            arrays = [values[:, -1:] for values in arrays]
+        return [values.reshape(table.shape[0], len(info.label_names)) for values in arrays]
     except UserError:
         raise
     except Exception as error:

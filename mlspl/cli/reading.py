@@ -10,16 +10,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from mlspl._names import join_names, split_names
-from mlspl.cli.sources import STANDARD, file_name, note, spooled
-from mlspl.errors import UserError, guess_column, listed
+from mlspl.cli.sources import STANDARD, file_name, make_table, note, spooled
+from mlspl.errors import UserError, guess_column, listed, shorten
 
 if TYPE_CHECKING:
+    from rich.table import Table
+
     from mlspl.datasets import Dataset
     from mlspl.persistence import ModelInfo
     from mlspl.recipes import Schema
 
 __all__ = [
     "Reading",
+    "columns_table",
     "note_columns",
     "open_dataset",
     "open_labelled",
@@ -28,7 +31,16 @@ __all__ = [
     "with_reading",
 ]
 
-_NAMES = "Names with commas between, as in CSV."
+# Above this number of columns, those that are treated alike share a line.
+_MOST_COLUMNS = 20
+_USES = {
+    "numeric": "number",
+    "categorical": "categories",
+    "date": "year, month, day",
+    "text": "words, word pairs (TF-IDF)",
+}
+_KINDS = ("text", "categorical", "numeric")
+_SPELLING = ("decimal", "thousands", "encoding")
 # Their labels are in a file beside them.
 _ARRAYS = (".npy", ".npz")
 
@@ -42,6 +54,11 @@ class Reading:
     na_values: Sequence[str] | None = None
     drop: Sequence[str] = ()
     kinds: Mapping[str, str] | None = None
+    text: Sequence[str] | None = None
+    """The columns to learn words from; None for all columns of text."""
+    decimal: str | None = None
+    thousands: str | None = None
+    encoding: str | None = None
 
     @classmethod
     def of(
@@ -50,51 +67,92 @@ class Reading:
             str | None,
             typer.Option(
                 metavar="WHICH",
-                help="Label columns of a file: an XML, names with commas between (as in CSV, where quotes "
-                "hold a name with a comma together), a pattern such as 'TAG_*', or their number (negative: "
-                "the last columns); or the one column that holds the labels of each row, as a|b. By default "
-                "the XML beside the file, MEKA's -C, or a column called labels or tags.",
+                help="Label columns: their number (-3: the last three), names separated by commas, a pattern "
+                "such as 'TAG_*', an XML file, or one column that holds all labels of a row, as a|b. By "
+                "default: the XML file next to DATA, MEKA's -C, or a column named labels or tags.",
             ),
         ] = None,
         label_sep: Annotated[
             str | None,
-            typer.Option(metavar="SIGN", help="What separates the labels in a column that holds several."),
+            typer.Option(metavar="SIGN", help="Separator of the labels in one column."),
         ] = None,
         text: Annotated[
-            str, typer.Option(metavar="COLUMNS", help=f"Learn from the words of text (TF-IDF). {_NAMES}")
-        ] = "",
+            str,
+            typer.Option(
+                metavar="COLUMNS",
+                help="Text columns to use (TF-IDF of words and word pairs), separated by commas; auto: all "
+                "columns of sentences; none.",
+            ),
+        ] = "auto",
         categorical: Annotated[
-            str, typer.Option(metavar="COLUMNS", help=f"Take numbers for categories. {_NAMES}")
+            str,
+            typer.Option(
+                metavar="COLUMNS", help="Number columns to treat as categories, separated by commas."
+            ),
         ] = "",
         numeric: Annotated[
-            str, typer.Option(metavar="COLUMNS", help=f"Refuse what is no number there. {_NAMES}")
+            str,
+            typer.Option(metavar="COLUMNS", help="Columns that must be numeric, separated by commas."),
         ] = "",
-        drop: Annotated[str, typer.Option(metavar="COLUMNS", help=f"Leave columns out. {_NAMES}")] = "",
+        drop: Annotated[
+            str, typer.Option(metavar="COLUMNS", help="Columns to leave out, separated by commas.")
+        ] = "",
         na: Annotated[
             str | None,
             typer.Option(
                 metavar="VALUES",
-                help="Words for a missing value, commas between, in place of ?, NA, nan, null and the like.",
+                help="Words that mean a missing value, separated by commas; replaces ?, NA, nan, null, …",
             ),
+        ] = None,
+        decimal: Annotated[
+            str | None, typer.Option(metavar="SIGN", help="Decimal sign of CSV files, such as a comma.")
+        ] = None,
+        thousands: Annotated[
+            str | None, typer.Option(metavar="SIGN", help="Thousands separator of CSV files.")
+        ] = None,
+        encoding: Annotated[
+            str | None, typer.Option(metavar="NAME", help="Encoding of text files other than UTF-8: cp1252.")
         ] = None,
     ) -> "Reading":
         """Read the options, which `with_reading` gives to a command."""
         kinds: dict[str, str] = {}
-        for kind, names in (("text", text), ("categorical", categorical), ("numeric", numeric)):
+        is_named = text not in ("auto", "none")
+        for kind, names in (
+            ("text", text if is_named else ""),
+            ("categorical", categorical),
+            ("numeric", numeric),
+        ):
             for name in split_names(names):
                 if kinds.setdefault(name, kind) != kind:
                     raise UserError(f"column {name!r} cannot be both {kinds[name]} and {kind}.")
         na_values = None if na is None else split_names(na)
-        return cls(labels, label_sep or None, na_values, split_names(drop), kinds)
-
-    @property
-    def text(self) -> list[str]:
-        """The columns to learn words from."""
-        return [name for name, kind in (self.kinds or {}).items() if kind == "text"]
+        columns = None if text == "auto" else split_names(text) if is_named else []
+        return cls(
+            labels,
+            label_sep or None,
+            na_values,
+            split_names(drop),
+            kinds,
+            columns,
+            decimal,
+            thousands,
+            encoding,
+        )
 
     def options(self) -> dict[str, Any]:
         """The arguments of `read_dataset`, but the labels."""
-        return {name: getattr(self, name) for name in ("label_sep", "na_values", "drop", "kinds")}
+        return {name: getattr(self, name) for name in ("label_sep", "na_values", "drop", "kinds", *_SPELLING)}
+
+    def to_arguments(self) -> list[str]:
+        """Return the options as a shell gets them, in a fixed order."""
+        kinds = {kind: [name for name, of in (self.kinds or {}).items() if of == kind] for kind in _KINDS}
+        na = None if self.na_values is None else join_names(self.na_values)
+        given = {"labels": self.labels, "label-sep": self.label_sep}
+        given |= {kind: join_names(names) if names else None for kind, names in kinds.items()}
+        given |= {"text": "none"} if self.text is not None and not self.text else {}
+        given |= {"drop": join_names(self.drop) if self.drop else None, "na": na}
+        given |= {name: getattr(self, name) for name in _SPELLING}
+        return [f"--{name}={value}" for name, value in given.items() if value is not None]
 
     def to_json(self, dataset: "Dataset") -> dict[str, Any]:
         """What a model file keeps of it, to read new rows in the same way."""
@@ -105,6 +163,7 @@ class Reading:
             "label_sep": self.label_sep,
             "na_values": na,
             "drop": list(self.drop),
+            **{name: getattr(self, name) for name in _SPELLING},
         }
 
 
@@ -175,6 +234,39 @@ def _check_known(dataset: "Dataset", source: str) -> None:
         note(f"labels that differ by upper and lower case only are not the same: {listed(alike)}.")
 
 
+def columns_table(dataset: "Dataset", schema: "Schema", table: Any) -> "Table":
+    """Return a table of the columns of a file: kind, gaps, how each is used, and why it is not.
+
+    Of many columns, those that are treated alike share a line.
+    """
+    import pandas as pd
+
+    from mlspl.recipes import find_counters
+
+    counters = {name for name in find_counters(table) if schema.kind(name) == "numeric"}
+    gaps = table.isna().sum() if isinstance(table, pd.DataFrame) else {}
+    dropped, taken = set(schema.dropped), set(schema.names or ())
+    groups: dict[tuple, list[str]] = {}
+    for name in dataset.feature_names:
+        kind = dataset.kind(name)
+        if name in dropped:
+            missing = sum(text is None for text in dataset.texts(name))
+            why = "text" if kind == "text" else "differs in most rows"
+            treated = (kind, missing, "–", f"dropped: {why}")
+        else:
+            used = schema.kind(name) if name in taken else kind
+            hint = "counts the rows" if name in counters else ""
+            treated = (kind, int(gaps[name]) if name in gaps else 0, _USES[used], hint)
+        key = treated if len(dataset.feature_names) > _MOST_COLUMNS else (*treated, name)
+        groups.setdefault(key, []).append(name)
+    rows = []
+    for (kind, missing, use, hint, *_), names in groups.items():
+        first, last = (shorten(name) for name in (names[0], names[-1]))
+        title = first if len(names) == 1 else f"{first} … {last} ({len(names)})"
+        rows.append((title, kind, use, hint, missing))
+    return make_table(("column", "kind", "used as", "note", "gaps"), rows, left=4)
+
+
 def note_columns(dataset: "Dataset", schema: "Schema", table: Any) -> None:
     """Say which columns are not learnt from, and which perhaps should not be."""
     from mlspl.recipes import find_counters
@@ -203,7 +295,12 @@ def open_rows(source: str, info: "ModelInfo", keep: Sequence[str] = ()) -> "Data
     kinds = dict.fromkeys(keep, "categorical") | dict(info.schema.kinds)
     with spooled(source) as path:
         rows = read_unlabelled(
-            path, ignored, na_values=kept["na_values"], kinds=kinds, day_first=info.schema.day_first
+            path,
+            ignored,
+            na_values=kept["na_values"],
+            kinds=kinds,
+            day_first=info.schema.day_first,
+            **{name: kept[name] for name in _SPELLING},
         )
     if missing := [name for name in keep if name not in rows.feature_names]:
         hint = guess_column(missing[0], rows.feature_names)
@@ -223,7 +320,8 @@ def open_labelled(source: str, info: "ModelInfo", reading: Reading) -> "Dataset"
     labels: Any = parse_labels(reading.labels)
     with spooled(source) as path:
         if labels is None and path.suffix.lower() not in _ARRAYS:
-            labels = column or info.label_names
+            # A list: a text alone could be a path, and what a model file holds never is one.
+            labels = [column] if column else info.label_names
         dataset = read_dataset(
             path,
             labels,
@@ -234,6 +332,7 @@ def open_labelled(source: str, info: "ModelInfo", reading: Reading) -> "Dataset"
             kinds=info.schema.kinds,
             day_first=info.schema.day_first,
             strict=False,
+            **{name: kept[name] for name in _SPELLING},
         )
     dataset = replace(dataset, name=file_name(source))
     return (
@@ -278,7 +377,7 @@ def _kept(info: "ModelInfo") -> dict[str, Any]:
     """What the model file says of the reading of its training rows; a stranger's may say anything."""
     told = info.summary.get("reading")
     told = told if isinstance(told, dict) else {}
-    text = {name: told.get(name) for name in ("label_column", "label_sep")}
+    text = {name: told.get(name) for name in ("label_column", "label_sep", *_SPELLING)}
     lists = {name: told.get(name) for name in ("na_values", "drop")}
     fine = {name: value if isinstance(value, str) else None for name, value in text.items()}
     for name, value in lists.items():

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
+from mlspl._files import OutputFolder
 from mlspl._names import split_names
 from mlspl._text import printable
 from mlspl.cli.reading import Reading, with_reading
-from mlspl.cli.sources import check_folder, notes
+from mlspl.cli.sources import ForceOption, input_files, notes
 from mlspl.cli.trials import open_datasets, report_trials
 from mlspl.errors import UserError
 
@@ -29,53 +30,68 @@ def reproduce(
     datasets: Annotated[
         str,
         typer.Option(
-            help="Data sets, or files of your own, by commas.",
+            help="Names of data sets, or files, separated by commas.",
             show_default="digits-traits and the paper's three",
         ),
     ] = "",
-    methods: Annotated[str, typer.Option(help="Methods, by commas.", show_default="the paper's six")] = "",
+    methods: Annotated[
+        str, typer.Option(help="Methods, separated by commas.", show_default="the paper's six")
+    ] = "",
     splits: Annotated[
-        int | None, typer.Option(help="Random splits.", show_default=str(_SPLITS), min=1)
+        int | None, typer.Option(help="Number of random splits.", show_default=str(_SPLITS), min=1)
     ] = None,
-    train: Annotated[str, typer.Option(help="Share of training rows, or several by commas.")] = "0.3",
+    train: Annotated[
+        str, typer.Option(help="Share of training rows; several are separated by commas.")
+    ] = "0.3",
     corrupt: Annotated[
         str,
-        typer.Option(help="Corrupt training labels: flip:0.2, missing:0.4, swap:0.1.", metavar="KIND:RATE"),
+        typer.Option(
+            help="Plant noise in the training labels: flip:0.2, missing:0.4 or swap:0.1.", metavar="KIND:RATE"
+        ),
     ] = "",
     tune: Annotated[
         str,
-        typer.Option(help="Tune all methods by cross-validation of this criterion.", metavar="CRITERION"),
+        typer.Option(help="Tune all methods by this criterion, with cross-validation.", metavar="CRITERION"),
     ] = "",
     functions: Annotated[
         str,
         typer.Option(
-            help="Self-paced functions of the figure, by commas; or none.", show_default="the paper's"
+            help="Self-paced functions in the figure, separated by commas; or none.",
+            show_default="the paper's four",
         ),
     ] = "",
-    jobs: Annotated[int | None, typer.Option(help="Processes.", show_default="all cores", min=1)] = None,
+    jobs: Annotated[
+        int | None, typer.Option(help="Number of processes.", show_default="all cores", min=1)
+    ] = None,
     scheduler: Annotated[
         str | None, typer.Option(help="Dask scheduler: tcp://host:port, or local.", metavar="ADDRESS")
     ] = None,
-    out: Annotated[Path, typer.Option(help="Folder for results.db, tables and figures.")] = Path("results"),
-    quick: Annotated[bool, typer.Option("--quick", help="Embedded data, few splits.")] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="List the trials and run none.")] = False,
+    out: Annotated[Path, typer.Option(help="Output folder for results.db, tables and figures.")] = Path(
+        "results"
+    ),
+    quick: Annotated[bool, typer.Option("--quick", help="Only embedded data, and two splits.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="List the trials; run nothing.")] = False,
+    force: ForceOption = False,
     *,
     reading: Reading,
 ) -> None:
-    """Run six methods on the paper's data sets; print its tables and ours.
+    """Run the paper's six methods on its data sets; print our results beside the paper's.
 
-    Results are kept in OUT/results.db: the same command goes on where an earlier one stopped.
-    Of files of your own, --labels and the options behind it say how to read them.
+    Results are stored in OUT/results.db. Run the same command again to continue
+    a stopped run. The options from --labels on are for files of your own.
     """
     from mlspl import experiments
 
     console = Console(highlight=False)
-    check_folder(out)
+    named = split_names(datasets)
+    outputs = OutputFolder(out, input_files(*named), force=force)
+    if not dry_run:
+        outputs.check(experiments.RESULT_FILES)
     chosen = split_names(methods) or list(experiments.PAPER_METHODS)
     paced = [] if functions == "none" or experiments.PUBLISHED not in chosen else split_names(functions)
     if not functions and experiments.PUBLISHED in chosen:
         paced = list(experiments.PAPER_FUNCTIONS)
-    data = _load(split_names(datasets), reading, quick, console)
+    data = _load(named, reading, quick, console)
     trials = experiments.plan_trials(
         data,
         chosen,
@@ -88,7 +104,7 @@ def reproduce(
     if dry_run:
         _list(trials, out / "results.db", console)
         return
-    report_trials(trials, data, out, console, jobs=jobs, scheduler=scheduler, functions=paced)
+    report_trials(trials, data, outputs, console, jobs=jobs, scheduler=scheduler, functions=paced)
 
 
 def _share(text: str) -> float:
@@ -99,7 +115,7 @@ def _share(text: str) -> float:
 
 
 def _load(names: list[str], reading: Reading, quick: bool, console: Console) -> dict[str, "Dataset"]:
-    """Load the sets the user named, or those of the default list that can be had."""
+    """Load the data sets that the user named, or those of the default list that are available."""
     from mlspl.datasets import EMBEDDED, load_dataset
     from mlspl.experiments import PAPER_DATASETS
 
@@ -115,7 +131,7 @@ def _load(names: list[str], reading: Reading, quick: bool, console: Console) -> 
         except (UserError, OSError) as error:
             return error
 
-    # Side by side, so that without a network one waits for one time-out and not for three.
+    # In parallel, so that without a network there is one time-out to wait for and not three.
     names = list(PAPER_DATASETS)
     with ThreadPoolExecutor(len(names)) as pool:
         for name, loaded in zip(names, pool.map(load_or_explain, names), strict=True):
@@ -133,7 +149,7 @@ def _list(trials: list["Trial"], path: Path, console: Console) -> None:
 
     finished: set[str] = set()
     failed: dict[str, str] = {}
-    if path.exists():
+    if path.is_file() and path.stat().st_size:
         with notes(), Store(path, create=False) as store:
             finished, failed = store.finished(), store.failed()
     states = Counter[str]()
@@ -142,9 +158,8 @@ def _list(trials: list["Trial"], path: Path, console: Console) -> None:
         states[state] += 1
         settings = " ".join(f"{name}={value}" for name, value in trial.parameters.items())
         words = [f"{state:6}", trial.dataset, trial.method, f"split={trial.split}", f"train={trial.train:g}"]
-        words += [f"corrupt={trial.corruption}"] * bool(trial.corruption) + [f"tune={trial.tune}"] * bool(
-            trial.tune
-        )
+        words += [f"corrupt={trial.corruption}"] * bool(trial.corruption)
+        words += [f"tune={trial.tune}"] * bool(trial.tune)
         console.print(*map(printable, (*words, settings)), markup=False, soft_wrap=True)
     console.print(
         f"{len(trials)} trials: " + ", ".join(f"{count} {state}" for state, count in states.items())

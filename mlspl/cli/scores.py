@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["Scores", "criteria_table", "labels_table", "plain", "score_rows", "scores_text", "tally_scores"]
 
 Scores = tuple[dict[str, float], dict[str, dict[str, float]]]
-"""The criteria overall, and those of each label."""
+"""Values of the criteria overall, and of each label."""
 
 _SHOWN_LABELS = 20
 _HEADINGS = {
@@ -30,7 +30,7 @@ _HEADINGS = {
 
 
 def score_rows(Y, F, P, label_names: Sequence[str]) -> Scores:
-    """Every criterion of scores F and labels P, overall and label by label; unknown pairs are left out."""
+    """Compute every criterion from scores F and labels P, overall and by label, without unknown pairs."""
     from mlspl.metrics import score_all, score_labels, score_others
 
     overall = score_all(Y, F, P) | score_others(Y, F, P)
@@ -43,7 +43,7 @@ def score_rows(Y, F, P, label_names: Sequence[str]) -> Scores:
 
 
 def tally_scores(tally: "Tally", label_names: Sequence[str]) -> Scores:
-    """The same of rows that were added up block by block; no AUC, which needs all rows at once."""
+    """Return the criteria of rows that were counted in blocks; without AUC, which needs all rows at once."""
     import numpy as np
 
     columns = {"auc": np.full(len(label_names), np.nan), **tally.label_scores()}
@@ -55,7 +55,7 @@ def tally_scores(tally: "Tally", label_names: Sequence[str]) -> Scores:
 
 
 def criteria_table(overall: Mapping[str, float]) -> Table:
-    """The criteria overall, with what is better of each."""
+    """Return a table of the criteria overall, with their directions."""
     from mlspl.metrics import get_criterion
 
     table = Table("criterion", "better", box=None, pad_edge=False)
@@ -69,7 +69,7 @@ def criteria_table(overall: Mapping[str, float]) -> Table:
 
 
 def labels_table(labels: Mapping[str, Mapping[str, float]], every: bool) -> Table:
-    """The criteria of each label, frequent ones first; of many, not those in the middle."""
+    """Return a table of the criteria by label, frequent ones first; `every` includes those in the middle."""
     table = Table("label", box=None, pad_edge=False)
     table.columns[0].overflow = "fold"
     for heading in _HEADINGS.values():
@@ -87,7 +87,7 @@ def labels_table(labels: Mapping[str, Mapping[str, float]], every: bool) -> Tabl
 
 
 def scores_text(scores: Scores, suffix: str) -> str:
-    """The scores as JSON, or as CSV with the columns label, criterion and value."""
+    """Return the scores as JSON, or as CSV with the columns label, criterion and value."""
     overall, labels = scores
     if suffix == ".json":
         both = {"overall": plain(overall), "labels": {name: plain(labels[name]) for name in labels}}
@@ -102,7 +102,7 @@ def scores_text(scores: Scores, suffix: str) -> str:
 
 
 def plain(values: Mapping[str, float]) -> dict[str, float | None]:
-    """The values with None for what is not defined, which JSON has no number for."""
+    """Replace NaN, which JSON does not have, by None."""
     return {name: None if math.isnan(value) else value for name, value in values.items()}
 
 

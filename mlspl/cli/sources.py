@@ -1,26 +1,34 @@
 """What the commands share: files or standard input, notes on standard error."""
 
-import os
 import shutil
 import sys
 import tempfile
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from glob import escape
 from pathlib import Path
+from typing import Annotated, Any
 
+import typer
 from rich.console import Console
+from rich.table import Table
+from typer.core import TyperCommand, TyperGroup
 
-from mlspl._files import check_writable
+from mlspl._files import check_output
 from mlspl._text import shown
-from mlspl.errors import UserError
+from mlspl.errors import UserError, shorten
 
 __all__ = [
     "STANDARD",
-    "check_folder",
+    "Command",
+    "ForceOption",
+    "Group",
     "check_target",
     "counted",
     "file_name",
+    "input_files",
+    "make_table",
     "note",
     "notes",
     "spooled",
@@ -28,6 +36,30 @@ __all__ = [
 
 STANDARD = "-"
 """How the command line spells standard input and output."""
+
+
+class _PlainFlags:
+    """Help texts that show no type of value for flags."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        params = super().get_params(ctx)  # type: ignore[misc]
+        for param in params:
+            if getattr(param, "is_flag", False) and param.metavar is None:
+                param.metavar = ""
+        return params
+
+
+class Command(_PlainFlags, TyperCommand):
+    """A command of `mlspl`."""
+
+
+class Group(_PlainFlags, TyperGroup):
+    """A group of commands of `mlspl`."""
+
+
+ForceOption = Annotated[
+    bool, typer.Option("--force", help="Replace existing files that this command did not write.")
+]
 
 
 @contextmanager
@@ -65,35 +97,33 @@ def file_name(source: str) -> str:
     return "standard input" if source == STANDARD else Path(source).name
 
 
-def check_target(out: str | Path, *inputs: str | Path | None) -> None:
-    """Refuse a target that cannot be written or is one of the inputs, before any work is done for it."""
-    path = Path(out)
-    if out == STANDARD:
-        return
-    if path.is_file() and any(read and Path(read).is_file() and path.samefile(read) for read in inputs):
-        raise UserError(f"{path} is what is to be read, and would be lost. Name another file to write.")
-    if path.is_dir():
-        raise UserError(f"{path} is a folder. Name a file in it.")
-    if not path.parent.is_dir():
-        raise UserError(f"the folder {path.parent} does not exist. Make it first.")
-    if path.exists() and not path.is_file():  # a pipe or a device
-        return
-    if not os.access(path.parent, os.W_OK):
-        raise UserError(f"the folder {path.parent} cannot be written to. Name another.")
-    if path.exists() and not os.access(path, os.W_OK):
-        raise UserError(f"{path} is write-protected. Name another file.")
-    check_writable(path)
+def check_target(
+    out: str | Path,
+    inputs: Iterable[str | Path | None],
+    force: bool,
+    is_ours: Callable[[Path], bool] = lambda path: False,
+) -> None:
+    """Check that a file can be written and replaces no input and no foreign file, before work starts."""
+    if out != STANDARD:
+        check_output(out, inputs, force=force, is_ours=is_ours)
 
 
-def check_folder(out: Path) -> None:
-    """Refuse a folder that cannot be made or written to, before any work is done for it."""
-    if out.exists() and not out.is_dir():
-        raise UserError(f"{out} is a file. Name a folder.")
-    above = out
-    while not above.exists() and above != above.parent:
-        above = above.parent
-    if not above.is_dir() or not os.access(above, os.W_OK):
-        raise UserError(f"the folder {out} cannot be written to. Name another.")
+def input_files(*sources: str | Path | None) -> Iterator[Path]:
+    """Yield the files that the sources of a command stand for, with the labels that lie beside data.
+
+    Nothing is imported until the first is asked for, which happens only where an output exists already.
+    """
+    from mlspl.datasets import EMBEDDED, list_datasets, locate_dataset
+
+    for source in sources:
+        if not source:
+            continue
+        path: Path | None = Path(source)
+        if source in list_datasets() and source != EMBEDDED:
+            path = locate_dataset(str(source))
+        if path is not None and path.is_file():
+            stem = path.name.partition(".")[0]
+            yield from (path, path.with_name(f"{stem}.xml"), *path.parent.glob(f"{escape(stem)}.labels.*"))
 
 
 def counted(number: int, what: str) -> str:
@@ -107,9 +137,23 @@ def counted(number: int, what: str) -> str:
     return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
+def make_table(
+    headings: Sequence[str], rows: Iterable[Sequence[object]], title: str = "", left: int = 1
+) -> Table:
+    """Return a table of plain text; the first `left` columns are text, the others numbers."""
+    table = Table(title=title or None, title_justify="left", box=None, pad_edge=False)
+    for position, heading in enumerate(headings):
+        table.add_column(heading, justify="left" if position < left else "right", overflow="fold")
+    for row in rows:
+        table.add_row(*(shown(str(cell)) for cell in row))
+    return table
+
+
 def note(text: str) -> None:
     """Say something on standard error."""
-    Console(stderr=True, soft_wrap=True, highlight=False).print(f"[yellow]note:[/] {shown(text)}")
+    Console(stderr=True, soft_wrap=True, highlight=False).print(
+        f"[yellow]note:[/] {shown(shorten(text, 4000))}"
+    )
 
 
 @contextmanager

@@ -1,18 +1,18 @@
-"""Trials run for a command, shown while they run, and what they gave: tables, files, the report."""
+"""Running the trials of a command with a progress bar, and printing and writing their results."""
 
 import shlex
 import sys
 from collections.abc import Mapping, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import typer
 from rich.console import Console
 
+from mlspl._files import OutputFolder
 from mlspl._progress import show_progress
 from mlspl._text import printable, shown
 from mlspl.cli.reading import Reading, note_columns, open_dataset
-from mlspl.cli.sources import notes
+from mlspl.cli.sources import counted, notes
 from mlspl.errors import UserError
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ _MOST_ERRORS = 5
 
 
 def open_datasets(sources: Sequence[str], reading: Reading) -> dict[str, "Dataset"]:
-    """Data sets and files by their names; what was said of reading is said of the files."""
+    """Open data sets and files and return them by name; the reading options apply to the files."""
     from mlspl.datasets import list_datasets
     from mlspl.recipes import Schema
 
@@ -38,7 +38,7 @@ def open_datasets(sources: Sequence[str], reading: Reading) -> dict[str, "Datase
         dataset = open_dataset(source, reading)
         schema = Schema.from_dataset(dataset, reading.text)
         note_columns(dataset, schema, schema.match(dataset)[0])
-        # Trials learn from whatever text there is.
+        # Trials learn from all text.
         unread = [name for name in schema.dropped if dataset.kind(name) == "text"]
         if dataset.name in data:
             raise UserError(f"two data sets are called {dataset.name}. Give one of them another name.")
@@ -51,7 +51,7 @@ def open_datasets(sources: Sequence[str], reading: Reading) -> dict[str, "Datase
 def report_trials(
     trials: Sequence["Trial"],
     data: Mapping[str, "Dataset"],
-    out: Path,
+    outputs: OutputFolder,
     console: Console,
     *,
     jobs: int | None = None,
@@ -59,45 +59,36 @@ def report_trials(
     functions: Sequence[str] = (),
     criteria: Sequence[str] = (),
 ) -> None:
-    """Run the trials that OUT/results.db does not have, and show and write what they gave.
+    """Run the trials that results.db does not have; print and write their results.
 
-    Every pair of methods is shown by each of the `criteria`.
+    Every pair of methods is printed for each of the `criteria`.
     """
     from mlspl import experiments
 
-    path = out / "results.db"
-    out.mkdir(parents=True, exist_ok=True)
+    path = outputs.folder / "results.db"
+    outputs.folder.mkdir(parents=True, exist_ok=True)
     with notes():
         store = experiments.Store(path)
     with store:
         _run(trials, data, store, jobs, scheduler, console)
-        results = experiments.write_results(store, trials, out, functions)
         command = shlex.join(["mlspl", *sys.argv[1:]])
-        report = experiments.write_report(store, out / "report.html", trials, data, command)
+        results = experiments.write_results(store, trials, outputs, functions, data, command, criteria)
         failed = store.failed()
-        scores = experiments.score_table(store.frame(trial.key for trial in trials))
     for table in (
         *experiments.rich_tables(results.summary, console.width),
         experiments.ranks_table(results.comparisons),
         experiments.wins_table(results.comparisons),
-        *(_pairs(scores, name) for name in criteria if len(scores)),
+        *(experiments.pairs_table(one) for one in results.comparisons if one.criterion in criteria),
     ):
         if table is not None:
             console.print(table)
     errors = [(trial, failed[trial.key]) for trial in trials if trial.key in failed]
     _report_errors(errors, console)
     console.print(f"Results: {shown(str(path))}", soft_wrap=True)
-    for file in (*results.files, report):
+    for file in results.files:
         console.print(f"  {shown(str(file))}", soft_wrap=True)
     if errors:
         raise typer.Exit(1)
-
-
-def _pairs(scores: Any, criterion: str) -> Any:
-    from mlspl import experiments, metrics
-
-    greater = metrics.get_criterion(criterion).greater_is_better
-    return experiments.pairs_table(experiments.compare(scores, criterion, greater))
 
 
 def _run(trials, data, store: "Store", jobs, scheduler, console: Console) -> None:
@@ -121,7 +112,7 @@ def _run(trials, data, store: "Store", jobs, scheduler, console: Console) -> Non
         finished = store.finished()
         done = sum(trial.key in finished for trial in trials)
         console.print(
-            f"Stopped with {done} of {len(trials)} trials done; the same command goes on from there.",
+            f"Stopped with {done} of {len(trials)} trials done. Run the same command again to continue.",
             markup=False,
         )
         raise typer.Exit(130) from None
@@ -130,9 +121,7 @@ def _run(trials, data, store: "Store", jobs, scheduler, console: Console) -> Non
 def _report_errors(errors: list[tuple["Trial", str]], console: Console) -> None:
     if not errors:
         return
-    count = "1 trial failed; the same command tries it again:"
-    if len(errors) > 1:
-        count = f"{len(errors)} trials failed; the same command tries them again:"
+    count = f"{counted(len(errors), 'trial')} failed. Run the same command again to retry:"
     console.print(count, style="bold red")
     for trial, error in errors[:_MOST_ERRORS]:
         text = f"{trial.method} on split {trial.split} of {trial.dataset}: {error}"

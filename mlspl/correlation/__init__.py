@@ -1,10 +1,9 @@
-"""Local label correlation: prototypes of label vectors, codes of instances, and what predicts the codes.
+"""Local label correlation: prototypes of label vectors, codes of instances, and regressions of the codes.
 
 The names follow ML-LOC (Huang & Zhou 2012): A are the prototypes, Q the codes.
 """
 
-from mlspl.correlation.codes import update_codes
-from mlspl.correlation.prototypes import initial_codes, prototype_distances, prototype_means
+from mlspl.correlation.prototypes import initial_codes, prototype_distances, prototype_means, update_codes
 from mlspl.correlation.regressors import CodeRegressor, CodeRidge, CodeSVR, cross_fit_codes, get_regressor
 
 __all__ = [

@@ -1,12 +1,9 @@
-"""k-means of label sets, exact: the same groups on every machine, and with any number of threads.
+"""k-means of label sets in exact arithmetic: the same clusters on every machine.
 
-Label sets are 0/1 and count in whole numbers, so that many distances tie, and a k-means that rounds lets
-the processor decide. Here sums, products and squared distances are whole numbers below 2⁵³, which floats hold
-exactly in whatever order they are added; a centre is a sum over a count, and what is compared is one
-quotient, correctly rounded: what ties, ties everywhere, and the label set that comes first wins.
-
-Sets are CSR: a step takes as long as there are labels on the rows, however many labels there are to choose
-from.
+Label sets are 0/1 vectors, so many distances tie, and rounding would decide between them. Sums, products and
+squared distances here are whole numbers below 2⁵³, which floats represent exactly in any order of summation.
+A distance is one correctly rounded quotient, so ties stay ties, and the label set that comes first wins.
+Label sets are CSR: time grows with the labels that are present.
 """
 
 import numpy as np
@@ -19,11 +16,10 @@ _MAX_STEPS = 300
 
 
 def distinct_label_sets(Y) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """First row of each distinct label set of a CSR array, set of each row, and how often each set occurs.
+    """First row of each distinct label set of a CSR array, the set of each row, and the sets' frequencies.
 
-    Sets come in the order of their rows as numbers written in binary.
+    Sets are sorted as binary numbers.
     """
-    # A label further left is a higher digit; a set that goes on where another ends is larger than it.
     digits = (Y.shape[1] - Y.indices).astype(">u4").tobytes()
     ends = (4 * Y.indptr.astype(np.int64)).tolist()
     rows: dict[bytes, list[int]] = {}
@@ -37,10 +33,9 @@ def distinct_label_sets(Y) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def cluster_label_sets(label_sets, count, n_groups, random_state=None) -> tuple[np.ndarray, np.ndarray]:
-    """Group distinct label sets (D, L), CSR, with their counts (D,): their groups (D,) and the means (k, L).
+    """Cluster distinct label sets (D, L) with counts (D,); returns clusters (D,) and ±1 means (k, L).
 
-    The means are those of label vectors of ±1. Starts are drawn as in k-means++, several at a time; then
-    Lloyd's steps until no label set moves.
+    k-means++ with several candidates per centre, then Lloyd's steps until no label set moves.
     """
     label_sets = sparse.csr_array(label_sets, dtype=np.float64)
     centres = _draw_centres(label_sets, count, n_groups, check_random_state(random_state))
@@ -87,9 +82,9 @@ def _distances(label_sets, sums, sizes) -> np.ndarray:
 
 
 def _fill_empty_groups(group, distance, count, n_groups) -> None:
-    """Give a group that lost all its members the one that costs most where it is, in place."""
+    """Move the label set of largest cost into each empty cluster, in place."""
     for empty in np.flatnonzero(np.bincount(group, minlength=n_groups) == 0):
-        # A label vector alone in its group is at distance 0 of its centre once that moves there.
+        # A label set alone in its cluster has no cost after the next step.
         shared = np.bincount(group, minlength=n_groups)[group] > 1
         cost = np.where(shared, count * distance[np.arange(len(group)), group], -np.inf)
         group[cost.argmax()] = empty

@@ -1,34 +1,35 @@
-"""Prototypes of the label vectors: where they start, and the weighted means they move to."""
+"""Prototypes of the label vectors and codes of the instances: their start, the Q step and the A step."""
 
 import numpy as np
 from scipy import sparse
 
 from mlspl.correlation._label_sets import cluster_label_sets, distinct_label_sets
+from mlspl.solvers import solve_codes
 
-__all__ = ["initial_codes", "prototype_distances", "prototype_means"]
+__all__ = ["initial_codes", "prototype_distances", "prototype_means", "update_codes"]
 
 
 def initial_codes(signs, n_codes, random_state=None) -> tuple[np.ndarray, np.ndarray]:
-    """Group the label vectors by k-means and code every instance by its group.
+    """Cluster the label vectors by k-means and code every instance by its cluster.
 
-    The distinct label vectors are clustered, each counting as often as it occurs; of what ties, the more
-    frequent goes first. Where there are no more of them than codes, each is a prototype of its own.
+    Distinct label vectors are clustered, each weighted by its frequency. If there are at most `n_codes` of
+    them, each is a prototype.
 
     Parameters
     ----------
     signs : array or CSR array (n, L)
-        Labels, positive where present. CSR stays so: memory and time grow with the labels that are there.
+        Labels, positive where present. Memory and time of CSR grow with the labels that are present.
     n_codes : int
-        Number of prototypes asked for; there are never more than distinct label vectors.
+        Number of prototypes; there are never more than distinct label vectors.
     random_state : int, RandomState or None
         Seeds k-means.
 
     Returns
     -------
     codes : array (n, m)
-        A 1 in the column of the instance's group.
+        A 1 in the column of the instance's cluster.
     prototypes : array (m, L)
-        Mean label vector of each group.
+        Mean label vector of each cluster.
 
     Examples
     --------
@@ -49,6 +50,7 @@ def initial_codes(signs, n_codes, random_state=None) -> tuple[np.ndarray, np.nda
     first, member, count = distinct_label_sets(present)
     if n_codes >= len(first):
         return np.eye(len(first))[member], np.where(present[first].toarray(), 1.0, -1.0)
+    # Frequent label vectors come first, so that they win ties.
     order = np.argsort(-count, kind="stable")
     place = np.empty_like(order)
     place[order] = np.arange(len(order))
@@ -56,15 +58,40 @@ def initial_codes(signs, n_codes, random_state=None) -> tuple[np.ndarray, np.nda
     return np.eye(n_codes)[group[place[member]]], prototypes
 
 
-def prototype_distances(signs, prototypes) -> np.ndarray:
-    """Squared distances ‖y_i − a_j‖², of shape (n, m).
+def update_codes(scores, signs, code_weights, prototypes, label_weights, beta) -> np.ndarray:
+    """Q step: the codes that minimise objective (11) for fixed classifiers, weights and prototypes.
 
     Parameters
     ----------
-    signs : array (n, L)
-        Labels, -1 or +1.
+    scores, signs : arrays (n, L)
+        Scores without the codes' part; labels, -1 or +1.
+    code_weights : array (L, m)
+        Weight of each code in each classifier's score.
     prototypes : array (m, L)
         The prototypes.
+    label_weights : array (n, L)
+        Weight of the loss of each (instance, label) pair.
+    beta : float
+        Weight of the distances to the prototypes.
+
+    Returns
+    -------
+    array (n, m)
+        Non-negative rows that sum to 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> update_codes(np.zeros((1, 2)), np.array([[1.0, -1.0]]), np.zeros((2, 2)),
+    ...              np.array([[-1.0, -1.0], [1.0, -1.0]]), np.ones((1, 2)), beta=100.0)
+    array([[0., 1.]])
+    """
+    distances = prototype_distances(signs, prototypes)
+    return solve_codes(scores, signs, code_weights, distances, label_weights, beta)
+
+
+def prototype_distances(signs, prototypes) -> np.ndarray:
+    """Squared distances ‖y_i − a_j‖² of labels (n, L) to prototypes (m, L), of shape (n, m).
 
     Examples
     --------
@@ -74,15 +101,15 @@ def prototype_distances(signs, prototypes) -> np.ndarray:
     """
     signs, prototypes = np.asarray(signs, dtype=np.float64), np.asarray(prototypes, dtype=np.float64)
     squares = np.sum(signs**2, axis=1)[:, None] + np.sum(prototypes**2, axis=1)
-    # Prototypes at the same distance stay so: rounding decides nothing.
+    # Rounded, so that equal distances stay equal.
     return np.round(np.maximum(squares - 2.0 * (signs @ prototypes.T), 0.0), 9)
 
 
 def prototype_means(signs, codes, prototypes) -> np.ndarray:
     """A step: a_j = Σ_i q_ij y_i / Σ_i q_ij, the minimiser of Σ_ij q_ij ‖y_i − a_j‖².
 
-    The paper prints the sum without its denominator, which minimises nothing and makes all
-    prototypes collapse. One that no instance uses stays where it was.
+    The paper prints the sum without its denominator; with it all prototypes collapse into one. A prototype
+    without instances stays as it was.
 
     Parameters
     ----------
@@ -92,10 +119,6 @@ def prototype_means(signs, codes, prototypes) -> np.ndarray:
         The codes q.
     prototypes : array (m, L)
         The present prototypes; not changed.
-
-    Returns
-    -------
-    array (m, L)
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Code regressors: what predicts the code of an instance whose labels are not known."""
+"""Code regressors: predict the codes of instances without labels."""
 
 from abc import ABC, abstractmethod
 from typing import Any, ClassVar
@@ -13,9 +13,9 @@ __all__ = ["CodeRegressor", "CodeRidge", "CodeSVR", "cross_fit_codes", "get_regr
 
 
 class CodeRegressor(ABC, BaseEstimator):
-    """A regression per code in a space; holds its parameters only.
+    """Base class of regressions, one per code, in a space.
 
-    A subclass implements `expand`. It may also replace `regress`, where it knows a shorter way than a fit per
+    A subclass implements `expand`. It may override `regress` where out-of-fold predictions need no fit per
     fold.
 
     Examples
@@ -26,7 +26,7 @@ class CodeRegressor(ABC, BaseEstimator):
     >>> class MeanCode(CodeRegressor):
     ...     def expand(self, rows, codes):
     ...         return np.zeros(codes.T.shape), codes.mean(axis=0)
-    >>> rows, codes = Gram("precomputed").place(np.eye(3)), np.array([[1.0, 0.0], [0.0, 1.0], [0.0, 1.0]])
+    >>> rows, codes = Gram("precomputed").prepare(np.eye(3)), np.array([[1.0, 0.0], [0.0, 1.0], [0.0, 1.0]])
     >>> MeanCode().regress(rows, codes, [([0, 1], [2]), ([1, 2], [0]), ([0, 2], [1])]).out_of_fold
     array([[0. , 1. ],
            [0.5, 0.5],
@@ -43,7 +43,7 @@ class CodeRegressor(ABC, BaseEstimator):
         """
 
     def regress(self, rows: Rows, codes, folds=None) -> Regression:
-        """Fit on all rows and, given folds, predict every row's code by a fit on its fold's training rows.
+        """Fit on all rows and, given folds, predict every row's code out of fold.
 
         Parameters
         ----------
@@ -82,8 +82,8 @@ class CodeSVR(CodeRegressor):
     >>> from mlspl.correlation import CodeSVR
     >>> from mlspl.spaces import Gram
     >>> codes = np.repeat(np.eye(2), 3, axis=0)
-    >>> rows = Gram("linear").place(codes)
-    >>> rows.keep(*CodeSVR().expand(rows, codes)).scores(codes)[0].round(2)
+    >>> rows = Gram("linear").prepare(codes)
+    >>> rows.make_model(*CodeSVR().expand(rows, codes)).scores(codes)[0].round(2)
     array([0.9, 0.1])
     """
 
@@ -93,18 +93,18 @@ class CodeSVR(CodeRegressor):
         self.tol = tol
 
     def expand(self, rows, codes):
-        """The support vector regressions on these rows."""
+        """Coefficients and intercepts of the support vector regressions."""
         return self.regress(rows, codes)[:2]
 
     def regress(self, rows, codes, folds=None) -> Regression:
-        """As in the base, all folds from the fit on all rows."""
+        """Fit all folds with warm starts from the fit on all rows."""
         return rows.svr(codes, self.C, self.epsilon, self.tol, folds)
 
 
 class CodeRidge(CodeRegressor):
     """A ridge regression with intercept per code: min ‖q_j − f_j‖² + α‖w_j‖².
 
-    As codes sum to 1, so do its predictions. In a Gram space, cross-fitting inverts one matrix for all folds.
+    Codes sum to 1, and so do its predictions. In a Gram space, all folds share one inverse matrix.
 
     Parameters
     ----------
@@ -117,8 +117,8 @@ class CodeRidge(CodeRegressor):
     >>> from mlspl.correlation import CodeRidge
     >>> from mlspl.spaces import Gram
     >>> codes = np.repeat(np.eye(2), 3, axis=0)
-    >>> rows = Gram("linear").place(codes)
-    >>> rows.keep(*CodeRidge().expand(rows, codes)).scores(codes)[0]
+    >>> rows = Gram("linear").prepare(codes)
+    >>> rows.make_model(*CodeRidge().expand(rows, codes)).scores(codes)[0]
     array([0.875, 0.125])
     """
 
@@ -126,29 +126,21 @@ class CodeRidge(CodeRegressor):
         self.alpha = alpha
 
     def expand(self, rows, codes):
-        """The ridge regressions on these rows."""
+        """Coefficients and intercepts of the ridge regressions."""
         return self.regress(rows, codes)[:2]
 
     def regress(self, rows, codes, folds=None) -> Regression:
-        """As in the base, by the space's own way."""
+        """Fit all folds at once."""
         return rows.ridge(codes, self.alpha, folds)
 
 
 def get_regressor(regressor) -> CodeRegressor:
-    """A code regressor from its name, or a copy of one.
-
-    Parameters
-    ----------
-    regressor : {"svr", "ridge"} or CodeRegressor
-        What the estimators' parameter of this name takes.
+    """A code regressor from its name, "svr" or "ridge", or a clone of the given one.
 
     Examples
     --------
-    >>> from mlspl.correlation import CodeSVR, get_regressor
     >>> get_regressor("ridge")
     CodeRidge()
-    >>> get_regressor(CodeSVR(C=10.0))
-    CodeSVR(C=10.0)
     """
     if isinstance(regressor, CodeRegressor):
         return clone(regressor)
@@ -160,21 +152,11 @@ def get_regressor(regressor) -> CodeRegressor:
 
 
 def cross_fit_codes(regressor, rows: Rows, codes, folds) -> Regression:
-    """Predict the codes of the training rows out of fold.
+    """Fit a code regressor and predict the codes (n, m) of the training rows out of fold.
 
-    Codes are made from the labels. A classifier that is trained on them sees its own answer; trained
-    on these predictions, it sees what it will see at test time.
-
-    Parameters
-    ----------
-    regressor : {"svr", "ridge"} or CodeRegressor
-        What predicts codes.
-    rows : Rows
-        The training rows in a space.
-    codes : array (n, m)
-        The codes.
-    folds : sequence of (train, test)
-        Index arrays; every row must be in exactly one test part, and not in the training part beside it.
+    Codes are made from the labels, so a classifier trained on them has its own target as a feature. Trained
+    on out-of-fold predictions, it has the same features as at test time. `folds` are pairs of index arrays
+    (train, test); every row must be in exactly one test part.
 
     Examples
     --------
@@ -183,7 +165,7 @@ def cross_fit_codes(regressor, rows: Rows, codes, folds) -> Regression:
     >>> from mlspl.spaces import Gram
     >>> codes = np.tile(np.eye(2), (3, 1))
     >>> folds = list(KFold(3).split(codes))
-    >>> cross_fit_codes("ridge", Gram("linear").place(codes), codes, folds).out_of_fold[0].round(3)
+    >>> cross_fit_codes("ridge", Gram("linear").prepare(codes), codes, folds).out_of_fold[0].round(3)
     array([0.833, 0.167])
     """
     folds = [(np.asarray(train), np.asarray(test)) for train, test in folds]

@@ -1,37 +1,31 @@
-"""What was easy, what was hard and what is probably mislabelled: for any model, from arrays and traces.
+"""Label errors, noise rates and the difficulty of pairs, for any model.
 
-`audit` takes data; `label_issues` and `noise_rates` take labels and out-of-sample probabilities,
-`row_scores` what they found; `difficulty` takes the trace of a paced fit. The displays draw what was found.
+`audit` takes data; `label_issues`, `noise_rates` and `wrong_shares` take labels and out-of-sample
+probabilities, `row_scores` takes suspicions, `difficulty` the trace of a paced fit. The displays draw them.
 """
 
-from mlspl.curriculum._sources import suited_models
-from mlspl.curriculum.audit import Audit, audit
+from mlspl.curriculum._models import suited_models
+from mlspl.curriculum.audit import LEAST_SUSPICION, Audit, audit
+from mlspl.curriculum.consensus import Consensus, consensus
 from mlspl.curriculum.difficulty import Difficulty, difficulty
-from mlspl.curriculum.issues import label_issues
-from mlspl.curriculum.plotting import (
-    DifficultyDisplay,
-    EntryDisplay,
-    NoiseDisplay,
-    plot_difficulty,
-    plot_entry,
-    plot_noise,
-)
-from mlspl.curriculum.rates import noise_rates
-from mlspl.curriculum.rows import row_scores
+from mlspl.curriculum.issues import label_issues, noise_rates, row_scores
+from mlspl.curriculum.plotting import AnnotatorDisplay, DifficultyDisplay, NoiseDisplay
+from mlspl.noise import wrong_shares
 
 __all__ = [
+    "LEAST_SUSPICION",
+    "AnnotatorDisplay",
     "Audit",
+    "Consensus",
     "Difficulty",
     "DifficultyDisplay",
-    "EntryDisplay",
     "NoiseDisplay",
     "audit",
+    "consensus",
     "difficulty",
     "label_issues",
     "noise_rates",
-    "plot_difficulty",
-    "plot_entry",
-    "plot_noise",
     "row_scores",
     "suited_models",
+    "wrong_shares",
 ]

@@ -1,7 +1,8 @@
-"""`audit`: which labels of a data set are probably wrong, with the model that finds out."""
+"""`audit`: which labels of a data set are probably wrong."""
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from html import escape
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -16,21 +17,22 @@ from sklearn.utils import check_array, check_random_state
 
 from mlspl._progress import show_progress
 from mlspl._validation import Labels, check_labels, explain
-from mlspl.curriculum._judgement import judge, label_codes
+from mlspl.curriculum._models import average_predictions, predict_out_of_sample, suited_models
 from mlspl.curriculum._reasons import explain_issues
-from mlspl.curriculum._relations import Relations
-from mlspl.curriculum._sources import combine, consult, suited_models
 from mlspl.curriculum.difficulty import Difficulty, difficulty, rank_pairs
-from mlspl.curriculum.rates import rates_table
-from mlspl.curriculum.rows import row_scores
+from mlspl.curriculum.issues import row_scores
 from mlspl.errors import UserError
+from mlspl.noise import OtherLabels, estimate_noise, label_codes
 from mlspl.pacing import Trace
 
-__all__ = ["Audit", "audit"]
+__all__ = ["LEAST_SUSPICION", "Audit", "audit"]
 
-# Pairs that are listed as issues: from one chance in ten on, and not more than can be looked at.
+# Pairs are listed as issues from this suspicion on, and at most so many.
 LEAST_SUSPICION = 0.1
+"""Pairs with at least this suspicion are listed as issues."""
 MOST_ISSUES = 100_000
+# Pairs that are offered because their review tells most.
+MOST_INFORMATIVE = 100
 
 
 @dataclass(frozen=True, repr=False)
@@ -40,15 +42,22 @@ class Audit:
     Attributes
     ----------
     suspicion : ndarray of shape (n, L)
-        The probability that each given label is wrong; NaN where none is given.
+        The probability that each given label is wrong; NaN where unknown; 0 or 1 where reviewed.
     truth : ndarray of shape (n, L)
         The probability that each label is truly 1; for an unknown label, the proposal.
     probabilities : ndarray of shape (n, L)
-        P(given = 1), out of sample, of the models alone.
+        Out-of-sample P(given = 1) of the models.
     given : int8 ndarray of shape (n, L)
         The labels: 1, 0, or -1 where unknown.
     noise_rates : DataFrame
         As :func:`noise_rates` returns it.
+    instance_dependent : float
+        The weight of instance-dependent noise in the suspicion: how far uncertain labels count as errors of
+        annotators rather than as a truth that the features do not determine.
+    error_range : tuple of float
+        The 90 % interval of the number of errors, by what that weight may be.
+    information : ndarray of shape (n, L)
+        How much the review of each pair would tell about that weight.
     difficulty : Difficulty
         Of pairs, labels and rows: by the trace of the paced model if there was one, otherwise by the loss
         of the given label.
@@ -57,16 +66,9 @@ class Audit:
     models : dict of str to float
         The weight each model's log-odds got, by its held-out loss.
     label_names, row_names : list, Index
-        What labels and rows are called.
-
-    Examples
-    --------
-    >>> from mlspl import BSVMClassifier, curriculum, datasets
-    >>> digits = datasets.load_dataset("digits-traits")
-    >>> Y, planted = datasets.corrupt(digits.Y[:400], "flip", 0.05, random_state=0)
-    >>> found = curriculum.audit(digits.X[:400], Y, BSVMClassifier(gamma="scale"), random_state=0)
-    >>> bool(planted[found.suspicion >= 0.8].mean() > 0.7)
-    True
+        Names of labels and rows.
+    reviewed : bool ndarray of shape (n, L), or None
+        Which pairs were reviewed.
     """
 
     suspicion: NDArray[np.floating]
@@ -74,24 +76,33 @@ class Audit:
     probabilities: NDArray[np.float64]
     given: NDArray[np.int8]
     noise_rates: pd.DataFrame
+    instance_dependent: float
+    error_range: tuple[float, float]
+    information: NDArray[np.floating]
     difficulty: Difficulty
     trace: Trace | None
     models: dict[str, float]
     label_names: list[str]
     row_names: pd.Index
-    _relations: Relations | None = field(default=None)
+    reviewed: NDArray[np.bool_] | None = field(default=None)
+    _other_labels: OtherLabels | None = field(default=None)
     _negative: int = field(default=0)
     _framed: bool = field(default=False)
 
     def __repr__(self) -> str:
-        """Rows, labels and what was found, in a line."""
+        """Return the size and the number of expected errors, in a line."""
         n, L = self.given.shape
         sure = int(np.sum(self.suspicion >= 0.8))
-        expected = (
-            f"{self.expected_errors:,.0f} error{'' if round(self.expected_errors) == 1 else 's'} expected"
-        )
-        found = f"{expected}, {sure:,} with a suspicion of .8 or more"
+        low, high = self.error_range
+        expected = f"{self.expected_errors:,.0f} errors expected ({low:,.0f} to {high:,.0f})"
+        found = f"{expected}, {sure:,} with a suspicion of 0.8 or more"
         return f"Audit of {n:,} rows × {L:,} labels: {found}"
+
+    def _repr_html_(self) -> str:
+        """A table of the strongest suspicions, for notebooks."""
+        columns = ["row", "label", "given", "suggested", "suspicion", "why"]
+        table = self.issues[columns].head(10).to_html(index=False, float_format="{:.3f}".format)
+        return f"<p>{escape(repr(self))}</p>{table}"
 
     @property
     def expected_errors(self) -> float:
@@ -104,10 +115,30 @@ class Audit:
 
         Columns: ``row``, ``label`` (names), ``given``, ``suggested`` (0 or 1), ``suspicion``, ``probability``
         (of 1 by the models alone), ``difficulty``, ``why``; and ``row_number``, ``label_number`` to index
-        arrays. All with a suspicion of at least .1, at most 100,000.
+        arrays. All with a suspicion of at least 0.1 that were not reviewed, at most 100,000.
         """
-        found = np.flatnonzero(np.nan_to_num(self.suspicion.ravel()) >= LEAST_SUSPICION)
-        order = found[np.argsort(-self.suspicion.ravel()[found], kind="stable")][:MOST_ISSUES]
+        suspicion = np.nan_to_num(self.suspicion)
+        if self.reviewed is not None:
+            suspicion[self.reviewed] = 0.0
+        found = np.flatnonzero(suspicion.ravel() >= LEAST_SUSPICION)
+        return self._list_issues(found[np.argsort(-suspicion.ravel()[found], kind="stable")][:MOST_ISSUES])
+
+    @cached_property
+    def most_informative(self) -> pd.DataFrame:
+        """Pairs whose review would tell most about which model of noise holds, at most 100.
+
+        Columns as in `issues`. Labels and given values take turns, the most informative pair of each first.
+        Pass what was decided to ``audit(..., reviewed=...)``.
+        """
+        flat = self.information.ravel()
+        order = np.argsort(-flat, kind="stable")[: MOST_INFORMATIVE * 2 * self.given.shape[1]]
+        order = order[flat[order] > 0]
+        group = 2 * (order % self.given.shape[1]) + self.given.ravel()[order]
+        turn = pd.Series(group).groupby(group).cumcount().to_numpy()
+        return self._list_issues(order[np.argsort(turn, kind="stable")][:MOST_INFORMATIVE])
+
+    def _list_issues(self, order) -> pd.DataFrame:
+        """Return the table of the pairs at flat positions."""
         rows, labels = np.unravel_index(order, self.given.shape)
         given = self.given[rows, labels]
         return self._pairs(rows, labels).assign(
@@ -162,15 +193,15 @@ class Audit:
         return row_scores(self.suspicion).set_axis(self.row_names).assign(difficulty=self.difficulty.rows)
 
     def corrected(self, threshold: float = 0.8, unknown: bool = True) -> Any:
-        """Return the labels with the suspects unknown, or turned around.
+        """Return the labels with the suspects unknown, or inverted.
 
         Parameters
         ----------
         threshold : float, default=0.8
             Pairs with at least this suspicion are changed.
         unknown : bool, default=True
-            Make them unknown, which every estimator of mlspl takes and leaves out of its fit; False turns
-            them into the other label.
+            Make them unknown, so that every estimator of mlspl leaves them out of its fit; False inverts
+            them.
 
         Returns
         -------
@@ -178,7 +209,7 @@ class Audit:
             In the coding that was given (0/1 or ±1); NaN where unknown; a DataFrame if a DataFrame was given.
         """
         if not 0 < threshold <= 1:
-            raise UserError(f"threshold={threshold}: a suspicion to act on lies above 0 and up to 1.")
+            raise UserError(f"threshold={threshold}: it must be above 0 and at most 1.")
         suspects = np.nan_to_num(self.suspicion) >= threshold
         labels = np.where(self.given == 1, 1.0, float(self._negative))
         if unknown:
@@ -191,14 +222,14 @@ class Audit:
         return labels
 
     def to_html(self, path: str | PathLike, X, **options) -> Path:
-        """Write the page on which suspected labels are reviewed: one HTML file with everything inside.
+        """Write the page on which suspected labels are reviewed, one self-contained HTML file.
 
         Parameters
         ----------
         path : path
             The file to write.
         X : array, sparse matrix or DataFrame of shape (n, d)
-            The features, in units that a reader knows.
+            The features, in their own units.
         **options
             ``name``, ``ids``, ``texts``, ``images``, … of :func:`mlspl.pages.write_audit`.
 
@@ -225,7 +256,7 @@ class Audit:
     def _explain(self, rows, labels) -> list[str]:
         never = None if self.trace is None else self.trace.entered == 0
         return explain_issues(
-            rows, labels, self.label_names, self.given, self.probabilities, self._relations, never
+            rows, labels, self.label_names, self.given, self.probabilities, self._other_labels, never
         )
 
 
@@ -237,23 +268,28 @@ def audit(
     n_jobs: int | None = None,
     random_state=None,
     verbose: int = 0,
+    *,
+    absent: str = "negative",
+    reviewed=None,
+    instance_dependent: float | None = None,
 ) -> Audit:
     """Find the labels that are probably wrong.
 
-    Models say how probable every label is to rows they have not seen; the other labels of the row are
-    heard; the rates of noise are estimated from both; and Bayes' rule turns all that into the probability
-    that a given label is wrong. See :func:`label_issues` for probabilities of your own.
+    Models predict every label out of sample. From their probabilities and the other labels of the row, noise
+    rates and the probability that each given label is wrong are estimated as in :func:`label_issues`, which
+    takes the probabilities of any model.
 
     Parameters
     ----------
     X : array, sparse matrix or DataFrame of numbers, of shape (n, d)
-        The instances. Features need not be scaled for the default models.
+        The rows. Features need not be scaled for the default models.
     Y : array, sparse matrix or DataFrame of shape (n, L), or label names per row
         The labels as given: 0/1, ±1 or boolean, NaN where unknown.
     estimator : estimator of all labels, default=None
-        Whose `decision_function` or `predict_proba` is asked, out of fold; a
-        :class:`~mlspl.SelfPacedForestClassifier` is asked out of bag. By default a kernel machine and a
-        self-paced forest, weighted by their held-out losses; large data have the machine alone.
+        Predicts out of fold, by `decision_function` or `predict_proba`; a
+        :class:`~mlspl.SelfPacedForestClassifier` predicts out of bag. By default a kernel SVM and a
+        self-paced forest, weighted by their held-out losses; the SVM alone for large data, a linear model for
+        sparse X.
     cv : int, default=5
         Number of folds.
     n_jobs : int, optional
@@ -262,6 +298,8 @@ def audit(
         Seeds folds and forests.
     verbose : int, default=0
         1 shows a progress bar.
+    absent, reviewed, instance_dependent : optional
+        As in :func:`label_issues`.
 
     Returns
     -------
@@ -276,10 +314,6 @@ def audit(
     >>> row, label = found.issues.loc[0, ["row_number", "label_number"]]
     >>> bool(planted[row, label])
     True
-
-    To fit once more without the suspects:
-
-    >>> model = BSVMClassifier(gamma="scale").fit(X, found.corrected(0.8))
     """
     labels = check_labels(Y)
     given = label_codes(labels)
@@ -300,37 +334,47 @@ def audit(
     else:
         models, folds_at_a_time = {type(estimator).__name__: estimator}, n_jobs
     with show_progress("steps of the audit", len(models) * cv + 1, hidden=not verbose, lines=True) as advance:
-        sources = [
-            consult(name, model, X, given, cv, folds_at_a_time, seed, advance)
+        predictions = [
+            predict_out_of_sample(name, model, X, given, cv, folds_at_a_time, seed, advance)
             for name, model in models.items()
         ]
-        odds, weights = combine(sources, given)
+        odds, weights = average_predictions(predictions, given)
         probabilities = expit(odds)
-        judgement = judge(Labels(given == 1, given < 0), probabilities, n_jobs=n_jobs)
+        names = [str(name) for name in labels.names or range(given.shape[1])]
+        noise = estimate_noise(
+            Labels(given == 1, given < 0, names=names),
+            probabilities,
+            absent=absent,
+            reviewed=reviewed,
+            instance_dependent=instance_dependent,
+            n_jobs=n_jobs,
+        )
         advance()
-    names = [str(name) for name in labels.names or range(given.shape[1])]
-    suspicion = judgement.suspicion
-    trace = next((source.trace for source in sources if source.trace is not None), None)
+    trace = next((one.trace for one in predictions if one.trace is not None), None)
     framed = hasattr(Y, "columns")
     return Audit(
-        suspicion,
-        judgement.truth,
+        noise.suspicion,
+        noise.truth,
         probabilities,
         given,
-        rates_table(judgement.posterior, names),
+        noise.noise_rates,
+        noise.instance_dependent,
+        noise.error_range,
+        noise.information,
         difficulty(trace) if trace is not None else Difficulty(rank_pairs(_losses(given, probabilities))),
         trace,
         weights,
         names,
         _row_names(X, Y, len(given)),
-        judgement.relations,
+        noise.reviewed,
+        noise.other_labels,
         labels.negative,
         framed,
     )
 
 
 def _row_names(X, Y, n: int) -> pd.Index:
-    """The index of Y, or of X, if they are DataFrames of pandas; otherwise 0, 1, 2 …"""
+    """Return the index of Y, or of X, if they are pandas DataFrames; otherwise 0, 1, 2 …"""
     for table in (Y, X):
         if isinstance(table, pd.DataFrame):
             return table.index
@@ -338,7 +382,7 @@ def _row_names(X, Y, n: int) -> pd.Index:
 
 
 def _losses(given, probabilities):
-    """−ln P(given); NaN where unknown."""
+    """Return −ln P(given); NaN where unknown."""
     p = np.where(given == 1, probabilities, 1 - probabilities)
     return np.where(given < 0, np.nan, -np.log(np.maximum(p, 1e-12)))
 

@@ -1,24 +1,33 @@
-"""`label_issues`: how probably each given label is wrong, by anybody's out-of-sample probabilities."""
+"""`label_issues`, `noise_rates` and `row_scores`: label errors by any model's out-of-sample probabilities."""
 
+import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from mlspl.curriculum._judgement import judge
+from mlspl.errors import UserError
+from mlspl.noise import estimate_noise
 
-__all__ = ["label_issues"]
+__all__ = ["label_issues", "noise_rates", "row_scores"]
 
 
 def label_issues(
     Y: ArrayLike,
     probabilities: ArrayLike,
-    relations: bool = True,
+    *,
+    other_labels: bool = True,
+    absent: str = "negative",
+    reviewed=None,
+    instance_dependent: float | None = None,
     return_truth: bool = False,
     n_jobs: int | None = None,
 ) -> NDArray | tuple[NDArray, NDArray]:
     """Return the probability that each given label is wrong.
 
-    By Bayes' rule from the rates of noise (see :func:`noise_rates`, estimated on the way) and what the
-    model says: a label that is given without support is suspected where labels are given falsely, one that
-    is missing against the odds where they are lost. Nothing has to be said about the kind of noise.
+    The suspicion is a mixture of two models of label noise. Class-conditional noise flips labels at rates
+    that ignore the features; the rates are estimated (see :func:`noise_rates`) and Bayes' rule gives the
+    probability of an error. Instance-dependent noise is the errors of annotators in ambiguous rows: a label
+    is then as suspect as it is improbable. Labels alone cannot tell the two apart; docs/audit.md says how
+    they are weighted.
 
     Parameters
     ----------
@@ -27,9 +36,18 @@ def label_issues(
     probabilities : array-like of shape (n, L)
         P(given = 1) of every pair by a model that was not fitted on that row: out of fold or out of bag.
         They need not be calibrated, but must order the rows.
-    relations : bool, default=True
-        Let the other labels of a row count too: labels that usually come together, or exclude each other. How
-        much is chosen by held-out likelihood. False judges each label alone.
+    other_labels : bool, default=True
+        Use the other labels of a row as evidence. How much is chosen by held-out likelihood, and reduced if
+        surprises occur together in rows. False judges each label alone.
+    absent : {"negative", "unknown"}, default="negative"
+        What a given 0 means. "unknown": labels are incomplete, a 0 may just not have been given, and given 1s
+        are trusted. Only 0s are suspected then.
+    reviewed : array-like of shape (n, L) or DataFrame, optional
+        Pairs that were reviewed: the right label, 0 or 1, and NaN for all other pairs; or the table of
+        :func:`mlspl.pages.read_decisions`. They update the weight of the two models of noise and the rates.
+    instance_dependent : float, optional
+        Probability, before any review, that errors depend on the features. By default it is set by how much
+        of the uncertainty the estimated rates explain.
     return_truth : bool, default=False
         Also return the probability that each label is truly 1. For an unknown label that is the proposal.
     n_jobs : int, optional
@@ -41,12 +59,7 @@ def label_issues(
         Between 0 and 1; NaN where the label is unknown. Its sum estimates the number of errors. float32 if
         the probabilities are.
     truth : ndarray of shape (n, L)
-        Only if asked for.
-
-    See Also
-    --------
-    noise_rates : The rates behind it.
-    audit : The same from data, with a model that suits it.
+        Only if `return_truth`.
 
     Examples
     --------
@@ -63,5 +76,93 @@ def label_issues(
     >>> suspicion[99, 0], bool(abs(truth[99, 0] - probabilities[99, 0]) < 0.2)
     (np.float64(nan), True)
     """
-    judgement = judge(Y, probabilities, relations, n_jobs)
-    return (judgement.suspicion, judgement.truth) if return_truth else judgement.suspicion
+    estimate = estimate_noise(
+        Y,
+        probabilities,
+        other_labels=other_labels,
+        absent=absent,
+        reviewed=reviewed,
+        instance_dependent=instance_dependent,
+        n_jobs=n_jobs,
+    )
+    return (estimate.suspicion, estimate.truth) if return_truth else estimate.suspicion
+
+
+def noise_rates(Y: ArrayLike, probabilities: ArrayLike, **options) -> pd.DataFrame:
+    """Return, per label, the estimated shares of lost and of false positives.
+
+    Parameters
+    ----------
+    Y : array-like, sparse matrix or DataFrame of shape (n, L)
+        The labels as given: 0/1, ±1 or boolean, NaN where unknown.
+    probabilities : array-like of shape (n, L)
+        P(given = 1) of every pair by a model that was not fitted on that row.
+    **options
+        ``other_labels``, ``absent``, ``reviewed``, ``instance_dependent`` and ``n_jobs`` of
+        :func:`label_issues`.
+
+    Returns
+    -------
+    DataFrame, a row per label
+        ``lost``, P(given 0 | true 1); ``false``, P(given 1 | true 0); each with the ends of its 90 %
+        interval, ``lost_low``, ``lost_high``, ``false_low``, ``false_high``.
+
+    Notes
+    -----
+    Where a model is sure, given labels still err at the class-conditional rates: they are the two asymptotes
+    of the curve from the model's log-odds to P(given = 1). All labels are fitted together; labels that are
+    hard to predict borrow from the others. Errors in ambiguous rows leave no asymptote: the upper end of the
+    interval is the rate if all uncertain labels are such errors. So the interval is wide, "cannot tell",
+    where no model is sure of a label, until reviewed pairs show which it is.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mlspl.curriculum import noise_rates
+    >>> rng = np.random.default_rng(0)
+    >>> odds = rng.normal(0, 4, (2000, 4))
+    >>> Y = rng.random((2000, 4)) < 1 / (1 + np.exp(-odds))
+    >>> Y &= rng.random((2000, 4)) > 0.2  # a fifth of the positives is lost
+    >>> rates = noise_rates(Y, 1 / (1 + np.exp(-odds)))
+    >>> rates[["lost", "false"]].mean().round(1).tolist()
+    [0.2, 0.0]
+    """
+    return estimate_noise(Y, probabilities, **options).noise_rates
+
+
+def row_scores(suspicion: ArrayLike) -> pd.DataFrame:
+    """Return how probably each row has any wrong label, and several, and how many are expected.
+
+    The errors of a row are taken as independent given their suspicions.
+
+    Parameters
+    ----------
+    suspicion : array-like of shape (n, L)
+        The probability that each given label is wrong, as :func:`label_issues` returns it; NaN counts as 0.
+
+    Returns
+    -------
+    DataFrame, a row per row
+        ``any_error``, P(at least one); ``several_errors``, P(at least two); ``expected_errors``.
+
+    Examples
+    --------
+    >>> from mlspl.curriculum import row_scores
+    >>> row_scores([[0.5, 0.5, 0.0], [0.9, 0.0, 0.0]])
+       any_error  several_errors  expected_errors
+    0       0.75            0.25              1.0
+    1       0.90            0.00              0.9
+    """
+    wrong = np.asarray(suspicion)
+    if wrong.ndim != 2 or not np.all((wrong >= 0) & (wrong <= 1) | np.isnan(wrong)):
+        raise UserError(f"suspicion, of shape {wrong.shape}, must be a table (n, L) between 0 and 1, or NaN.")
+    wrong = np.where(np.isnan(wrong), 0.0, wrong)
+    none, one = np.ones(len(wrong)), np.zeros(len(wrong))
+    for column in wrong.T:
+        one = one * (1 - column) + none * column
+        none = none * (1 - column)
+    several = np.clip(1 - none - one, 0.0, 1.0)
+    return pd.DataFrame(
+        {"any_error": 1 - none, "several_errors": several, "expected_errors": wrong.sum(axis=1)},
+        index=suspicion.index if isinstance(suspicion, pd.DataFrame) else None,
+    )

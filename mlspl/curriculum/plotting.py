@@ -1,4 +1,4 @@
-"""Pictures of an audit: how hard labels are, how noisy they are, and when their pairs entered."""
+"""Displays of an audit: difficulty and noise rates of labels."""
 
 from typing import TYPE_CHECKING, Any, Self
 
@@ -6,29 +6,31 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mlspl._display import BLUE, ORANGE, Display, final_step, label_names_of
-from mlspl._text import drawn
+from mlspl._text import escape_mathtext
 from mlspl.curriculum.audit import Audit, audit
+from mlspl.curriculum.consensus import Consensus
 from mlspl.curriculum.difficulty import Difficulty, difficulty
 from mlspl.errors import UserError
-from mlspl.pacing import Trace
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = [
-    "DifficultyDisplay",
-    "EntryDisplay",
-    "NoiseDisplay",
-    "plot_difficulty",
-    "plot_entry",
-    "plot_noise",
-]  # fmt: skip
+__all__ = ["AnnotatorDisplay", "DifficultyDisplay", "NoiseDisplay"]
 
-# More labels than this cannot be read side by side; those that matter most are shown.
+# More labels cannot be read side by side; those with the largest values are shown.
 MOST_LABELS = 30
 
 
-class DifficultyDisplay(Display):
+class _LabelDisplay(Display):
+    """A display with a line per label."""
+
+    label_names: list[str]
+
+    def _height(self) -> float:
+        return 1.2 + 0.25 * min(len(self.label_names), MOST_LABELS)
+
+
+class DifficultyDisplay(_LabelDisplay):
     """How hard the pairs of each label are: from the 5th to the 95th percentile, the quartiles, the median.
 
     Parameters
@@ -36,7 +38,7 @@ class DifficultyDisplay(Display):
     difficulty : Difficulty
         Of the pairs.
     label_names : list of str
-        What labels are called.
+        Names of the labels.
 
     Attributes
     ----------
@@ -64,11 +66,11 @@ class DifficultyDisplay(Display):
     @classmethod
     def from_estimator(cls, estimator, ax: "Axes | None" = None) -> Self:
         """Draw the difficulties by the trace of a fitted self-paced estimator."""
-        trace = _trace_of(estimator)
+        fitted = final_step(estimator)
+        trace = getattr(fitted, "trace_", None)
+        if trace is None:
+            raise UserError(f"{type(fitted).__name__} has no trace_: fit a self-paced estimator first.")
         return cls(difficulty(trace), label_names_of(estimator, trace.entered.shape[1])).plot(ax)
-
-    def _height(self) -> float:
-        return 1.2 + 0.25 * min(len(self.label_names), MOST_LABELS)
 
     def _draw(self, ax) -> None:
         order = _shown(self.difficulty.labels)
@@ -85,7 +87,7 @@ class DifficultyDisplay(Display):
         ax.set(xlabel="difficulty", xlim=(0, 1))
 
 
-class NoiseDisplay(Display):
+class NoiseDisplay(_LabelDisplay):
     """The share of lost positives and of false ones of each label, with their intervals.
 
     Parameters
@@ -105,24 +107,22 @@ class NoiseDisplay(Display):
     >>> P = np.random.default_rng(0).random((100, 2))
     >>> display = NoiseDisplay(noise_rates(P > 0.5, P)).plot()
     >>> display.ax_.get_xlabel()
-    'rate of noise'
+    'noise rate'
     """
 
     def __init__(self, noise_rates) -> None:
         self.noise_rates = noise_rates
+        self.label_names = [str(name) for name in noise_rates.index]
 
     @classmethod
     def from_audit(cls, audit: Audit, ax: "Axes | None" = None) -> Self:
-        """Draw the rates that an audit found."""
+        """Draw the noise rates of an audit."""
         return cls(audit.noise_rates).plot(ax)
 
     @classmethod
     def from_estimator(cls, estimator, X, Y, ax: "Axes | None" = None, **options: Any) -> Self:
         """Audit X and Y with the estimator, and draw the rates; `options` go to :func:`audit`."""
         return cls.from_audit(audit(X, Y, estimator, **options), ax)
-
-    def _height(self) -> float:
-        return 1.2 + 0.25 * min(len(self.noise_rates), MOST_LABELS)
 
     def _draw(self, ax) -> None:
         rates = self.noise_rates
@@ -136,19 +136,19 @@ class NoiseDisplay(Display):
             ax.plot(part[name], places, "o", color=colour, markersize=4, label=meaning)
         _name_labels(ax, [str(name) for name in rates.index[order]], len(rates))
         ax.set_xlim(left=0)
-        ax.set_xlabel("rate of noise")
+        ax.set_xlabel("noise rate")
         ax.legend(frameon=False)
 
 
-class EntryDisplay(Display):
-    """The share of each label's pairs that has entered by each step of a paced fit.
+class AnnotatorDisplay(_LabelDisplay):
+    """The sensitivity and specificity of each annotator with their intervals, or the agreement on each label.
 
     Parameters
     ----------
-    trace : Trace
-        Of the fit.
-    label_names : list of str
-        What labels are called.
+    consensus : Consensus
+        What to draw.
+    show : {"quality", "agreement"}, default="quality"
+        Rates of the annotators over all labels, or Krippendorff's alpha of the labels.
 
     Attributes
     ----------
@@ -158,137 +158,35 @@ class EntryDisplay(Display):
     Examples
     --------
     >>> import numpy as np
-    >>> from mlspl.curriculum import EntryDisplay
-    >>> from mlspl.pacing import Trace
-    >>> trace = Trace((1, 2))
-    >>> trace.add(np.array([[0.5, 2.0]]), np.array([[0.9, 0.1]]))
-    >>> EntryDisplay(trace, ["a", "b"]).shares
-    array([[1., 0.]])
+    >>> from mlspl import curriculum
+    >>> votes = np.random.default_rng(0).integers(0, 2, (50, 2, 3))
+    >>> display = curriculum.AnnotatorDisplay(curriculum.consensus(None, votes)).plot()
+    >>> display.ax_.get_xlabel()
+    'rate'
     """
 
-    def __init__(self, trace: Trace, label_names: list[str]) -> None:
-        self.trace = trace
-        self.label_names = label_names
-
-    @classmethod
-    def from_audit(cls, audit: Audit, ax: "Axes | None" = None) -> Self:
-        """Draw the trace of the audit's paced model."""
-        if audit.trace is None:
-            raise UserError("The audit asked no paced model, so no pair entered at any step.")
-        return cls(audit.trace, audit.label_names).plot(ax)
-
-    @classmethod
-    def from_estimator(cls, estimator, ax: "Axes | None" = None) -> Self:
-        """Draw the trace of a fitted self-paced estimator."""
-        trace = _trace_of(estimator)
-        return cls(trace, label_names_of(estimator, trace.entered.shape[1])).plot(ax)
-
-    @property
-    def shares(self) -> NDArray[np.float64]:
-        """The shares (steps, L)."""
-        entered = self.trace.entered
-        steps = range(1, self.trace.n_steps + 1)
-        return np.array([((entered > 0) & (entered <= step)).mean(axis=0) for step in steps])
-
-    def _height(self) -> float:
-        return 1.2 + 0.25 * min(len(self.label_names), MOST_LABELS)
+    def __init__(self, consensus: Consensus, show: str = "quality") -> None:
+        if show not in ("quality", "agreement"):
+            raise UserError(f"show={show!r}: choose 'quality' or 'agreement'.")
+        self.table = consensus.annotators if show == "quality" else consensus.agreement
+        self.show = show
+        self.label_names = [str(name) for name in self.table.index]
 
     def _draw(self, ax) -> None:
-        from matplotlib.ticker import MaxNLocator
-
-        shares = self.shares
-        order = _shown(1 - shares[-1])
-        image = ax.imshow(
-            shares[:, order].T, origin="lower", aspect="auto", vmin=0, vmax=1, cmap="viridis",
-            extent=(0.5, len(shares) + 0.5, -0.5, len(order) - 0.5),
-        )  # fmt: skip
-        ax.figure.colorbar(image, ax=ax, label="share of pairs that entered")
-        _name_labels(ax, [self.label_names[label] for label in order], len(self.label_names))
-        ax.xaxis.set_major_locator(MaxNLocator(integer=True))
-        ax.set_xlabel("step")
-
-
-def plot_difficulty(audit: Audit, ax: "Axes | None" = None) -> DifficultyDisplay:
-    """Draw how hard the pairs of each label are.
-
-    Parameters
-    ----------
-    audit : Audit
-        What to draw.
-    ax : matplotlib Axes, optional
-        Where; by default in a new figure.
-
-    Returns
-    -------
-    DifficultyDisplay
-
-    Examples
-    --------
-    >>> from mlspl import BSVMClassifier, curriculum, datasets
-    >>> digits = datasets.load_dataset("digits-traits")
-    >>> found = curriculum.audit(digits.X[:100], digits.Y[:100], BSVMClassifier(gamma="scale"), cv=2)
-    >>> curriculum.plot_difficulty(found).ax_.get_xlabel()
-    'difficulty'
-    """
-    return DifficultyDisplay.from_audit(audit, ax)
-
-
-def plot_noise(audit: Audit, ax: "Axes | None" = None) -> NoiseDisplay:
-    """Draw the rates of noise of each label.
-
-    Parameters
-    ----------
-    audit : Audit
-        What to draw.
-    ax : matplotlib Axes, optional
-        Where; by default in a new figure.
-
-    Returns
-    -------
-    NoiseDisplay
-
-    Examples
-    --------
-    >>> from mlspl import BSVMClassifier, curriculum, datasets
-    >>> digits = datasets.load_dataset("digits-traits")
-    >>> found = curriculum.audit(digits.X[:100], digits.Y[:100], BSVMClassifier(gamma="scale"), cv=2)
-    >>> curriculum.plot_noise(found).ax_.get_xlabel()
-    'rate of noise'
-    """
-    return NoiseDisplay.from_audit(audit, ax)
-
-
-def plot_entry(audit: Audit, ax: "Axes | None" = None) -> EntryDisplay:
-    """Draw which share of each label's pairs had entered by each step of the audit's paced model.
-
-    Parameters
-    ----------
-    audit : Audit
-        What to draw.
-    ax : matplotlib Axes, optional
-        Where; by default in a new figure.
-
-    Returns
-    -------
-    EntryDisplay
-
-    Examples
-    --------
-    >>> from mlspl import SelfPacedForestClassifier, curriculum, datasets
-    >>> digits = datasets.load_dataset("digits-traits")
-    >>> found = curriculum.audit(digits.X[:100], digits.Y[:100], SelfPacedForestClassifier(10))
-    >>> curriculum.plot_entry(found).ax_.get_xlabel()
-    'step'
-    """
-    return EntryDisplay.from_audit(audit, ax)
-
-
-def _trace_of(estimator) -> Trace:
-    fitted = final_step(estimator)
-    trace = getattr(fitted, "trace_", None)
-    if trace is None:
-        raise UserError(f"{type(fitted).__name__} has no trace_: fit a self-paced estimator first.")
-    return trace
+        table, what = self.table, "annotators" if self.show == "quality" else "labels"
+        order = _shown(table["sensitivity" if self.show == "quality" else "alpha"].to_numpy())
+        if self.show == "agreement":
+            ax.plot(table["alpha"].iloc[order], np.arange(len(order)), "o", color=BLUE, markersize=4)
+            ax.set_xlabel("Krippendorff's alpha")
+        else:
+            for name, colour, shift in (("sensitivity", BLUE, 0.15), ("specificity", ORANGE, -0.15)):
+                part, places = table.iloc[order], np.arange(len(order)) + shift
+                ax.hlines(places, part[f"{name}_low"], part[f"{name}_high"], color=colour, linewidth=1.5)
+                ax.plot(part[name], places, "o", color=colour, markersize=4, label=name)
+            ax.set_xlabel("rate")
+            ax.legend(frameon=False)
+        ax.set_xlim(right=1)
+        _name_labels(ax, [self.label_names[k] for k in order], len(table), what)
 
 
 def _shown(values) -> NDArray[np.intp]:
@@ -296,9 +194,9 @@ def _shown(values) -> NDArray[np.intp]:
     return np.argsort(np.nan_to_num(values, nan=-1.0), kind="stable")[-MOST_LABELS:]
 
 
-def _name_labels(ax, names: list[str], total: int) -> None:
-    ax.set_yticks(range(len(names)), [drawn(name) for name in names])
+def _name_labels(ax, names: list[str], total: int, what: str = "labels") -> None:
+    ax.set_yticks(range(len(names)), [escape_mathtext(name) for name in names])
     ax.set_ylim(-0.6, len(names) - 0.4)
     ax.spines[["top", "right"]].set_visible(False)
     if len(names) < total:
-        ax.set_title(f"{len(names)} of {total} labels", loc="left", fontsize="medium")
+        ax.set_title(f"{len(names)} of {total} {what}", loc="left", fontsize="medium")

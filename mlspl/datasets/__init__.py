@@ -1,36 +1,43 @@
-"""Multi-label data sets: by name, from your own files, and with labels corrupted on purpose.
+"""Multi-label data sets: by name, from files, and with labels corrupted on purpose.
 
-`load_dataset` and `read_dataset` return a `Dataset`; `write_dataset` puts one into a file. Whatever is wrong
-with a file becomes a `DataFormatError` that names file and line.
+`load_dataset` and `read_dataset` return a `Dataset`; `write_dataset` writes one to a file. Mistakes in a file
+raise a `DataFormatError` that names file and line.
 """
 
+from mlspl.datasets.columns import KINDS, column_kind, days_since_1970, one_hot, spell_numbers
 from mlspl.datasets.corruption import corrupt
 from mlspl.datasets.dataset import Dataset, Statistics
-from mlspl.datasets.encoding import one_hot
+from mlspl.datasets.files import guess_suffix
 from mlspl.datasets.loading import fetch_dataset, load_dataset, locate_dataset
 from mlspl.datasets.reading import read_dataset, read_unlabelled
+from mlspl.datasets.real import NoisyLabels, load_noisy_labels
 from mlspl.datasets.registry import EMBEDDED, Entry, find_entry, list_datasets
 from mlspl.datasets.relabelling import relabel_file
-from mlspl.datasets.sniffing import guess_suffix
 from mlspl.datasets.writing import write_dataset
 from mlspl.errors import DataFormatError
 
 __all__ = [
     "EMBEDDED",
+    "KINDS",
     "DataFormatError",
     "Dataset",
     "Entry",
+    "NoisyLabels",
     "Statistics",
+    "column_kind",
     "corrupt",
+    "days_since_1970",
     "fetch_dataset",
     "find_entry",
     "guess_suffix",
     "list_datasets",
     "load_dataset",
+    "load_noisy_labels",
     "locate_dataset",
     "one_hot",
     "read_dataset",
     "read_unlabelled",
     "relabel_file",
+    "spell_numbers",
     "write_dataset",
 ]

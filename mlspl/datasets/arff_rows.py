@@ -1,170 +1,175 @@
-"""The compiled scanner of ARFF rows, dense and sparse: numbers and codes, or the place of a fault."""
+"""The compiled scanner of ARFF rows."""
 
 import numpy as np
 
 from mlspl._numba_cache import njit
-from mlspl.datasets.lexer import (
-    BAD_INDEX,
-    CLOSE,
-    COMMA,
-    EMPTY_VALUE,
-    FINE,
-    NEWLINE,
-    OPEN,
-    OUT_OF_RANGE,
-    PERCENT,
-    QUESTION,
-    REPEATED_INDEX,
-    SPACE,
-    TAB,
-    TEXT_AFTER_ROW,
-    UNCLOSED_BRACE,
-    WRONG_COUNT,
-    ZERO,
-    count,
-    ends_value,
-    find_word,
-    is_blank,
-    is_digit,
-    read_decimal,
-    skip_blanks,
-    skip_line,
-    value_stop,
-)
 
-__all__ = ["BINARY", "NOMINAL", "NUMERIC", "WORDS", "scan_arff"]
+__all__ = ["BINARY", "NUMERIC", "WORD", "scan_rows"]
 
-NUMERIC, NOMINAL, BINARY, WORDS = range(4)
+NUMERIC, BINARY, WORD = range(3)
+_TAB, _NEWLINE, _SPACE, _QUOTE, _PERCENT, _APOSTROPHE, _PLUS, _COMMA, _MINUS = b"\t\n \"%'+,-"
+_DOT, _ZERO, _NINE, _QUESTION, _LARGE_E, _BACKSLASH, _SMALL_E, _OPEN, _CLOSE = b".09?E\\e{}"
+# A whole number up to 2**53, multiplied or divided by a power of ten up to 10**22, is rounded correctly.
+_LARGEST_MANTISSA = 2**53 // 10
+_POWERS = 10.0 ** np.arange(23)
 
 
 @njit(cache=True)
-def _read_index(text, pos, n_columns):
-    """Index of a sparse value, where it stops, and a fault if it is none."""
-    start = pos
-    index = 0
-    while is_digit(text[pos]):
-        index = min(index * 10 + (text[pos] - ZERO), n_columns)
+def _skip_blanks(text, pos):
+    while text[pos] == _SPACE or text[pos] == _TAB:
         pos += 1
-    if pos > start and is_blank(text[pos]):
-        return index, pos, FINE if index < n_columns else OUT_OF_RANGE
-    # A line that ends where an index could stand was cut off; anything else is no index.
-    cut_off = text[pos] == NEWLINE or text[start] == PERCENT
-    return index, pos, UNCLOSED_BRACE if cut_off else BAD_INDEX
+    return pos
 
 
 @njit(cache=True)
-def _read_word(text, pos, sparse, words, word_at, first_word, last_word, codes):
-    """Where the value at pos stops, or minus a fault; and its code, NaN for ?, or -1 where it has none."""
-    byte = text[pos]
-    if byte in (COMMA, NEWLINE, PERCENT) or (sparse and byte == CLOSE):
-        return -EMPTY_VALUE, -1.0
-    stop = value_stop(text, pos, sparse)
-    if byte == QUESTION and stop == pos + 1:
-        return stop, np.nan
-    if stop > 0 and first_word < last_word:
-        word = find_word(text, pos, stop, words, word_at, first_word, last_word)
-        if word >= 0:
-            return stop, float(codes[word])
-    return stop, -1.0
+def _ends_value(byte, is_sparse):
+    return byte in (_COMMA, _NEWLINE, _SPACE, _TAB) or (is_sparse and byte == _CLOSE)
 
 
 @njit(cache=True)
-def scan_arff(text, kinds, words, word_at, first_word, codes):
-    """Read the rows of an ARFF data section."""
-    n_columns = len(kinds)
-    # Every value is followed by a byte of these.
-    most_rows = count(text, NEWLINE)
-    most_values = most_rows + count(text, COMMA) + count(text, SPACE) + count(text, TAB)
-    values = np.empty(most_values, np.float64)
-    columns = np.empty(most_values, np.int32)
-    hard = np.empty((most_values, 3), np.int64)
-    row_stop = np.empty(most_rows, np.int64)
-    row_start = np.empty(most_rows, np.int64)
-    last_row_with = np.full(n_columns, -1, np.int64)
-    n_values = n_hard = n_rows = 0
-    any_sparse = False
-    fault, place, detail = FINE, 0, 0
-    pos = 0
-    while pos < len(text):
-        pos = skip_blanks(text, pos)
-        if text[pos] == PERCENT:
-            pos = skip_line(text, pos)
-        if text[pos] == NEWLINE:
+def _read_digits(text, pos, number):
+    """Append digits to a whole number; return it and where the digits stop."""
+    while _ZERO <= text[pos] <= _NINE and number <= _LARGEST_MANTISSA:
+        number = number * 10 + (text[pos] - _ZERO)
+        pos += 1
+    return number, pos
+
+
+@njit(cache=True)
+def _read_decimal(text, pos):
+    """Return a number and where it stops; the stop is `pos` if it is not a short decimal."""
+    start = pos
+    is_negative = text[pos] == _MINUS
+    if is_negative or text[pos] == _PLUS:
+        pos += 1
+    first = pos
+    number, pos = _read_digits(text, pos, np.int64(0))
+    n_digits, exponent = pos - first, 0
+    if text[pos] == _DOT:
+        first = pos + 1
+        number, pos = _read_digits(text, first, number)
+        n_digits, exponent = n_digits + pos - first, first - pos
+    if text[pos] == _SMALL_E or text[pos] == _LARGE_E:
+        pos += 1
+        is_small = text[pos] == _MINUS
+        if is_small or text[pos] == _PLUS:
             pos += 1
-            continue
-        row_start[n_rows] = pos
-        sparse = text[pos] == OPEN
-        if sparse:
-            any_sparse = True
-            pos = skip_blanks(text, pos + 1)
-        column = -1
-        while not (sparse and text[pos] == CLOSE):
+        first = pos
+        power, pos = _read_digits(text, pos, np.int64(0))
+        n_digits = 0 if pos == first else n_digits
+        exponent += -power if is_small else power
+    if n_digits == 0 or abs(exponent) >= len(_POWERS):
+        return 0.0, start
+    value = -float(number) if is_negative else float(number)
+    if exponent < 0:
+        return value / _POWERS[-exponent], pos
+    return value * _POWERS[exponent], pos
+
+
+@njit(cache=True)
+def _find_stop(text, pos, is_sparse):
+    """Return where the value at `pos` stops; `pos` if there is none, or if its quote is not closed."""
+    start, quote = pos, text[pos]
+    if quote in (_COMMA, _NEWLINE, _PERCENT) or (is_sparse and quote in (_OPEN, _CLOSE)):
+        return start
+    if quote in (_APOSTROPHE, _QUOTE):
+        pos += 1
+        while text[pos] != quote:
+            pos += text[pos] == _BACKSLASH
+            if text[pos] == _NEWLINE:
+                return start
+            pos += 1
+        return pos + 1 if _ends_value(text[pos + 1], is_sparse) else start
+    while not _ends_value(text[pos], is_sparse):
+        pos += 1
+    return pos
+
+
+@njit(cache=True)
+def scan_rows(text, kinds):
+    """Scan the data section of an ARFF file, whose last byte ends a line.
+
+    Parameters
+    ----------
+    text : array of uint8
+        The data section.
+    kinds : array of int
+        For each attribute NUMERIC, BINARY (0 or 1) or WORD.
+
+    Returns
+    -------
+    values, columns : arrays
+        The numbers of all rows and their attributes.
+    words : array of shape (n, 3)
+        Values that are not short decimals, 0 or 1: their position in `values`, and where they start and stop.
+    row_start, row_stop : arrays
+        Where each row starts in the text, and its end in `values`.
+    is_sparse, is_sound : bool
+        Whether a row is sparse, and whether there is no mistake.
+    """
+    n_columns = len(kinds)
+    n_rows, n_values, n_words = 0, 0, 0
+    for byte in text:
+        n_rows += byte == _NEWLINE
+        n_values += byte in (_COMMA, _SPACE, _TAB, _NEWLINE)
+    values, columns = np.empty(n_values), np.empty(n_values, np.int32)
+    words = np.empty((n_values, 3), np.int64)
+    row_start, row_stop = np.empty(n_rows, np.int64), np.empty(n_rows, np.int64)
+    last_row = np.full(n_columns, -1)
+    n_rows, n_values, pos = 0, 0, 0
+    has_sparse, is_sound = False, True
+    while is_sound and pos < len(text):
+        pos = _skip_blanks(text, pos)
+        is_sparse = text[pos] == _OPEN
+        is_row = text[pos] != _NEWLINE and text[pos] != _PERCENT
+        row_start[n_rows], column, comma = pos, -1, False
+        if is_sparse:
+            has_sparse = True
+            pos = _skip_blanks(text, pos + 1)
+        while text[pos] != _NEWLINE and text[pos] != _PERCENT and not (is_sparse and text[pos] == _CLOSE):
             column += 1
-            place = pos
-            if sparse:
-                column, pos, fault = _read_index(text, pos, n_columns)
-                if fault == FINE and last_row_with[column] == n_rows:
-                    fault, detail = REPEATED_INDEX, column
-                if fault != FINE:
+            if is_sparse:
+                index, stop = _read_digits(text, pos, np.int64(0))
+                column = index if stop > pos and index < n_columns else n_columns
+                pos = _skip_blanks(text, stop)
+                is_sound = stop < pos and column < n_columns and last_row[column] != n_rows
+            if not is_sound or column >= n_columns:
+                is_sound = False
+                break
+            last_row[column] = n_rows
+            if text[pos] == _QUESTION:
+                values[n_values], stop = np.nan, pos + 1
+            elif kinds[column] == BINARY and (text[pos] == _ZERO or text[pos] == _ZERO + 1):
+                values[n_values], stop = text[pos] - _ZERO, pos + 1
+            elif kinds[column] == NUMERIC:
+                values[n_values], stop = _read_decimal(text, pos)
+            else:
+                values[n_values], stop = 0.0, pos
+            if stop == pos or not _ends_value(text[stop], is_sparse):
+                stop = _find_stop(text, pos, is_sparse)
+                words[n_words] = n_values, pos, stop
+                n_words += 1
+                if stop == pos:
+                    is_sound = False
                     break
-                last_row_with[column] = n_rows
-                pos = skip_blanks(text, pos)
-                place = pos
-            kind = kinds[column] if column < n_columns else WORDS
-            value, stop, known = 0.0, -1, False
-            if kind == NUMERIC:
-                value, stop = read_decimal(text, pos)
-                known = stop >= 0 and ends_value(text[stop], sparse)
-            elif kind == BINARY and text[pos] in (ZERO, ZERO + 1):
-                value, stop = float(text[pos] - ZERO), pos + 1
-                known = ends_value(text[stop], sparse)
-            if not known:
-                first = first_word[column] if kind == NOMINAL else 0
-                last = first_word[column + 1] if kind == NOMINAL else 0
-                stop, value = _read_word(text, pos, sparse, words, word_at, first, last, codes)
-                known = value != -1
-            if column < n_columns:
-                values[n_values] = value
-                columns[n_values] = column
-                if not known:
-                    hard[n_hard, 0] = n_values
-                    hard[n_hard, 1] = pos
-                    hard[n_hard, 2] = stop
-                    n_hard += 1
-                n_values += 1
-            if stop < 0:
-                fault = -stop
-                break
-            pos = skip_blanks(text, stop)
-            if text[pos] == COMMA:
-                place = pos
-                pos = skip_blanks(text, pos + 1)
-                if sparse and text[pos] == CLOSE:
-                    fault = EMPTY_VALUE
-                    break
-            elif not sparse and text[pos] in (NEWLINE, PERCENT):
-                break
-        if fault != FINE:
-            break
-        if sparse:
-            pos = skip_blanks(text, pos + 1)
-            if text[pos] not in (NEWLINE, PERCENT):
-                fault, place = TEXT_AFTER_ROW, pos
-                break
-        elif column + 1 != n_columns:
-            fault, place, detail = WRONG_COUNT, row_start[n_rows], column + 1
-            break
-        pos = skip_line(text, pos) + 1
-        row_stop[n_rows] = n_values
-        n_rows += 1
-    return (
-        fault,
-        place,
-        detail,
-        values[:n_values],
-        columns[:n_values],
-        row_stop[:n_rows],
-        row_start[:n_rows],
-        hard[:n_hard],
-        any_sparse,
-    )
+            columns[n_values] = column
+            n_values += 1
+            pos = _skip_blanks(text, stop)
+            comma = text[pos] == _COMMA
+            if comma:
+                pos = _skip_blanks(text, pos + 1)
+        if is_sparse and is_sound:
+            is_sound = text[pos] == _CLOSE
+            pos = _skip_blanks(text, pos + 1) if is_sound else pos
+            is_sound = is_sound and (text[pos] == _NEWLINE or text[pos] == _PERCENT)
+        elif is_row:
+            is_sound = is_sound and column + 1 == n_columns
+        is_sound = is_sound and not comma
+        while text[pos] != _NEWLINE:
+            pos += 1
+        pos += 1
+        if is_row:
+            row_stop[n_rows] = n_values
+            n_rows += 1
+    words, row_start, row_stop = words[:n_words], row_start[:n_rows], row_stop[:n_rows]
+    return values[:n_values], columns[:n_values], words, row_start, row_stop, has_sparse, is_sound

@@ -1,32 +1,46 @@
 """NumPy's files: .npy or .npz features, such as embeddings, with their labels inside or in a file beside."""
 
+import io
+import math
 import zipfile
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from scipy import sparse
 
 from mlspl._validation import check_labels
-from mlspl.datasets.compression import COMPRESSIONS, data_stem, data_suffix
+from mlspl.datasets.columns import ReadOptions
 from mlspl.datasets.dataset import Dataset, labels_as_table
 from mlspl.datasets.delimited import read_csv
-from mlspl.datasets.json_lines import read_json_lines
-from mlspl.datasets.label_sets import read_label_sets
-from mlspl.datasets.options import ReadOptions
-from mlspl.datasets.parquet import read_parquet
-from mlspl.datasets.source import read_lines
-from mlspl.datasets.words import Words
-from mlspl.errors import DataFormatError, UserError
+from mlspl.datasets.files import (
+    COMPRESSIONS,
+    check_memory,
+    data_stem,
+    data_suffix,
+    read_lines,
+    require_file,
+)
+from mlspl.datasets.frames import read_json_lines, read_parquet
+from mlspl.datasets.labels import (
+    LABEL_NAMES,
+    ReadLabels,
+    parse_label_sets,
+    read_labels,
+    recognise_label_column,
+)
+from mlspl.errors import DataFormatError, UserError, shorten
 
 __all__ = ["read_arrays"]
 
 _TABLES = {".csv": read_csv, ".tsv": read_csv, ".jsonl": read_json_lines, ".parquet": read_parquet}
 _LABEL_FILES = (".npy", ".npz", ".txt", *_TABLES)
 _FEATURES, _LABELS = ("X", "x", "features", "embeddings"), ("Y", "y", "labels")
-_MOST_UNFOLDED, _HARMLESS = 300, 2**26
 _BLOCK = 2**22
+_CHUNK = 2**20
 
 
 def read_arrays(path: Path, labels: Any, options: ReadOptions, unlabelled: bool = False) -> Dataset:
@@ -45,44 +59,94 @@ def read_arrays(path: Path, labels: Any, options: ReadOptions, unlabelled: bool 
     names = _names(members, "feature_names", X.shape[1], "x")
     if unlabelled:
         return Dataset(X, np.empty((X.shape[0], 0), np.int64), names, [], name=data_stem(path))
-    file, held, joint = _labels_file(path, labels), "", ""
+    file = _label_file(path, labels)
     Y = _pick(members, _LABELS)
     if file is not None:
-        Y, label_names, held, joint = _read_labels(file, options)
+        found = _read_label_file(file, options)
     elif Y is not None:
-        label_names = _names(members, "label_names", np.shape(Y)[-1] if np.ndim(Y) == 2 else 0, "")
         Y = _check_table(Y, path)
+        found = ReadLabels(Y, _names(members, "label_names", Y.shape[1], ""))
     else:
         raise DataFormatError(
             f"where are the labels? Put {data_stem(path)}.labels.csv (or .txt, .npy, .jsonl) beside the "
             "file, or give the path of one as labels (--labels).",
             path,
         )
-    if Y.shape[0] != X.shape[0]:
-        raise DataFormatError(f"{X.shape[0]} rows of features, but {Y.shape[0]} of labels.", file or path)
-    return Dataset(X, Y, names, label_names, name=data_stem(path), label_column=held, label_joint=joint)
+    if found.Y.shape[0] != X.shape[0]:
+        message = f"{X.shape[0]} rows of features, but {found.Y.shape[0]} rows of labels."
+        raise DataFormatError(message, file or path)
+    return Dataset(X, found.Y, names, found.names, data_stem(path), found.column, found.joint)
 
 
 def _load(path: Path) -> dict[str, Any]:
-    """The arrays of a file by name; the one of an .npy is X."""
-    if not path.is_file():
-        raise UserError(f"{path} is not a file. Check the name and the folder.")
+    """Return the arrays of a file by name; the array of an .npy is X."""
+    require_file(path)
     try:
         if path.suffix.lower() == ".npy":
             return {"X": np.load(path, mmap_mode="r", allow_pickle=False)}
+        members, size = {}, 0
         with zipfile.ZipFile(path) as archive:
-            size = sum(member.file_size for member in archive.infolist())
-        if size > max(_HARMLESS, _MOST_UNFOLDED * path.stat().st_size):
-            message = f"it unfolds to more than {_MOST_UNFOLDED} times its size, as no data do."
-            raise DataFormatError(message, path)
-        with np.load(path, allow_pickle=False) as arrays:
-            members = {name: arrays[name] for name in arrays.files}
-        return {"X": sparse.csr_array(sparse.load_npz(path))} if "format" in members else members
+            for member in archive.infolist():
+                if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+                    raise ValueError("NumPy does not write this compression")
+                content = bytearray()
+                with archive.open(member) as stream:
+                    while chunk := stream.read(_CHUNK):
+                        content += chunk
+                        check_memory(size + len(content), path, "its arrays")
+                size += len(content)
+                members[member.filename.removesuffix(".npy")] = _parse_array(content)
+        return {"X": _build_sparse(members, path)} if "format" in members else members
     except UserError:
         raise
     except Exception as error:
-        reason = " ".join(str(error).split())[:200]
-        raise DataFormatError(f"this is no file of NumPy arrays ({reason}). Was it cut off?", path) from None
+        reason = shorten(" ".join(str(error).split()))
+        raise DataFormatError(
+            f"this is not a file of NumPy arrays ({reason}). Is it complete?", path
+        ) from None
+
+
+def _parse_array(content: bytearray) -> np.ndarray:
+    """Return the array in the content of an .npy file, whose size must be the announced one."""
+    stream = io.BytesIO(content)
+    version = np.lib.format.read_magic(stream)
+    read_header = (
+        np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+    )
+    shape, fortran_order, dtype = read_header(stream)
+    count = math.prod(shape)
+    if dtype.hasobject or len(content) - stream.tell() != count * dtype.itemsize:
+        raise ValueError("an array has another size or type than it announces")
+    array = np.frombuffer(content, dtype, count, stream.tell()).reshape(
+        shape, order="F" if fortran_order else "C"
+    )
+    return np.require(array, requirements="A")
+
+
+def _build_sparse(members: dict[str, Any], path: Path) -> sparse.csr_array:
+    """Return the matrix that `scipy.sparse.save_npz` wrote; every index is checked."""
+    kind = (
+        bytes(members["format"].item()).decode()
+        if members["format"].dtype.kind == "S"
+        else str(members["format"])
+    )
+    n_rows, n_columns = (int(size) for size in members["shape"])
+    # Row pointers, and a name for each column.
+    check_memory(8 * n_rows + 100 * n_columns, path, f"{n_rows} rows and {n_columns} columns")
+    data = members["data"]
+    if kind in ("csr", "csc", "bsr"):
+        build = {"csr": sparse.csr_array, "csc": sparse.csc_array, "bsr": sparse.bsr_array}[kind]
+        matrix = build((data, members["indices"], members["indptr"]), shape=(n_rows, n_columns))
+        matrix.check_format(full_check=True)
+    elif kind == "coo":
+        matrix = sparse.coo_array((data, (members["row"], members["col"])), shape=(n_rows, n_columns))
+    elif kind == "dia":
+        matrix = sparse.dia_array((data, members["offsets"]), shape=(n_rows, n_columns))
+    else:
+        raise ValueError(f"unknown sparse format {shorten(kind)!r}")
+    matrix = matrix.tocsr()
+    matrix.check_format(full_check=True)
+    return matrix
 
 
 def _pick(members: dict[str, Any], names: tuple[str, ...]) -> Any:
@@ -120,7 +184,7 @@ def _check_table(Y: Any, path: Path) -> Any:
     return labels_as_table(labels)
 
 
-def _labels_file(path: Path, labels: Any) -> Path | None:
+def _label_file(path: Path, labels: Any) -> Path | None:
     if labels is not None:
         if not isinstance(labels, str | PathLike) or data_suffix(Path(labels)) not in _LABEL_FILES:
             raise UserError(
@@ -135,31 +199,35 @@ def _labels_file(path: Path, labels: Any) -> Path | None:
     return None
 
 
-def _separator(lines: list[str]) -> str | None:
-    """Of lines with one label each at most, the one that is in none of them."""
-    return None if any(sign in line for line in lines for sign in "|;,[") else "|"
-
-
-def _read_labels(path: Path, options: ReadOptions) -> tuple[Any, list[str], str, str]:
-    """The labels, their names, and if one column held them, its name and what joined them."""
+def _read_label_file(path: Path, options: ReadOptions) -> ReadLabels:
+    """Return the labels of a file that holds nothing else."""
     suffix = data_suffix(path)
     if suffix in _TABLES:
-        return _TABLES[suffix](path, options).to_labels(options)
+        options = replace(options, raw=lambda names: names if len(names) == 1 else _named_labels(names))
+        raw = _TABLES[suffix](path, options)
+        column = recognise_label_column(raw, options)
+        chosen = list(range(len(raw.names))) if column is None else [raw.names.index(column)]
+        return read_labels(raw, chosen, options)
     if suffix == ".txt":
-        lines = read_lines(path).decode().split("\n")[:-1]
-        found = read_label_sets(
-            Words.of(lines),
-            "of labels",
-            options.label_sep or _separator(lines),
+        lines = read_lines(path, options.encoding).decode().split("\n")[:-1]
+        # Lines with one label each need a separator that occurs in none of them.
+        separator = options.label_sep or (None if any(set(line) & set("|;,[") for line in lines) else "|")
+        found = parse_label_sets(
+            pd.Series(lines, dtype=object),
+            "labels",
+            separator,
             options.missing,
             lambda row, message: DataFormatError(message, path, row + 1),
         )
         assert found is not None
-        Y, names, joint = found
-        return labels_as_table(check_labels(Y)), names, "labels", joint
+        return found
     members = _load(path)
     Y = _pick(members, (*_LABELS, "X"))
     if Y is None:
         raise DataFormatError(f"it holds no array {' or '.join(_LABELS)}.", path)
     Y = _check_table(Y, path)
-    return Y, _names(members, "label_names", Y.shape[1], ""), "", ""
+    return ReadLabels(Y, _names(members, "label_names", Y.shape[1], ""))
+
+
+def _named_labels(names: list[str]) -> list[str]:
+    return [name for name in names if name.lower() in LABEL_NAMES]

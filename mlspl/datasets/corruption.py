@@ -1,4 +1,4 @@
-"""`corrupt`: damage labels in a known way, to see what a method makes of it."""
+"""`corrupt`: plant label errors of a known kind."""
 
 import numpy as np
 from scipy import sparse
@@ -8,27 +8,37 @@ from mlspl.errors import UserError
 
 __all__ = ["KINDS", "corrupt"]
 
-KINDS = ("flip", "missing", "swap")
+KINDS = ("flip", "missing", "swap", "ambiguous", "annotator")
+# Correlation of the errors of a row, before the threshold, for kind "annotator".
+ROW_CORRELATION = 0.5
+FOLDS = 5
 
 
-def corrupt(Y, kind: str, rate: float, random_state=None) -> tuple[np.ndarray, np.ndarray]:
+def corrupt(Y, kind: str, rate: float, random_state=None, *, X=None) -> tuple[np.ndarray, np.ndarray]:
     """Return a copy of Y with some labels wrong, and the mask of those that were changed.
 
     Parameters
     ----------
     Y : array or sparse matrix of shape (n_rows, n_labels)
         0 or 1; NaN, where a label is unknown, stays NaN and is never counted. A sparse Y comes back dense.
-    kind : {"flip", "missing", "swap"}
+    kind : {"flip", "missing", "swap", "ambiguous", "annotator"}
         - ``"flip"``: a share `rate` of all pairs is inverted, 0 to 1 and 1 to 0.
         - ``"missing"``: a share `rate` of the relevant pairs becomes 0, as if the annotator had overlooked
           them.
         - ``"swap"``: a share `rate` of the relevant pairs moves to an irrelevant label of the same row, as if
           the annotator had mixed them up; every row keeps its number of labels. A row moves no more labels
           than it has irrelevant ones to take them.
+        - ``"ambiguous"``: a share `rate` of all pairs is inverted, each with a probability proportional to
+          min(p, 1 − p) of a logistic regression in five-fold cross-validation on X: people err where the
+          features are ambiguous.
+        - ``"annotator"``: a share `rate` of all pairs is inverted; errors of one row are correlated, as if
+          some rows had been labelled carelessly (a Gaussian copula with correlation 0.5).
     rate : float
         Between 0 and 1. The number of pairs is exact, `rate` times those there are, rounded.
     random_state : int, RandomState or None
-        Which pairs.
+        Seeds the choice of pairs.
+    X : array or sparse matrix of shape (n_rows, n_features), optional
+        The features, for ``"ambiguous"``.
 
     Returns
     -------
@@ -59,6 +69,14 @@ def corrupt(Y, kind: str, rate: float, random_state=None) -> tuple[np.ndarray, n
     random = check_random_state(random_state)
     if kind == "swap":
         mask = _swapped(relevant, irrelevant, rate, random)
+    elif kind == "ambiguous":
+        # The k largest of log-weight + Gumbel noise are drawn without replacement by weight.
+        key = np.log(_unsureness(X, noisy)) + random.gumbel(size=noisy.shape)
+        mask = _largest(key, relevant | irrelevant, rate)
+    elif kind == "annotator":
+        shared, own = random.normal(size=(len(noisy), 1)), random.normal(size=noisy.shape)
+        key = np.sqrt(ROW_CORRELATION) * shared + np.sqrt(1 - ROW_CORRELATION) * own
+        mask = _largest(key, relevant | irrelevant, rate)
     else:
         mask = _chosen(relevant if kind == "missing" else relevant | irrelevant, rate, random)
     noisy[mask] = 1 - noisy[mask]
@@ -71,6 +89,36 @@ def _chosen(eligible: np.ndarray, rate: float, random: np.random.RandomState) ->
     candidates = np.flatnonzero(eligible)
     mask.flat[random.permutation(candidates)[: round(rate * len(candidates))]] = True
     return mask
+
+
+def _largest(key: np.ndarray, eligible: np.ndarray, rate: float) -> np.ndarray:
+    """Mask of the share `rate` of the eligible pairs with the largest keys."""
+    mask = np.zeros(eligible.shape, bool)
+    candidates = np.flatnonzero(eligible)
+    order = np.argsort(-key.ravel()[candidates], kind="stable")
+    mask.flat[candidates[order[: round(rate * len(candidates))]]] = True
+    return mask
+
+
+def _unsureness(X, Y: np.ndarray) -> np.ndarray:
+    """min(p, 1 − p) of an out-of-fold logistic regression per label; its mean where a label is too rare."""
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.model_selection import cross_val_predict
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    if X is None or X.shape[0] != len(Y):
+        raise UserError("kind='ambiguous' needs the features of the rows of Y. Give them as X=.")
+    unsure = np.full(Y.shape, np.nan)
+    for label in range(Y.shape[1]):
+        known = np.flatnonzero(~np.isnan(Y[:, label].astype(float)))
+        y = Y[known, label].astype(int)
+        if min(y.sum(), len(y) - y.sum()) >= FOLDS:
+            model = make_pipeline(StandardScaler(with_mean=not sparse.issparse(X)), LogisticRegression(C=0.1))
+            p = cross_val_predict(model, X[known], y, cv=FOLDS, method="predict_proba")[:, 1]
+            unsure[known, label] = np.minimum(p, 1 - p)
+    fill = np.nanmean(unsure) if np.isfinite(unsure).any() else 0.5
+    return np.maximum(np.where(np.isnan(unsure), fill, unsure), 1e-6)
 
 
 def _swapped(relevant, irrelevant, rate: float, random: np.random.RandomState) -> np.ndarray:

@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -10,9 +11,10 @@ import pandas as pd
 from scipy import sparse
 
 from mlspl._validation import Labels, check_labels, row_blocks
-from mlspl.errors import UserError
+from mlspl.datasets.columns import column_kind, days_since_1970, spell_numbers
+from mlspl.errors import UserError, guess_column
 
-__all__ = ["Dataset", "Statistics", "as_dense", "csr_rows", "labels_as_table"]
+__all__ = ["Dataset", "Statistics", "as_dense", "build_csr", "labels_as_table"]
 
 # Labels of more pairs than this are kept sparse if fewer than a tenth of them are relevant.
 _DENSE_PAIRS = 10**7
@@ -23,14 +25,14 @@ def as_dense(matrix):
     return matrix.toarray() if sparse.issparse(matrix) else matrix
 
 
-def csr_rows(values: np.ndarray, columns: np.ndarray, row_stop: np.ndarray, n_columns: int):
-    """The CSR array of rows that end at these values; with 32-bit indices wherever they suffice.
+def build_csr(values: np.ndarray, columns: np.ndarray, row_stop: np.ndarray, n_columns: int):
+    """Return the CSR array of rows that stop at these values; with 32-bit indices if they suffice.
 
-    scikit-learn's trees, liblinear and LIBSVM take no others.
+    scikit-learn's trees, liblinear and LIBSVM need 32-bit indices.
     """
     indptr = np.concatenate([[0], row_stop])
     if len(values) <= np.iinfo(np.int32).max:
-        indptr = indptr.astype(np.int32)
+        indptr, columns = indptr.astype(np.int32), columns.astype(np.int32)
     return sparse.csr_array((values, columns, indptr), shape=(len(row_stop), n_columns))
 
 
@@ -102,25 +104,20 @@ class Dataset:
 
     Parameters
     ----------
-    X : array or CSR array of floats of shape (n_rows, n_features)
-        The instances; NaN where a value is missing.
+    X : DataFrame, array or CSR array of shape (n_rows, n_features)
+        The features. A DataFrame holds numbers, pandas categories, dates (datetime64) and text, as in a file.
+        Arrays hold floats. Missing values are NaN.
     Y : array or CSR array of shape (n_rows, n_labels)
-        int64, 0 or 1; float64 with NaN where labels are unknown. Readers give a CSR array where there are
-        more than ten million pairs and few of them are relevant.
+        int64, 0 or 1; float64 with NaN where labels are unknown. Readers return a CSR array if there are more
+        than ten million pairs and few of them are relevant.
     feature_names, label_names : sequence of str
         Names of the columns of X and Y.
-    nominal : dict, optional
-        For each feature that holds codes of words, its values: code c stands for ``nominal[name][c]``.
-        Empty once the categories are one-hot encoded.
     name : str, optional
-        What to call it.
-    kinds : dict, optional
-        ``"text"`` for each feature whose words are text rather than categories, ``"date"`` for each that
-        holds days since 1970; see :meth:`kind`.
+        The name of the data set.
     label_column : str, optional
-        Name of the column that held the labels of each row; empty if every label had a column of its own.
+        Name of the column that held the label set of each row; empty if every label had its own column.
     label_joint : str, optional
-        What stood between the labels in that column, such as ``"|"`` or ``", "``; ``"["`` of lists.
+        The text between the labels in that column, such as ``"|"`` or ``", "``; ``"["`` for lists.
     day_first : dict, optional
         For each feature that was read from dates with slashes whether the day was first.
 
@@ -134,13 +131,11 @@ class Dataset:
     10
     """
 
-    X: np.ndarray | sparse.csr_array
+    X: pd.DataFrame | np.ndarray | sparse.csr_array
     Y: np.ndarray | sparse.csr_array
     feature_names: list[str]
     label_names: list[str]
-    nominal: dict[str, tuple[str, ...]] = field(default_factory=dict)
     name: str = "data"
-    kinds: dict[str, str] = field(default_factory=dict)
     label_column: str = ""
     label_joint: str = ""
     day_first: dict[str, bool] = field(default_factory=dict)
@@ -155,13 +150,10 @@ class Dataset:
             )
         if self.Y.ndim != 2 or self.Y.shape[1] != len(self.label_names):
             raise UserError(f"Y is {self.Y.shape}, which does not fit {len(self.label_names)} label names.")
-        for what, named in (
-            ("nominal", self.nominal),
-            ("kinds", self.kinds),
-            ("day_first", self.day_first),
-        ):
-            if unknown := named.keys() - set(self.feature_names):
-                raise UserError(f"{what} names {sorted(unknown)}, which are no features.")
+        if isinstance(self.X, pd.DataFrame) and list(self.X.columns) != self.feature_names:
+            raise UserError("feature_names are not the columns of X.")
+        if unknown := self.day_first.keys() - set(self.feature_names):
+            raise UserError(f"day_first names {sorted(unknown)}, which are not features.")
 
     def __repr__(self):
         rows, features = self.X.shape
@@ -172,7 +164,7 @@ class Dataset:
         )
 
     def kind(self, name: str) -> str:
-        """The kind of a feature: numeric, categorical, text or date.
+        """Return the kind of a feature: numeric, categorical, text or date.
 
         Parameters
         ----------
@@ -181,17 +173,38 @@ class Dataset:
 
         Examples
         --------
-        >>> import numpy as np
+        >>> import pandas as pd
         >>> from mlspl.datasets import Dataset
-        >>> X, Y = np.array([[120.0, 0.0]]), np.ones((1, 1))
-        >>> songs = Dataset(X, Y, ["tempo", "key"], ["happy"], {"key": ("C",)})
+        >>> X = pd.DataFrame({"tempo": [120.0], "key": pd.Categorical(["C"])})
+        >>> songs = Dataset(X, np.ones((1, 1)), ["tempo", "key"], ["happy"])
         >>> songs.kind("tempo"), songs.kind("key")
         ('numeric', 'categorical')
         """
-        return self.kinds.get(name, "categorical" if name in self.nominal else "numeric")
+        return column_kind(self.X[name]) if isinstance(self.X, pd.DataFrame) else "numeric"
+
+    @property
+    def nominal(self) -> dict[str, tuple[str, ...]]:
+        """The values of each categorical feature; empty once the categories are one-hot encoded."""
+        if not isinstance(self.X, pd.DataFrame):
+            return {}
+        categorical = self.X.select_dtypes("category")
+        return {name: tuple(column.cat.categories) for name, column in categorical.items()}
+
+    def frame(self) -> pd.DataFrame:
+        """Return the features as a DataFrame; sparse features as a dense one.
+
+        Examples
+        --------
+        >>> Dataset(np.ones((1, 1)), np.ones((1, 1)), ["tempo"], ["happy"]).frame()
+           tempo
+        0    1.0
+        """
+        if isinstance(self.X, pd.DataFrame):
+            return self.X
+        return pd.DataFrame(as_dense(self.X), columns=pd.Index(self.feature_names, dtype=object), copy=False)
 
     def describe(self) -> Statistics:
-        """Size, cardinality, density, distinct label sets and the imbalance of every label.
+        """Return size, cardinality, density, distinct label sets and the imbalance of every label.
 
         Examples
         --------
@@ -210,16 +223,17 @@ class Dataset:
         most = positives.max(initial=0)
         imbalance = np.divide(most, positives, out=np.full(n_labels, np.inf), where=positives > 0)
         share = positives / np.maximum(known, 1)
-        cells = self.X.data if sparse.issparse(self.X) else self.X
         return Statistics(
             n_rows=rows,
             n_features=self.X.shape[1],
             n_labels=n_labels,
             cardinality=positives.sum() / max(rows, 1),
             density=positives.sum() / max(known.sum(), 1),
-            label_sets=len({row.tobytes() for block in self._label_blocks() for row in block}),
+            label_sets=_count_label_sets(self.Y),
             unlabelled_rows=int((_sum(labels.relevant, 1) == 0).sum()),
-            missing_features=int(np.isnan(cells).sum()),
+            missing_features=int(pd.isna(_stored(self.X)).to_numpy().sum())
+            if isinstance(self.X, pd.DataFrame)
+            else int(np.isnan(_stored(self.X)).sum()),
             missing_labels=int(rows * n_labels - known.sum()),
             mean_imbalance=float(imbalance.mean()) if n_labels else float("nan"),
             labels=pd.DataFrame(
@@ -228,36 +242,34 @@ class Dataset:
             ),
         )
 
-    def _label_blocks(self) -> Iterator[np.ndarray]:
-        """Y as int8, with 2 for an unknown label, a block of rows at a time."""
-        for _, block in row_blocks(self.Y):
-            codes = np.nan_to_num(block, nan=2) if block.dtype.kind == "f" else block
-            yield np.ascontiguousarray(codes, dtype=np.int8)
-
     def texts(self, name: str) -> list[str | None]:
-        """The cells of a feature as they are written, None where one is missing.
+        """Return the cells of a feature as text, None where one is missing.
 
         Parameters
         ----------
         name : str
-            Of the feature, in a data set whose categories are not encoded.
+            Of the feature.
 
         Examples
         --------
-        >>> songs = Dataset(np.array([[1.0], [np.nan]]), np.eye(2), ["key"], ["a", "b"], {"key": ("C", "F")})
-        >>> songs.texts("key")
+        >>> import pandas as pd
+        >>> X = pd.DataFrame({"key": pd.Categorical(["F", None])})
+        >>> Dataset(X, np.eye(2), ["key"], ["a", "b"]).texts("key")
         ['F', None]
         """
         if name not in self.feature_names:
-            raise UserError(f"{self.name} has no column {name!r} beside its labels.")
-        cells = as_dense(self.X[:, [self.feature_names.index(name)]])[:, 0].tolist()
-        values = self.nominal.get(name)
-        if values is None:
-            return [None if cell != cell else repr(cell).removesuffix(".0") for cell in cells]
-        return [None if cell != cell else values[int(cell)] for cell in cells]
+            hint = guess_column(name, self.feature_names)
+            raise UserError(f"{self.name} has no column {name!r} beside its labels.{hint}")
+        j = self.feature_names.index(name)
+        column = (
+            self.X[name] if isinstance(self.X, pd.DataFrame) else pd.Series(as_dense(self.X[:, [j]])[:, 0])
+        )
+        if column_kind(column) == "numeric":
+            column = spell_numbers(column)
+        return [None if pd.isna(cell) else str(cell) for cell in column.astype(object)]
 
     def without(self, names: Collection[str]) -> "Dataset":
-        """The data set without these features.
+        """Return the data set without these features.
 
         Parameters
         ----------
@@ -273,15 +285,13 @@ class Dataset:
         kept = [j for j, name in enumerate(self.feature_names) if name not in names]
         return replace(
             self,
-            X=self.X[:, kept],
+            X=self.X.iloc[:, kept] if isinstance(self.X, pd.DataFrame) else self.X[:, kept],
             feature_names=[self.feature_names[j] for j in kept],
-            nominal={name: values for name, values in self.nominal.items() if name not in names},
-            kinds={name: kind for name, kind in self.kinds.items() if name not in names},
             day_first={name: first for name, first in self.day_first.items() if name not in names},
         )
 
     def with_labels(self, changes: Sequence[tuple[int, int, float]]) -> "Dataset":
-        """The data set with some labels changed.
+        """Return the data set with some labels changed.
 
         Parameters
         ----------
@@ -302,9 +312,9 @@ class Dataset:
         return replace(self, Y=Y.tocsr() if sparse.issparse(Y) else Y)
 
     def fingerprint(self) -> str:
-        """SHA-256 of the content of X and Y: equal for equal data, whatever file they came from.
+        """Return the SHA-256 of the content of X and Y: equal for equal data, from whatever file.
 
-        Names do not count. A dense and a sparse X differ, for methods treat them differently.
+        Names do not count. A dense and a sparse X differ, because methods treat them differently.
 
         Examples
         --------
@@ -312,18 +322,45 @@ class Dataset:
         >>> load_dataset("digits-traits").fingerprint()[:12]
         'b7c650c91a0e'
         """
-        parts = []
         if sparse.issparse(self.X):
             X = sparse.csr_array(self.X, copy=True)
             X.sum_duplicates()
             X.eliminate_zeros()
-            parts += [_canonical(X.data), X.indices.astype("<i8"), X.indptr.astype("<i8")]
+            parts = [_canonical(X.data), X.indices.astype("<i8"), X.indptr.astype("<i8")]
+        elif isinstance(self.X, pd.DataFrame):
+            kinds = [self.kind(name) for name in self.feature_names]
+            numbers = self.X.loc[:, [kind == "numeric" for kind in kinds]]
+            parts = [_canonical(numbers.to_numpy(float))]
+            for name, kind in zip(self.feature_names, kinds, strict=True):
+                if kind == "date":
+                    parts.append(_canonical(days_since_1970(self.X[name])))
+                elif kind != "numeric":
+                    words = self.X[name].astype(object).fillna("")
+                    parts.append(pd.util.hash_pandas_object(words, index=False).to_numpy("<u8"))
         else:
-            parts += [_canonical(self.X)]
+            parts = [_canonical(self.X)]
         digest = hashlib.sha256(repr([self.Y.shape, *(part.shape for part in parts)]).encode())
         for part in (*self._label_blocks(), *parts):
             digest.update(part.tobytes())
         return digest.hexdigest()
+
+    def _label_blocks(self) -> Iterator[np.ndarray]:
+        """Yield Y as int8, with 2 for an unknown label, in blocks of rows."""
+        for _, block in row_blocks(self.Y):
+            codes = np.nan_to_num(block, nan=2) if block.dtype.kind == "f" else block
+            yield np.ascontiguousarray(codes, dtype=np.int8)
+
+
+def _count_label_sets(Y: Any) -> int:
+    """Return the number of distinct rows; keys are the stored positions, so that wide rows stay small."""
+    Y = sparse.csr_array(Y, copy=True)
+    Y.sort_indices()
+    Y.eliminate_zeros()
+    keys = {
+        (Y.indices[start:stop].tobytes(), Y.data[start:stop].tobytes())
+        for start, stop in pairwise(Y.indptr.tolist())
+    }
+    return len(keys)
 
 
 def _stored(table: Any) -> np.ndarray:

@@ -1,128 +1,196 @@
-"""CSV: numbers by a compiled scanner, words by what they are, every fault with its line."""
+"""CSV files: pandas parses them; a second look finds the line of a mistake."""
 
-import csv
 import io
 import re
+import warnings
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 
-from mlspl.datasets.column import Column
-from mlspl.datasets.compression import data_suffix
-from mlspl.datasets.csv_rows import find_fields, scan_csv
-from mlspl.datasets.lexer import COMMA, DOT, FINE, TEXT_AFTER_QUOTE, UNCLOSED_QUOTE, WRONG_COUNT
-from mlspl.datasets.options import PLAIN, ReadOptions
-from mlspl.datasets.source import parse_number, read_lines
-from mlspl.datasets.table import INDEX, Table, check_column_names
-from mlspl.datasets.words import Words, read_days, read_words
-from mlspl.errors import DataFormatError
+from mlspl.datasets.columns import INDEX, NO_OPTIONS, RawTable, ReadOptions, check_names, parse_dates
+from mlspl.datasets.files import data_suffix, parse_number, read_lines
+from mlspl.errors import DataFormatError, shorten
 
-__all__ = ["DELIMITERS", "find_delimiter", "read_csv"]
+__all__ = [
+    "DELIMITERS",
+    "EXACT",
+    "field_spans",
+    "find_delimiter",
+    "has_equal_rows",
+    "read_csv",
+    "read_fields",
+    "unquote_field",
+]
 
 DELIMITERS = ",;\t|"
-# What Excel looks for in front of the header.
+EXACT: dict = (
+    {} if tuple(map(int, pd.__version__.split(".")[:2])) >= (3, 1) else {"float_precision": "round_trip"}
+)
+"""Options with which pandas reads numbers to the last bit, as it does by default since version 3.1."""
+
+# Excel reads this line before the header.
 _EXCEL = re.compile(r"sep=([,;\t|])", re.IGNORECASE)
 _QUOTED = re.compile(r'"[^"]*"')
 _DECIMAL = re.compile(r"[+-]?\d+[.,]\d+")
 _SAMPLE = 2**16
-_TOGETHER = 8
-
-_NO_HEADER = "the first line holds {}, where the names of the columns should stand. Write a header."
-_FAULTS = {
-    UNCLOSED_QUOTE: "this is no CSV: a quote is not closed. Are all quotes closed?",
-    TEXT_AFTER_QUOTE: "this is no CSV: text follows a closing quote. Write a quote within a value twice.",
-    WRONG_COUNT: "{detail} values under {n} names. Quote values that hold a {delimiter!r}.",
-}
+_BLOCK = 2**24
+_NO_HEADER = "the first line holds {}, but should hold the names of the columns. Write a header."
+_OPEN_QUOTE = "this is not a CSV file: a quote is not closed. Close all quotes."
 
 
-def read_csv(path: Path, options: ReadOptions = PLAIN) -> Table:
-    """Read a CSV file with a header line; of comma, semicolon, tab and bar the one most between its names.
+def read_csv(path: Path, options: ReadOptions = NO_OPTIONS) -> RawTable:
+    """Read a CSV file with a header.
 
-    A line ``sep=;`` in front of the header, as Excel has it, says which it is.
-
-    A column of numbers is numeric; what is not is a date, text or a category, by its words. Empty fields,
-    ``?`` and ``NA`` are missing values. With another separator than the comma, decimals may have a comma.
+    The delimiter is the comma, semicolon, tab or bar that occurs most in the header, or the one that a line
+    ``sep=;`` before the header names. With another delimiter than the comma, numbers may have decimal commas;
+    `parse_words` finds other notations column by column.
     """
-    text = read_lines(path)
+    text = read_lines(path, options.encoding)
     start, stop = _find_header(text, path)
-    delimiter, is_said = find_delimiter(text[start:stop].decode(), path)
-    if is_said:
+    delimiter, is_announced = find_delimiter(text[start:stop].decode(), path)
+    if is_announced:
         start, stop = _find_header(text, path, stop)
     line = text.count(b"\n", 0, start) + 1
-    try:
-        header = io.StringIO(text[start:stop].decode(), newline="")
-        names = [name.strip() for name in next(csv.reader(header, delimiter=delimiter, strict=True))]
-    except csv.Error as error:
-        raise DataFormatError(f"this is no CSV ({error}). Are all quotes closed?", path, line) from None
+    names = [name.strip() for name in next(read_fields(text[start:stop], delimiter))[0]]
     names[0] = names[0] or INDEX
     _check_header(names, path, line)
     options.check(names, path)
-
-    def fault(place: int, message: str) -> DataFormatError:
-        return DataFormatError(message, path, text.count(b"\n", 0, stop + place) + 1)
-
-    body = np.frombuffer(text, np.uint8)[stop:]
-    point = COMMA if _has_decimal_commas(text[stop : stop + _SAMPLE], delimiter) else DOT
-    code, place, detail, cells, n_words, row_start = scan_csv(body, ord(delimiter), point, len(names))
-    if code != FINE:
-        raise fault(place, _FAULTS[code].format(detail=detail, n=len(names), delimiter=delimiter))
-    if not len(cells):
-        raise DataFormatError("no rows follow the header. Was the file cut off?", path, line)
-
-    def words_of(columns: list[int]) -> list[Words]:
-        """The words of columns, in ascending order, as they were written."""
-        places = find_fields(body, ord(delimiter), row_start, np.array(columns, np.int64))
-        return [_decode(text, stop, of_column) for of_column in places]
-
-    columns = [Column(name, line=line) for name in names]
-    wordy = [
-        j for j, name in enumerate(names) if n_words[j] or options.kinds.get(name, "numeric") != "numeric"
-    ]
-    for first in range(0, len(wordy), _TOGETHER):
-        some = wordy[first : first + _TOGETHER]
-        for j, words in zip(some, words_of(some), strict=True):
-            if point == COMMA:
-                words = _with_points(words)
-            columns[j], cells[:, j] = read_words(
-                words,
-                names[j],
-                options.kind_of_words(names[j]),
-                options.missing,
-                lambda row, message: fault(row_start[row], message),
-                line,
-                options.day_first.get(names[j]),
+    body = text[stop:]
+    first_line = text.count(b"\n", 0, stop) + 1
+    if not has_equal_rows(body, delimiter.encode(), len(names)):
+        _refuse_unequal_rows(body, delimiter, len(names), path, first_line)
+    raw = options.raw_columns(names)
+    na_values = ["", *options.missing]
+    decimal = options.decimal or ("," if _has_decimal_commas(body[:_SAMPLE], delimiter) else ".")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", pd.errors.ParserWarning)
+        try:
+            frame = pd.read_csv(
+                io.BytesIO(body),
+                sep=delimiter,
+                header=None,
+                names=names,
+                index_col=False,
+                dtype=dict.fromkeys(raw & set(names), str),
+                na_values={name: na_values for name in names if name not in raw} if raw else na_values,
+                keep_default_na=False,
+                decimal=decimal,
+                thousands=options.thousands,
+                low_memory=False,
+                **EXACT,
             )
-    if _is_row(columns):
+        except (pd.errors.ParserError, pd.errors.EmptyDataError, ValueError) as error:
+            if not body.strip():
+                raise DataFormatError(
+                    "no rows follow the header. Is the file complete?", path, line
+                ) from None
+            message = (
+                _OPEN_QUOTE if "EOF" in str(error) else f"this is not a CSV file ({shorten(str(error))})."
+            )
+            raise DataFormatError(message, path, line) from None
+    if not len(frame):
+        raise DataFormatError("no rows follow the header. Is the file complete?", path, line)
+    if _is_row(frame):
         raise DataFormatError(_NO_HEADER.format("values like those below it"), path, line)
-    return Table(
-        path,
-        columns,
-        cells,
-        lambda row: text.count(b"\n", 0, stop + row_start[row]) + 1,
-        words=lambda j: words_of([j])[0],
-    )
+
+    def line_of(row: int) -> int:
+        records = read_fields(body, delimiter)
+        place = next(place for number, (_, place) in enumerate(records) if number == row)
+        return first_line + body.count(b"\n", 0, place)
+
+    return RawTable(path, frame, names, line_of)
 
 
 def find_delimiter(head: str, path: Path) -> tuple[str, bool]:
-    """What separates the values of a CSV file, by its first line, and whether that only says so."""
-    if said := _EXCEL.fullmatch(head.strip("\r\n")):
-        return said[1], True
+    """Return the delimiter of a CSV file by its first line, and whether this line only announces it."""
+    if announced := _EXCEL.fullmatch(head.strip("\r\n")):
+        return announced[1], True
     head = _QUOTED.sub("", head)
     is_tabbed = data_suffix(path) == ".tsv" and "\t" in head
     return "\t" if is_tabbed else max(DELIMITERS, key=head.count), False
 
 
+def read_fields(text: bytes, delimiter: str) -> Iterator[tuple[list[str], int]]:
+    """Yield the fields of each record that is not blank, and the position where the record starts."""
+    for record in field_spans(text, delimiter.encode()):
+        cells = [text[start:stop].decode() for start, stop in record]
+        yield [unquote_field(cell) for cell in cells], record[0][0]
+
+
+def unquote_field(cell: str) -> str:
+    return cell[1:].rpartition('"')[0].replace('""', '"') if cell.startswith('"') else cell
+
+
+def field_spans(text: bytes, delimiter: bytes, start: int = 0) -> Iterator[list[tuple[int, int]]]:
+    """Yield where the fields of each record that is not blank start and stop."""
+    rest = rb"[^\r\n" + re.escape(delimiter) + rb"]*+"
+    field = re.compile(rb'("[^"]*+(?:""[^"]*+)*+"' + rest + rb"|" + rest + rb")(\r\n|\r|\n|.?)", re.DOTALL)
+    record: list[tuple[int, int]] = []
+    while start < len(text):
+        match = field.match(text, start)
+        assert match is not None
+        record.append(match.span(1))
+        start = match.end()
+        if match[2] == delimiter and start == len(text):
+            record.append((start, start))
+        elif match[2] == delimiter:
+            continue
+        if len(record) > 1 or match[1].strip():
+            yield record
+        record = []
+
+
+def has_equal_rows(text: bytes, delimiter: bytes, n_columns: int) -> bool:
+    """Return whether all rows have that many fields; False also if quotes leave it open."""
+    is_quoted, n_fields, n_outside = False, 1, b'"' in text
+    for start in range(0, len(text), _BLOCK):
+        block = np.frombuffer(text, np.uint8, min(_BLOCK, len(text) - start), start)
+        signs = np.flatnonzero((block == ord(delimiter)) | (block == ord("\n")))
+        if n_outside:
+            within = (np.cumsum(block == ord('"')) + is_quoted) & 1
+            is_quoted = bool(within[-1])
+            signs = signs[within[signs] == 0]
+        ends = np.flatnonzero(block[signs] == ord("\n"))
+        lengths = np.diff(ends, prepend=-1)
+        if len(ends):
+            lengths[0] += n_fields - 1
+            n_fields = len(signs) - int(ends[-1])
+        else:
+            n_fields += len(signs)
+        wrong = np.flatnonzero(lengths != n_columns)
+        # A blank line has one field.
+        if len(wrong) and not _are_blank(block, signs[ends[wrong]], lengths[wrong]):
+            return False
+    return not is_quoted
+
+
+def _are_blank(block: np.ndarray, stops: np.ndarray, lengths: np.ndarray) -> bool:
+    return bool((lengths == 1).all() and (stops > 0).all() and (block[stops - 1] == ord("\n")).all())
+
+
+def _refuse_unequal_rows(body: bytes, delimiter: str, n_columns: int, path: Path, first_line: int) -> None:
+    for record in field_spans(body, delimiter.encode()):
+        start, line = record[0][0], first_line + body.count(b"\n", 0, record[0][0])
+        if any(body[a:b].startswith(b'"') and b'"' not in body[a + 1 : b] for a, b in record):
+            raise DataFormatError(_OPEN_QUOTE, path, line)
+        if len(record) != n_columns:
+            message = f"{len(record)} values under {n_columns} names. Quote values that hold a {delimiter!r}."
+            raise DataFormatError(message, path, first_line + body.count(b"\n", 0, start))
+
+
 def _find_header(text: bytes, path: Path, start: int = 0) -> tuple[int, int]:
-    """First byte and last byte + 1 of the next line that is not blank; quotes may hold line ends."""
+    """Return start and stop of the next line that is not blank; quotes may hold line ends."""
     while text[start : start + 1] == b"\n":
         start += 1
     if start == len(text):
-        raise DataFormatError("no header follows. Was the file cut off?", path, text.count(b"\n"))
+        raise DataFormatError("no header follows. Is the file complete?", path, text.count(b"\n"))
     stop = start
     while True:
         stop = text.find(b"\n", stop) + 1
         if stop == 0:
-            raise DataFormatError(_FAULTS[UNCLOSED_QUOTE], path, text.count(b"\n", 0, start) + 1)
+            raise DataFormatError(_OPEN_QUOTE, path, text.count(b"\n", 0, start) + 1)
         if text.count(b'"', start, stop) % 2 == 0:
             return start, stop
 
@@ -135,19 +203,24 @@ def _check_header(names: list[str], path: Path, line: int) -> None:
         numbers = []
     if numbers and numbers not in (list(range(len(names))), list(range(1, len(names) + 1))):
         raise DataFormatError(_NO_HEADER.format("numbers"), path, line)
-    check_column_names(names, path, line)
+    check_names(names, path, line)
 
 
-def _is_row(columns: list[Column]) -> bool:
-    """Whether the names are a row: a date above dates, or decimals beside a word that stands below too."""
-    if any(column.kind == "date" and read_days([column.name]) is not None for column in columns):
-        return True
-    has_decimals = any(column.kind == "numeric" and _DECIMAL.fullmatch(column.name) for column in columns)
-    return has_decimals and any(column.name in column.values for column in columns)
+def _is_row(frame: pd.DataFrame) -> bool:
+    """Return whether the names are a row: a date above dates, or decimals beside a word that occurs below."""
+    words = [name for name in frame.columns if not pd.api.types.is_numeric_dtype(frame[name].dtype)]
+    for name in words:
+        if (
+            parse_dates([name]) is not None
+            and parse_dates(frame[name].dropna().iloc[:1].tolist()) is not None
+        ):
+            return True
+    has_decimals = any(_DECIMAL.fullmatch(name) for name in frame.columns if name not in words)
+    return has_decimals and any((frame[name] == name).any() for name in words)
 
 
 def _has_decimal_commas(sample: bytes, delimiter: str) -> bool:
-    """Whether numbers have decimal commas and none a point; never where the comma separates."""
+    """Return whether numbers have decimal commas and none has a point; not if the comma delimits."""
     if delimiter == ",":
         return False
     ends = rb"[" + re.escape(delimiter.encode()) + rb'\n" ]'
@@ -156,17 +229,3 @@ def _has_decimal_commas(sample: bytes, delimiter: str) -> bool:
         for point in (b",", b".")
     }
     return found[b","] is not None and found[b"."] is None
-
-
-def _decode(text: bytes, offset: int, places: np.ndarray) -> Words:
-    """The words at these places; quotes and what they protect are taken off."""
-    raw = Words.of([text[start:stop] for start, stop in (places + offset).tolist()])
-    values = [
-        word[1:-1].replace(b'""', b'"').decode() if word[:1] == b'"' else word.decode() for word in raw.values
-    ]
-    return Words(raw.codes, values)
-
-
-def _with_points(words: Words) -> Words:
-    """Numbers with decimal commas, spelled with points."""
-    return Words(words.codes, [re.sub(r"^(\s*[+-]?\d+),(\d+\s*)$", r"\1.\2", word) for word in words.values])

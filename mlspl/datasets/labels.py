@@ -1,27 +1,55 @@
-"""Which columns of a table are labels: named by an XML, a list, a pattern or a count."""
+"""Labels of a table: which columns they are, in columns of 0 and 1 or as label sets in one column."""
 
+import ast
+import json
 import re
+import warnings
+from collections.abc import Callable, Collection
 from fnmatch import fnmatchcase
 from os import PathLike
 from pathlib import Path
+from typing import Any, NamedTuple
 from xml.sax import SAXException, SAXParseException
 from xml.sax.handler import ContentHandler
 from xml.sax.saxutils import quoteattr
 
 import numpy as np
+import pandas as pd
 from defusedxml import DefusedXmlException, sax
+from scipy import sparse
 
+from mlspl._label_sets import LIST, table_of_label_sets
 from mlspl._names import split_names
-from mlspl.datasets.compression import data_stem
-from mlspl.datasets.source import read_text
-from mlspl.errors import DataFormatError, UserError, guess_column
+from mlspl._validation import check_labels
+from mlspl.datasets.columns import RawTable, ReadOptions, spell_numbers
+from mlspl.datasets.dataset import labels_as_table
+from mlspl.datasets.files import check_memory, data_stem, read_text
+from mlspl.errors import DataFormatError, UserError, guess_column, listed, shorten
 
-__all__ = ["Labels", "label_columns", "labels_xml", "read_labels_xml", "xml_beside"]
+__all__ = [
+    "LABEL_NAMES",
+    "LabelOption",
+    "ReadLabels",
+    "find_label_columns",
+    "labels_xml",
+    "parse_label_sets",
+    "parse_set",
+    "read_labels",
+    "read_labels_xml",
+    "recognise_label_column",
+    "xml_beside",
+]
 
-Labels = str | PathLike | list[str] | tuple[str, ...] | int | re.Pattern | None
+LabelOption = str | PathLike | list[str] | tuple[str, ...] | int | re.Pattern | None
 
 # What the publishers of data sets put behind the name of a part of one.
 _PART = re.compile(r"-(train|test|validation|sparse|dense|fold\d+|sample\d*|stratified\d*)$", re.IGNORECASE)
+LABEL_NAMES = ("labels", "tags")
+"""A column of one of these names holds label sets, unless the user names the labels."""
+
+_LABEL_VALUES = {"0": 0.0, "1": 1.0, "-1": -1.0, "false": 0.0, "true": 1.0, "no": 0.0, "yes": 1.0}
+_SEPARATORS = "|;,"
+_ALLOWED = "A label must be 0 or 1, −1 or 1, false or true, no or yes"
 _NAMESPACE = "http://mulan.sourceforge.net/labels"
 
 
@@ -44,7 +72,9 @@ class _LabelHandler(ContentHandler):
         if name is None:
             raise DataFormatError('a label without a name. Write <label name="…">.', self.path, line)
         if name in self.lines:
-            message = f"label {name!r} is named twice, first on line {self.lines[name]}. Name it once."
+            message = (
+                f"label {shorten(name)!r} is named twice, first on line {self.lines[name]}. Name it once."
+            )
             raise DataFormatError(message, self.path, line)
         self.lines[name] = line
 
@@ -90,14 +120,16 @@ def xml_beside(path: Path) -> Path | None:
         stem = shorter
 
 
-def label_columns(names: list[str], labels: Labels, path: Path, counted: int | None = None) -> np.ndarray:
+def find_label_columns(
+    names: list[str], labels: LabelOption, path: Path, announced: int | None = None
+) -> np.ndarray:
     """Mask over the columns `names` of the file `path`: True where the column is a label.
 
-    `counted` is the number of labels the file itself announces (MEKA's -C), used when `labels` is None and
+    `announced` is the number of labels the file itself announces (MEKA's -C), used when `labels` is None and
     no XML lies beside the file.
     """
     if labels is None:
-        labels = xml_beside(path) or counted
+        labels = xml_beside(path) or announced
     if labels is None:
         message = (
             f"which columns are labels? Put {data_stem(path)}.xml beside the file, or name them by labels "
@@ -107,7 +139,9 @@ def label_columns(names: list[str], labels: Labels, path: Path, counted: int | N
         )
         raise DataFormatError(message, path)
     if isinstance(labels, bool) or not isinstance(labels, str | PathLike | list | tuple | int | re.Pattern):
-        raise UserError(f"labels={labels!r}: pass an XML path, a list of names, a pattern or a number.")
+        raise UserError(
+            f"labels={shorten(repr(labels))}: pass an XML path, a list of names, a pattern or a number."
+        )
     if isinstance(labels, int):
         mask = _counted(len(names), labels, path)
     elif isinstance(labels, re.Pattern):
@@ -124,7 +158,11 @@ def label_columns(names: list[str], labels: Labels, path: Path, counted: int | N
     else:
         mask = _named(names, dict.fromkeys(labels), None, path)
     if not mask.any():
-        message = f"labels={labels!r} matches none of the {len(names)} columns. Correct the pattern."
+        hint = guess_column(labels, names) if isinstance(labels, str) else ""
+        message = (
+            f"labels={shorten(repr(labels))} matches none of the {len(names)} columns.{hint} "
+            "Correct the name or pattern."
+        )
         raise DataFormatError(message, path)
     if mask.all():
         raise DataFormatError("every column is a label: no features are left to learn from.", path)
@@ -144,8 +182,233 @@ def _named(names: list[str], wanted: dict, xml: Path | None, path: Path) -> np.n
     for label, line in wanted.items():
         if label not in present:
             hint = guess_column(label, names)
-            message = (
-                f"label {label!r} is no column of {path}.{hint} Correct the name, or name others (--labels)."
-            )
+            message = f"label {shorten(str(label))!r} is not a column of {path}.{hint} Correct it (--labels)."
             raise DataFormatError(message, xml or path, line)
     return np.array([name in wanted for name in names])
+
+
+class ReadLabels(NamedTuple):
+    """Y and the names of its columns; for label sets also their column and the text between labels."""
+
+    Y: Any
+    names: list[str]
+    column: str = ""
+    joint: str = ""
+
+
+def read_labels(raw: RawTable, chosen: list[int], options: ReadOptions) -> ReadLabels:
+    """Return the labels in these columns, or the label sets in the only one."""
+    if options.label_sep is not None or (len(chosen) == 1 and not _is_binary(raw, chosen[0], options)):
+        return _read_label_sets(raw, chosen, options)
+    names = [raw.names[j] for j in chosen]
+    if sparse.issparse(raw.table):
+        Y = _sparse_labels(raw, chosen)
+    elif all(dtype.kind in "biuf" for dtype in raw.table.dtypes.iloc[chosen]):
+        Y = raw.table.iloc[:, chosen].to_numpy(float)
+    else:
+        Y = np.column_stack([_label_column(raw, j, options) for j in chosen])
+    if not sparse.issparse(Y):
+        is_signed = (Y == -1).any(axis=0) & ~(Y == 0).any(axis=0)
+        if is_signed.any():
+            Y = np.where((Y == -1) & is_signed, 0.0, Y)
+    stored = Y.data if sparse.issparse(Y) else Y
+    if not np.all((stored == 0) | (stored == 1) | np.isnan(stored)):
+        wrong = sparse.coo_array(Y)
+        first = np.flatnonzero((wrong.data != 1) & ~np.isnan(wrong.data))[0]
+        name = shorten(names[wrong.col[first]])
+        raise raw.fault(int(wrong.row[first]), f"label {name!r} is {wrong.data[first]:g}. {_ALLOWED}.")
+    return ReadLabels(labels_as_table(check_labels(Y)), names)
+
+
+def recognise_label_column(raw: RawTable, options: ReadOptions) -> str | None:
+    """Return the one column that holds lists, or that is called labels or tags and holds words."""
+    if sparse.issparse(raw.table):
+        return None
+    words = [name for name in raw.names if not pd.api.types.is_numeric_dtype(raw.table[name].dtype)]
+    lists = [
+        name
+        for name in words
+        if raw.table[name].dtype == object and any(isinstance(cell, tuple) for cell in raw.table[name])
+    ]
+    called = [
+        name
+        for name in words
+        if name.lower() in LABEL_NAMES and not _is_number_column(raw.table[name], options.missing)
+    ]
+    found = lists or called
+    return found[0] if len(found) == 1 else None
+
+
+def _is_number_column(column: pd.Series, missing: Collection[str]) -> bool:
+    known = {str(cell).strip() for cell in column.dropna().unique()} - {"", *missing}
+    return bool(np.all([_parses(word) for word in known]))
+
+
+def _parses(word: str) -> bool:
+    try:
+        float(word)
+    except ValueError:
+        return False
+    return True
+
+
+def _is_binary(raw: RawTable, j: int, options: ReadOptions) -> bool:
+    """Return whether the column looks like one label, written in numbers or words."""
+    if sparse.issparse(raw.table):
+        return j not in raw.categories or all(value.lower() in _LABEL_VALUES for value in raw.categories[j])
+    column = raw.table.iloc[:, j]
+    if pd.api.types.is_numeric_dtype(column.dtype) and not isinstance(column.dtype, pd.CategoricalDtype):
+        return True
+    if any(isinstance(cell, tuple) for cell in column):
+        return False
+    known = {str(cell).strip().lower() for cell in column.dropna().unique()}
+    missing = {"", *(word.lower() for word in options.missing)}
+    return _is_number_column(column, options.missing) or all(
+        word in _LABEL_VALUES for word in known - missing
+    )
+
+
+def _label_column(raw: RawTable, j: int, options: ReadOptions) -> np.ndarray:
+    """Return a label as numbers, NaN where it is unknown."""
+    column, name = raw.table.iloc[:, j], shorten(raw.names[j])
+    if pd.api.types.is_numeric_dtype(column.dtype) and not isinstance(column.dtype, pd.CategoricalDtype):
+        return column.to_numpy(float, na_value=np.nan)
+    if pd.api.types.is_datetime64_any_dtype(column.dtype):
+        raise DataFormatError(f"label {name!r} holds dates. {_ALLOWED}.", raw.path)
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        declared = {str(value).lower() for value in column.cat.categories}
+        if not declared <= _LABEL_VALUES.keys() or {"-1", "0"} <= declared:
+            shown = shorten(",".join(map(str, column.cat.categories[:20])))
+            raise DataFormatError(f"label {name!r} has the values {{{shown}}}. {_ALLOWED}.", raw.path)
+    codes, values = pd.factorize(column.astype(object), use_na_sentinel=True)
+    numbers = [_label_value(value, options.missing) for value in values]
+    if None in numbers:
+        row = int(np.argmax(codes == numbers.index(None)))
+        word = shorten(str(values[numbers.index(None)]))
+        raise raw.fault(row, f"label {name!r} is {word!r}. {_ALLOWED}.")
+    return np.array([*numbers, np.nan], float)[codes]
+
+
+def _label_value(value: Any, missing: Collection[str]) -> float | None:
+    """Return the number that a word stands for, NaN if it is missing, None if it is not a label."""
+    word = str(value).strip()
+    if word in {"", *missing}:
+        return np.nan
+    if word.lower() in _LABEL_VALUES:
+        return _LABEL_VALUES[word.lower()]
+    return float(word) if not isinstance(value, tuple) and _parses(word) else None
+
+
+def _sparse_labels(raw: RawTable, chosen: list[int]) -> Any:
+    Y: Any = raw.table[:, chosen]
+    coded = [position for position, j in enumerate(chosen) if j in raw.categories]
+    if coded:
+        check_memory(8.0 * Y.shape[0] * Y.shape[1], raw.path, f"{Y.shape[0]} rows × {Y.shape[1]} labels")
+        Y = Y.toarray()
+    for position in coded:
+        values = raw.categories[chosen[position]]
+        numbers = [_LABEL_VALUES.get(value.lower()) for value in values]
+        if None in numbers:
+            name, shown = shorten(raw.names[chosen[position]]), shorten(",".join(values[:20]))
+            raise DataFormatError(f"label {name!r} has the values {{{shown}}}. {_ALLOWED}.", raw.path)
+        Y[:, position] = np.array([*numbers, np.nan], float)[
+            np.nan_to_num(Y[:, position], nan=-1).astype(int)
+        ]
+    return Y
+
+
+def _read_label_sets(raw: RawTable, chosen: list[int], options: ReadOptions) -> ReadLabels:
+    if len(chosen) != 1:
+        given = listed([raw.names[j] for j in chosen])
+        raise UserError(f"{raw.path}: label_sep is for one column of label sets, and labels are {given}.")
+    name = raw.names[chosen[0]]
+    if sparse.issparse(raw.table):
+        raise DataFormatError(
+            f"label {shorten(name)!r} of a sparse file is not 0 or 1. {_ALLOWED}.", raw.path
+        )
+    column = raw.table.iloc[:, chosen[0]]
+    if pd.api.types.is_numeric_dtype(column.dtype) and not isinstance(column.dtype, pd.CategoricalDtype):
+        column = spell_numbers(column)
+    words = column.astype(object)
+    found = parse_label_sets(words, name, options.label_sep, options.missing, raw.fault)
+    if found is None:
+        values = shorten("{" + ",".join(map(str, words.dropna().unique()[:20])) + "}")
+        message = (
+            f"label {shorten(name)!r} has the values {values}. {_ALLOWED}; several labels have |, ; or a "
+            "comma between, or what label_sep names (--label-sep ' '). If every row has one label, name a "
+            "sign that never occurs: --label-sep '|'."
+        )
+        is_odd = [str(word).strip().lower() not in _LABEL_VALUES for word in words]
+        raise raw.fault(int(np.argmax(is_odd & words.notna().to_numpy())), message)
+    alone = {word.strip() for word in words.dropna().unique() if isinstance(word, str)} & options.missing
+    if both := sorted(alone & set(found.names)):
+        warnings.warn(
+            f"{raw.path}: column {shorten(name)!r}: {listed(both)} is a label beside others, but alone in a "
+            "cell it means that the labels are unknown. If it is a label there, name the words that mean "
+            "a missing value (na_values, --na '?').",
+            stacklevel=4,
+        )
+    return found
+
+
+def parse_label_sets(
+    words: pd.Series,
+    name: str,
+    separator: str | None,
+    missing: Collection[str],
+    fault: Callable[[int, str], Exception],
+) -> ReadLabels | None:
+    """Return the labels of a column of label sets; None if nothing separates them.
+
+    An empty cell has no label; a cell with a word for a missing value, or without a value, is unknown.
+    """
+    codes, values = pd.factorize(words, use_na_sentinel=True)
+    texts = [value for value in values if isinstance(value, str) and value.strip() not in {"", *missing}]
+    # One broken list among many must not make the comma the separator of all.
+    n_lists = sum(value.strip()[0] in "[{" for value in texts)
+    has_lists = any(isinstance(value, tuple) for value in values)
+    in_brackets = separator is None and len(texts) > 0 and (has_lists or 2 * n_lists > len(texts))
+    if separator is None and texts and not in_brackets:
+        separator = max(_SEPARATORS, key=lambda sign: sum(sign in value for value in texts))
+        if not any(separator in value for value in texts):
+            return None
+    joint = LIST if separator is None else separator
+    if separator is not None and any(f"{separator} " in value for value in texts):
+        joint += " "
+    sets: list[list[str] | None] = []
+    for code, value in enumerate(values):
+        if not isinstance(value, tuple) and str(value).strip() in missing:
+            sets.append(None)
+        elif in_brackets and isinstance(value, str) and value.strip():
+            sets.append(_parse_list(value))
+            if sets[-1] is None:
+                message = f'holds {shorten(value)!r}, which is not a list of labels such as ["a", "b"].'
+                raise fault(int(np.argmax(codes == code)), f"column {shorten(name)!r} {message}")
+        else:
+            sets.append(parse_set(value if isinstance(value, tuple) else str(value), joint))
+    if not any(sets):
+        raise fault(0, f"column {shorten(name)!r} has no label in any row.")
+    sets.append(None)
+    Y, names = table_of_label_sets([sets[code] for code in codes.tolist()], None, name)
+    return ReadLabels(labels_as_table(check_labels(Y)), names, name, joint)
+
+
+def parse_set(cell: Any, joint: str) -> list[str]:
+    """Return the labels of a cell that is not missing."""
+    if not isinstance(cell, str):
+        return [str(label) for label in cell]
+    if joint == LIST:
+        return _parse_list(cell) or []
+    return [part.strip() for part in cell.split(joint.strip() or joint) if part.strip()]
+
+
+def _parse_list(text: str) -> list[str] | None:
+    """Return the labels in a list as JSON or Python writes it, or in a Python set; None for other text."""
+    for parse in (json.loads, ast.literal_eval):
+        try:
+            labels = parse(text)
+        except (ValueError, SyntaxError, RecursionError, MemoryError):
+            continue
+        if isinstance(labels, list | set) and all(isinstance(label, str | int) for label in labels):
+            return [str(label).strip() for label in labels]
+    return None

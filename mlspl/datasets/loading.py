@@ -7,18 +7,30 @@ from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 
+import numpy as np
 import pooch
+from sklearn.datasets import load_digits
 
 from mlspl.datasets.arff import read_arff
 from mlspl.datasets.dataset import Dataset
-from mlspl.datasets.digits import load_digits_traits
-from mlspl.datasets.options import PLAIN
+from mlspl.datasets.reading import build_dataset
 from mlspl.datasets.registry import EMBEDDED, find_entry
 from mlspl.errors import DataFormatError, UserError
 
-__all__ = ["fetch_dataset", "load_dataset", "locate_dataset"]
+__all__ = ["cache_folder", "download_files", "fetch_dataset", "load_dataset", "locate_dataset"]
 
 _TIMEOUT = 30
+# Every digit has at least two traits, and no two digits have the same ones.
+_DIGITS_WITH = {
+    "even": (0, 2, 4, 6, 8),
+    "prime": (2, 3, 5, 7),
+    "closed loop": (0, 6, 8, 9),
+    "straight strokes": (1, 4, 7),
+    "five or more": (5, 6, 7, 8, 9),
+    "multiple of three": (0, 3, 6, 9),
+    "square": (0, 1, 4, 9),
+    "power of two": (1, 2, 4, 8),
+}
 
 
 def load_dataset(name: str, data_home: str | PathLike | None = None, encode: bool = True) -> Dataset:
@@ -48,14 +60,14 @@ def load_dataset(name: str, data_home: str | PathLike | None = None, encode: boo
     ['even', 'prime', 'closed loop']
     """
     if name == EMBEDDED:
-        return load_digits_traits()
+        return _load_digits_traits()
     entry = find_entry(name)
     path = locate_dataset(name, data_home) or fetch_dataset(name)
     table = read_arff(path)
     labels = None if entry.xml is None else path.with_name(entry.xml)
-    dataset = replace(table.to_dataset(labels, encode, PLAIN), name=name)
+    dataset = replace(build_dataset(table, labels, encode), name=name)
     n_rows, n_labels = dataset.Y.shape
-    size = (n_rows, len(table.columns) - n_labels, n_labels)
+    size = (n_rows, len(table.names) - n_labels, n_labels)
     if size != (entry.n_rows, entry.n_features, entry.n_labels):
         message = "this is {} rows × {} features, {} labels; {} is published with {} × {}, {}.".format(
             *size, name, entry.n_rows, entry.n_features, entry.n_labels
@@ -89,7 +101,7 @@ def locate_dataset(name: str, data_home: str | PathLike | None = None) -> Path |
     True
     """
     entry = find_entry(name)
-    for home in (data_home, os.environ.get("MLSPL_DATA"), _cache()):
+    for home in (data_home, os.environ.get("MLSPL_DATA"), cache_folder()):
         if home and all((Path(home) / name / file_name).is_file() for file_name in entry.files):
             return Path(home) / name / entry.arff
     return None
@@ -115,23 +127,30 @@ def fetch_dataset(name: str) -> Path:
     PosixPath('/home/ada/.cache/mlspl/emotions/emotions.arff')
     """
     entry = find_entry(name)
-    folder = _cache() / name
+    folder = cache_folder() / name
+    download_files({file: entry.address(file) for file in entry.files}, folder, entry.files)
+    return folder / entry.arff
+
+
+def download_files(addresses: dict[str, str], folder: Path, checksums: dict[str, str] | None = None) -> None:
+    """Download files, by their paths below `folder`, all or none."""
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix=f".{name}-", dir=folder.parent) as arrivals:
-            for file_name, sha256 in entry.files.items():
-                _download(entry.address(file_name), Path(arrivals) / file_name, sha256)
-            folder.mkdir(exist_ok=True)
-            for file_name in entry.files:
+        with tempfile.TemporaryDirectory(prefix=f".{folder.name}-", dir=folder.parent) as arrivals:
+            for file_name, address in addresses.items():
+                target = Path(arrivals) / file_name
+                target.parent.mkdir(parents=True, exist_ok=True)
+                _download(address, target, (checksums or {}).get(file_name, ""))
+            for file_name in addresses:
+                (folder / file_name).parent.mkdir(parents=True, exist_ok=True)
                 os.replace(Path(arrivals) / file_name, folder / file_name)
     except OSError as error:
-        addresses = " and ".join(map(entry.address, entry.files))
+        listed = " and ".join(addresses.values())
         raise UserError(
-            f"{name} could not be downloaded ({_first_cause(error)}). Get {addresses} on a machine with a "
-            f"network, and put both files into {folder}, or into the folder {name} below the one that "
-            "MLSPL_DATA names."
+            f"{folder.name} could not be downloaded ({_first_cause(error)}). Get {listed} on a machine with "
+            f"a network, and put the files into {folder}, or into the folder {folder.name} below the one "
+            "that MLSPL_DATA (MLSPL_REAL for sets with real label errors) names."
         ) from error
-    return folder / entry.arff
 
 
 def _first_cause(error: BaseException) -> BaseException:
@@ -157,5 +176,13 @@ def _download(address: str, target: Path, sha256: str) -> None:
         )
 
 
-def _cache() -> Path:
+def cache_folder() -> Path:
+    """Return the folder of downloaded data sets."""
     return Path(pooch.os_cache("mlspl"))
+
+
+def _load_digits_traits() -> Dataset:
+    """Return 1797 handwritten digits of 8 × 8 pixels, labelled with eight correlated yes/no traits."""
+    digits = load_digits()
+    Y = np.column_stack([np.isin(digits.target, members) for members in _DIGITS_WITH.values()])
+    return Dataset(digits.data, Y.astype(np.int64), digits.feature_names, list(_DIGITS_WITH), "digits-traits")

@@ -1,23 +1,44 @@
 """`read_dataset` and `read_unlabelled`: the user's own file, in any format we read."""
 
-from collections.abc import Collection, Mapping
+import warnings
+from collections.abc import Callable, Collection, Mapping
 from os import PathLike
 from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy import sparse
 
 from mlspl.datasets.arff import read_arff
 from mlspl.datasets.arrays import read_arrays
-from mlspl.datasets.compression import COMPRESSIONS, data_suffix
+from mlspl.datasets.columns import (
+    INDEX,
+    NO_OPTIONS,
+    RawTable,
+    ReadOptions,
+    column_kind,
+    one_hot,
+    parse_words,
+    spell_numbers,
+)
 from mlspl.datasets.dataset import Dataset
 from mlspl.datasets.delimited import read_csv
-from mlspl.datasets.json_lines import read_json_lines
-from mlspl.datasets.labels import Labels
-from mlspl.datasets.options import ReadOptions
-from mlspl.datasets.parquet import read_parquet
+from mlspl.datasets.files import COMPRESSIONS, check_memory, data_stem, data_suffix
+from mlspl.datasets.frames import read_excel, read_json_lines, read_parquet
+from mlspl.datasets.labels import (
+    LABEL_NAMES,
+    LabelOption,
+    ReadLabels,
+    find_label_columns,
+    read_labels,
+    recognise_label_column,
+    xml_beside,
+)
 from mlspl.datasets.svmlight import read_svmlight
-from mlspl.datasets.table import INDEX
-from mlspl.errors import UserError
+from mlspl.errors import DataFormatError, UserError, listed, shorten
 
-__all__ = ["SUFFIXES", "read_dataset", "read_unlabelled"]
+__all__ = ["SUFFIXES", "build_dataset", "read_dataset", "read_unlabelled"]
 
 _TABLES = {
     ".arff": read_arff,
@@ -25,22 +46,23 @@ _TABLES = {
     ".tsv": read_csv,
     ".jsonl": read_json_lines,
     ".parquet": read_parquet,
+    ".xlsx": read_excel,
 }
 _SVMLIGHT = (".svm", ".svmlight", ".libsvm")
 _ARRAYS = (".npy", ".npz")
-_BINARY = (".parquet", *_ARRAYS)
+_BINARY = (".parquet", ".xlsx", *_ARRAYS)
 SUFFIXES = (*_TABLES, *_SVMLIGHT, *_ARRAYS)
 _REMEDIES = {
     ".xml": "Name the data file; its XML is found beside it.",
     ".txt": "If it is a table with a header, call it .csv.",
     ".json": "Write a row a line and call it .jsonl: DataFrame.to_json(…, orient='records', lines=True).",
     ".zip": "Unpack it, or pack it with gzip.",
-} | dict.fromkeys((".xls", ".xlsx", ".ods"), "Save the sheet as 'CSV UTF-8'.")
+} | dict.fromkeys((".xls", ".ods"), "Save the sheet as 'CSV UTF-8'.")
 
 
 def read_dataset(
     path: str | PathLike,
-    labels: Labels = None,
+    labels: LabelOption = None,
     encode: bool = True,
     *,
     label_sep: str | None = None,
@@ -48,6 +70,9 @@ def read_dataset(
     drop: Collection[str] = (),
     kinds: Mapping[str, str] | None = None,
     day_first: Mapping[str, bool] | None = None,
+    decimal: str | None = None,
+    thousands: str | None = None,
+    encoding: str | None = None,
     strict: bool = True,
 ) -> Dataset:
     r"""Read a file of your own.
@@ -58,8 +83,8 @@ def read_dataset(
         Mulan or MEKA ARFF (``.arff``), multi-label svmlight (``.svm``, ``.svmlight``, ``.libsvm``), CSV
         (``.csv``, ``.tsv``; with commas, semicolons, tabs or bars; a first column without a name, or with
         that of pandas, ``Unnamed: 0``, is an index and left out), JSON Lines (``.jsonl``), Parquet
-        (``.parquet``), or NumPy's arrays (``.npy``, ``.npz``) with a file of labels. Text may be compressed:
-        ``.gz``, ``.bz2``, ``.zst``.
+        (``.parquet``), the first sheet of an Excel file (``.xlsx``, with openpyxl), or NumPy's arrays
+        (``.npy``, ``.npz``) with a file of labels. Text may be compressed: ``.gz``, ``.bz2``, ``.zst``.
     labels : optional
         Which columns are labels: the path of a Mulan XML, a name, a list of names (or a line of CSV with
         them), a pattern with ``*`` and ``?`` or a compiled regular expression for names, or their number,
@@ -86,6 +111,11 @@ def read_dataset(
     day_first : mapping, optional
         For columns of dates with slashes whether the day is first: ``{"heard": True}`` if 07/01/2023 is in
         January. Otherwise the rows decide, and where they leave it open the month is first, with a warning.
+    decimal, thousands : str, optional
+        Decimal sign and thousands separator of the numbers in a CSV file. By default each column decides:
+        ``53.102,49`` and ``1,234.5`` are numbers. Where ``1,234`` leaves it open, an error asks.
+    encoding : str, optional
+        Encoding of a text file, such as ``"cp1252"`` or ``"latin-1"``; UTF-8 by default.
     strict : bool, default=True
         Whether `drop`, `kinds` and `day_first` may name only columns that the file has.
 
@@ -115,7 +145,18 @@ def read_dataset(
     [[1, 0], [0, 1], [1, 1]]
     """
     path = Path(path)
-    options = ReadOptions(label_sep, na_values, drop, kinds or {}, not strict, day_first or {})
+    options = ReadOptions(
+        label_sep,
+        na_values,
+        drop,
+        kinds or {},
+        not strict,
+        day_first or {},
+        decimal,
+        thousands,
+        encoding,
+        _label_set_columns(labels, path),
+    )
     suffix = _suffix(path)
     if suffix in _SVMLIGHT:
         if strict:
@@ -123,7 +164,7 @@ def read_dataset(
         return read_svmlight(path, labels)
     if suffix in _ARRAYS:
         return read_arrays(path, labels, options)
-    return _TABLES[suffix](path, options).to_dataset(labels, encode, options)
+    return build_dataset(_TABLES[suffix](path, options), labels, encode, options)
 
 
 def read_unlabelled(
@@ -133,6 +174,9 @@ def read_unlabelled(
     na_values: Collection[str] | None = None,
     kinds: Mapping[str, str] | None = None,
     day_first: Mapping[str, bool] | None = None,
+    decimal: str | None = None,
+    thousands: str | None = None,
+    encoding: str | None = None,
 ) -> Dataset:
     r"""Read the features alone of a file, to predict its labels.
 
@@ -147,6 +191,8 @@ def read_unlabelled(
         As in `read_dataset`.
     kinds, day_first : mapping, optional
         As in `read_dataset`; columns that the file does not have are passed over.
+    decimal, thousands, encoding : str, optional
+        As in `read_dataset`.
 
     Returns
     -------
@@ -166,13 +212,155 @@ def read_unlabelled(
     ['tempo']
     """
     path = Path(path)
-    options = ReadOptions(None, na_values, ignored, kinds or {}, True, day_first or {})
+    options = ReadOptions(
+        None, na_values, ignored, kinds or {}, True, day_first or {}, decimal, thousands, encoding
+    )
     suffix = _suffix(path)
     if suffix in _SVMLIGHT:
         return read_svmlight(path, None, unlabelled=True)
     if suffix in _ARRAYS:
         return read_arrays(path, None, ReadOptions(), unlabelled=True)
-    return _TABLES[suffix](path, options).to_unlabelled({*ignored, *({INDEX} - set(options.kinds))})
+    raw = _TABLES[suffix](path, options)
+    left_out = {*ignored, *({INDEX} - set(options.kinds))}
+    chosen = [j for j, name in enumerate(raw.names) if name not in left_out]
+    n_rows = raw.table.shape[0]
+    return _take_features(raw, chosen, ReadLabels(np.empty((n_rows, 0), np.int64), []), False, options)
+
+
+def build_dataset(
+    raw: RawTable, labels: LabelOption = None, encode: bool = True, options: ReadOptions = NO_OPTIONS
+) -> Dataset:
+    """Split the columns of a table into features and labels."""
+    if labels is None and raw.n_labels is None and xml_beside(raw.path) is None:
+        labels = recognise_label_column(raw, options)
+    is_label = find_label_columns(raw.names, labels, raw.path, raw.n_labels)
+    found = read_labels(raw, np.flatnonzero(is_label).tolist(), options)
+    is_dropped = np.isin(raw.names, [*options.drop, INDEX])
+    if both := [raw.names[j] for j in np.flatnonzero(is_dropped & is_label)]:
+        raise UserError(f"{raw.path}: {listed(both)} cannot be a label and be dropped.")
+    return _take_features(raw, np.flatnonzero(~is_label & ~is_dropped).tolist(), found, encode, options)
+
+
+def _label_set_columns(labels: LabelOption, path: Path) -> Callable[[list[str]], Collection[str]]:
+    """Return the function that names the columns that may hold label sets, whose words are needed."""
+
+    def name_columns(names: list[str]) -> Collection[str]:
+        if labels is None and xml_beside(path) is None:
+            return [name for name in names if name.lower() in LABEL_NAMES]
+        chosen = find_label_columns(names, labels, path)
+        return [names[int(np.argmax(chosen))]] if chosen.sum() == 1 else []
+
+    return name_columns
+
+
+def _take_features(
+    raw: RawTable, chosen: list[int], labels: ReadLabels, encode: bool, options: ReadOptions
+) -> Dataset:
+    """Return the data set with these columns as features."""
+    if sparse.issparse(raw.table):
+        X, names = _take_sparse(raw, chosen)
+        day_first: dict[str, bool] = {}
+    else:
+        frame, day_first = _type_columns(raw, chosen, options)
+        texts = [name for name in frame.columns if encode and column_kind(frame[name]) == "text"]
+        if texts:
+            warnings.warn(
+                f"{raw.path}: text is left out of the features: {listed(texts)}. "
+                "Turn it into numbers to use it, or fit with --text.",
+                stacklevel=4,
+            )
+            frame = frame.drop(columns=texts)
+        X, names = frame, list(frame.columns)
+        if encode and names:
+            (X, names), day_first = one_hot(frame, raw.path), {}
+    if not names:
+        raise DataFormatError("no features are left: the other columns are text or dropped.", raw.path)
+    return Dataset(
+        X, labels.Y, names, labels.names, data_stem(raw.path), labels.column, labels.joint, day_first
+    )
+
+
+def _type_columns(
+    raw: RawTable, chosen: list[int], options: ReadOptions
+) -> tuple[pd.DataFrame, dict[str, bool]]:
+    """Return the features as numbers, categories, dates and text; and the order of dates with slashes."""
+    names = [raw.names[j] for j in chosen]
+    frame = raw.table if len(chosen) == raw.table.shape[1] else raw.table.iloc[:, chosen]
+    if names and all(dtype.kind in "biuf" for dtype in frame.dtypes) and not {*names} & {*options.kinds}:
+        # One block in row order, as estimators use it.
+        is_single = (frame.dtypes == np.float32).all()
+        numbers = np.ascontiguousarray(frame.to_numpy(np.float32 if is_single else float))
+        if not np.isfinite(numbers.sum()) and np.isinf(numbers).any():
+            row, j = np.argwhere(np.isinf(numbers))[0]
+            message = f"column {shorten(names[j])!r} is infinite. Leave it empty if unknown."
+            raise raw.fault(int(row), message)
+        return pd.DataFrame(numbers, columns=pd.Index(names, dtype=object), copy=False), {}
+    columns: dict[str, Any] = {}
+    day_first: dict[str, bool] = {}
+    ambiguous: dict[str, str] = {}
+    for j in chosen:
+        name, column = raw.names[j], raw.table.iloc[:, j]
+        kind, wanted = column_kind(column), options.kind_of_words(name)
+        if kind == "numeric":
+            values = column.to_numpy(np.float32 if column.dtype == np.float32 else float, na_value=np.nan)
+            if np.isinf(values).any():
+                message = f"column {shorten(name)!r} is infinite. Leave it empty if unknown."
+                raise raw.fault(int(np.argmax(np.isinf(values))), message)
+            if wanted in (None, "numeric", "date"):
+                columns[name] = values
+                continue
+            column = spell_numbers(column)
+        elif kind == "date" or (kind == "categorical" and wanted in (None, "categorical")):
+            columns[name] = column
+            continue
+        elif column.dtype == object and any(isinstance(cell, tuple) for cell in column):
+            message = f"column {shorten(name)!r} holds lists. Pass it as labels, or drop it."
+            raise DataFormatError(message, raw.path)
+        first, declared = options.day_first.get(name), raw.declared.get(name)
+        if wanted is None and declared == "text":
+            wanted = "text"
+        parsed = parse_words(column, name, wanted, options.missing, raw.fault, first)
+        if wanted is None and declared == "date" and column_kind(parsed.column) != "date":
+            parsed = parse_words(column, name, "text", options.missing, raw.fault)
+        columns[name] = parsed.column
+        if parsed.day_first is not None:
+            day_first[name] = parsed.day_first
+        if parsed.ambiguous and first is None:
+            ambiguous[name] = parsed.ambiguous
+    if ambiguous:
+        warnings.warn(
+            f"{raw.path}: dates are read with the month first, but the day could be first: "
+            f"{listed(list(ambiguous))}, such as {next(iter(ambiguous.values()))}. Write 2024-12-31.",
+            stacklevel=5,
+        )
+    return pd.DataFrame(columns, copy=False), day_first
+
+
+def _take_sparse(raw: RawTable, chosen: list[int]) -> tuple[sparse.csr_array, list[str]]:
+    """Return sparse features without text; a column of codes becomes one column per value."""
+    if texts := [raw.names[j] for j in chosen if raw.names[j] in raw.declared]:
+        message = f"{raw.path}: text is left out of the features of a sparse file: {listed(texts)}."
+        warnings.warn(message, stacklevel=5)
+        chosen = [j for j in chosen if raw.names[j] not in raw.declared]
+    coded = [j for j in chosen if j in raw.categories]
+    plain = [j for j in chosen if j not in raw.categories]
+    X, names = raw.table[:, plain], [raw.names[j] for j in plain]
+    if not coded:
+        return X, names
+    check_memory(8.0 * X.shape[0] * len(coded), raw.path, f"{len(coded)} nominal features")
+    frame = pd.DataFrame(
+        {
+            raw.names[j]: pd.Categorical.from_codes(
+                np.nan_to_num(raw.table[:, [j]].toarray()[:, 0], nan=-1).astype(int),
+                pd.Index(raw.categories[j], dtype=object),
+            )
+            for j in coded
+        }
+    )
+    indicators, new_names = one_hot(frame, raw.path)
+    if len({*names, *new_names}) < len(names) + len(new_names):
+        raise DataFormatError("one-hot names such as 'feature=value' are taken. Rename them.", raw.path)
+    return sparse.hstack([X, sparse.csr_array(indicators)], format="csr"), [*names, *new_names]
 
 
 def _refuse_options(options: ReadOptions, path: Path) -> None:
@@ -185,7 +373,7 @@ def _refuse_options(options: ReadOptions, path: Path) -> None:
 def _suffix(path: Path) -> str:
     suffix = data_suffix(path)
     if suffix in _BINARY and path.suffix.lower() in COMPRESSIONS:
-        raise UserError(f"{path}: of binary formats mlspl reads no compressed files. Unpack it first.")
+        raise UserError(f"{path}: of binary formats mlspl reads no compressed files. Decompress it first.")
     if suffix not in SUFFIXES:
         remedy = _REMEDIES.get(suffix, "Write it as one of them.")
         raise UserError(f"{path}: mlspl reads {', '.join(SUFFIXES)} and goes by the suffix. {remedy}")

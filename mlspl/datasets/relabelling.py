@@ -1,21 +1,24 @@
-"""`relabel_file`: a copy of a file in which some labels are others, and nothing else is."""
+"""`relabel_file`: a copy of a file in which the decided labels are changed, and no other byte is."""
 
+import json
+import re
 import tempfile
 import warnings
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from mlspl._files import write_file
 from mlspl._label_sets import LIST, write_set
-from mlspl.datasets.compression import data_suffix
+from mlspl.datasets.arff import read_header, unquote
 from mlspl.datasets.dataset import Dataset, as_dense
-from mlspl.datasets.editing import EDITORS, Editor
-from mlspl.datasets.label_sets import read_set
-from mlspl.datasets.labels import xml_beside
+from mlspl.datasets.delimited import field_spans, find_delimiter, unquote_field
+from mlspl.datasets.files import data_suffix, decode_text, read_bytes
+from mlspl.datasets.frames import require_pyarrow
+from mlspl.datasets.labels import parse_set, xml_beside
 from mlspl.datasets.reading import read_dataset
 from mlspl.datasets.writing import write_dataset
 from mlspl.errors import UserError
@@ -23,10 +26,13 @@ from mlspl.errors import UserError
 __all__ = ["Change", "relabel_file"]
 
 Change = tuple[int, int, float]
-"""Row, label and its new value: 0, 1, or NaN for unknown."""
+"""Row, label and the new value: 0, 1, or NaN for unknown."""
 
 _OPPOSITES = {"0": "1", "no": "yes", "false": "true"}
 _OPPOSITES |= {yes: no for no, yes in _OPPOSITES.items()} | {"-1": "1"}
+_BOM = b"\xef\xbb\xbf"
+_LINE = re.compile(rb"([^\r\n]*)(\r\n|\r|\n|$)")
+_ARFF_VALUE = re.compile(rb"""[ \t]*('(?:[^'\\]|\\.)*+'|"(?:[^"\\]|\\.)*+"|[^\s,'"{}%][^\s,}]*)[ \t]*,?""")
 
 
 def relabel_file(
@@ -36,23 +42,26 @@ def relabel_file(
     changes: Sequence[Change],
     *,
     na_values: Collection[str] | None = None,
+    decimal: str | None = None,
+    thousands: str | None = None,
+    encoding: str | None = None,
 ) -> Path:
-    r"""Write a copy of a file with other labels, in the same format.
+    r"""Write a copy of a file with changed labels, in the same format.
 
-    Cells of CSV, ARFF, JSON Lines and Parquet files that are not changed stay as they were written; svmlight
-    is written anew. The copy is read again before it is put in its place.
+    All other bytes of CSV, ARFF and JSON Lines files, and all other columns of Parquet files, stay the same;
+    svmlight is written anew. The copy is read again before it takes its name.
 
     Parameters
     ----------
     source, target : paths
-        The file, and its copy, with the same suffix.
+        The file and its copy, with the same suffix.
     dataset : Dataset
         What `read_dataset` read from the file.
     changes : sequence of (row, label, value)
-        Positions in Y, and the new value: 0, 1 or NaN for unknown. A column of label sets cannot say that one
-        label is unknown.
-    na_values : optional
-        As the file was read with.
+        Positions in Y, and the new value: 0, 1 or NaN for unknown. In a column of label sets, a single label
+        cannot be unknown.
+    na_values, decimal, thousands, encoding : optional
+        As given to `read_dataset`.
 
     Returns
     -------
@@ -77,21 +86,25 @@ def relabel_file(
     source, target = Path(source), Path(target)
     suffix = data_suffix(source)
     if target.suffix.lower() != suffix:
-        raise UserError(f"{target}: the copy of {source.name} is written as {suffix}. Name it so.")
+        raise UserError(f"{target}: the copy of {source.name} is written as {suffix}. Use this suffix.")
+    if suffix == ".xlsx":
+        raise UserError(
+            f"{source}: mlspl does not write .xlsx. Save the sheet as 'CSV UTF-8' and audit that file."
+        )
     expected = dataset.with_labels(changes)
-    if suffix not in EDITORS:
+    if suffix not in _EDITORS:
         return write_dataset(expected, target)
-    editor = EDITORS[suffix](source)
+    editor = _EDITORS[suffix](source, encoding)
     if dataset.label_column:
         _edit_sets(editor, dataset, changes)
     else:
-        # All words are found before the first cell is changed: they are taken from other rows.
-        words = {label: _spell_label(editor, dataset, label) for label in {label for _, label, _ in changes}}
+        spellings = {j: _spell_label(editor, dataset, j) for j in {label for _, label, _ in changes}}
         for row, label, value in changes:
-            word = editor.unknown if value != value else words[label][int(value)]
-            editor.put(row, dataset.label_names[label], word)
+            cell = editor.unknown if value != value else spellings[label][int(value)]
+            editor.put(row, dataset.label_names[label], cell)
     content = editor.content()
-    _verify(content, suffix, expected, source, na_values=na_values)
+    spelling = {"na_values": na_values, "decimal": decimal, "thousands": thousands, "encoding": encoding}
+    _verify(content, suffix, expected, source, **spelling)
     xml = xml_beside(source)
     if xml and not target.with_suffix(".xml").exists():
         write_file(target.with_suffix(".xml"), xml.read_bytes())
@@ -99,8 +112,8 @@ def relabel_file(
     return target
 
 
-def _spell_label(editor: Editor, dataset: Dataset, label: int) -> tuple[Any, Any]:
-    """How the file says 0 and 1 of a label: as it does in its rows, or the opposite of what they say."""
+def _spell_label(editor: "Editor", dataset: Dataset, label: int) -> tuple[Any, Any]:
+    """Return how the file writes 0 and 1 of a label: as in other rows, or the opposite of what they say."""
     cells = editor.cells(dataset.label_names[label])
     given = as_dense(dataset.Y[:, [label]])[:, 0]
     absent, present = (next((cells[row] for row in np.flatnonzero(given == value)), None) for value in (0, 1))
@@ -119,25 +132,25 @@ def _opposite(cell: Any) -> Any:
     return turned.upper() if word.isupper() else turned.capitalize() if word.istitle() else turned
 
 
-def _edit_sets(editor: Editor, dataset: Dataset, changes: Sequence[Change]) -> None:
-    """Add to and take from the label sets of the changed rows."""
+def _edit_sets(editor: "Editor", dataset: Dataset, changes: Sequence[Change]) -> None:
+    """Add labels to and remove labels from the label sets of the changed rows."""
     if any(value != value for _, _, value in changes):
         raise UserError(
-            f"column {dataset.label_column!r} holds label sets, which cannot say that one label is unknown."
+            f"column {dataset.label_column!r} holds label sets, in which a single label cannot be unknown."
         )
     cells = editor.cells(dataset.label_column)
     for row, label, value in changes:
         name, cell = dataset.label_names[label], cells[row]
-        names = read_set(() if cell is None else cell, dataset.label_joint)
+        names = parse_set(() if cell is None else cell, dataset.label_joint)
         names = [*names, name] if value else [other for other in names if other != name]
         cells[row] = write_set(names, dataset.label_joint) if isinstance(cell, str) else names
         editor.put(row, dataset.label_column, cells[row])
 
 
 def _verify(content: bytes, suffix: str, expected: Dataset, source: Path, **options: Any) -> None:
-    """Refuse a copy whose labels do not read as they should."""
+    """Raise an error if the labels of the copy are not the expected ones."""
     with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
-        # What there is to warn of was said when the source was read.
+        # The same warnings were given when the source was read.
         warnings.simplefilter("ignore")
         copy = Path(folder) / f"copy{suffix}"
         copy.write_bytes(content)
@@ -151,5 +164,212 @@ def _verify(content: bytes, suffix: str, expected: Dataset, source: Path, **opti
     if found or not np.array_equal(labels, as_dense(expected.Y), equal_nan=True):
         raise UserError(
             f"{source}: its labels cannot be changed cell by cell. Convert it with `mlspl datasets convert`, "
-            "and audit that."
+            "and audit the converted file."
         )
+
+
+class Editor(Protocol):
+    """A file in memory whose cells can be changed. `unknown` is the cell of an unknown label."""
+
+    unknown: Any
+
+    def cells(self, name: str) -> list[Any]:
+        """Return a column as it is written."""
+
+    def put(self, row: int, name: str, cell: Any) -> None:
+        """Change a cell."""
+
+    def content(self) -> bytes:
+        """Return the changed file."""
+
+
+class _TextEditor:
+    """Bytes and the replacements in them: (start, stop) to the new bytes."""
+
+    def __init__(self, path: Path, encoding: str | None):
+        self.encoding = encoding or "utf-8"
+        self.text = read_bytes(path)
+        if encoding is not None:
+            self.text = decode_text(self.text, encoding, path)
+        self.start = len(_BOM) if self.text.startswith(_BOM) else 0
+        self.replaced: dict[tuple[int, int], bytes] = {}
+
+    def lines(self, start: int = 0) -> list[tuple[int, int]]:
+        """Return where each line that is not blank starts and stops, without its line end."""
+        spans = [line.span(1) for line in _LINE.finditer(self.text, start or self.start)]
+        return [(start, stop) for start, stop in spans if self.text[start:stop].strip()]
+
+    def content(self) -> bytes:
+        parts, last = [], 0
+        for (start, stop), new in sorted(self.replaced.items()):
+            parts += [self.text[last:start], new]
+            last = stop
+        content = b"".join([*parts, self.text[last:]])
+        return content if self.encoding == "utf-8" else content.decode().encode(self.encoding)
+
+
+class _CsvEditor(_TextEditor):
+    unknown = ""
+
+    def __init__(self, path: Path, encoding: str | None):
+        super().__init__(path, encoding)
+        text = self.text.decode()
+        head = re.sub(r'"[^"]*"', "", text[self.start :]).lstrip("\r\n").partition("\n")[0]
+        delimiter, is_announced = find_delimiter(head, path)
+        self.delimiter = delimiter.encode()
+        self.records = list(field_spans(self.text, self.delimiter, self.start))
+        del self.records[: int(is_announced)]
+        self.names = [self._read(span).strip() for span in self.records.pop(0)]
+
+    def _read(self, span: tuple[int, int]) -> str:
+        return unquote_field(self.text[slice(*span)].decode())
+
+    def cells(self, name: str) -> list[str]:
+        j = self.names.index(name)
+        return [self._read(record[j]) for record in self.records]
+
+    def put(self, row: int, name: str, cell: str) -> None:
+        new = cell.encode()
+        if re.search(rb'["\r\n]|' + re.escape(self.delimiter), new):
+            new = b'"' + new.replace(b'"', b'""') + b'"'
+        self.replaced[self.records[row][self.names.index(name)]] = new
+
+
+class _ArffEditor(_TextEditor):
+    unknown = "?"
+
+    def __init__(self, path: Path, encoding: str | None):
+        super().__init__(path, encoding)
+        text = self.text[self.start :].replace(b"\r\n", b"\n").replace(b"\r", b"\n") + b"\n"
+        header = read_header(text, path)
+        self.names = [attribute.name for attribute in header.attributes]
+        self.zeros = [attribute.values[0] if attribute.values else "0" for attribute in header.attributes]
+        n_header = text.count(b"\n", 0, header.data_start)
+        data_start = [line.end() for line in _LINE.finditer(self.text, self.start)][n_header - 1]
+        self.rows = [span for span in self.lines(data_start) if self.text[slice(*span)].lstrip()[:1] != b"%"]
+
+    def _span(self, row: int, j: int) -> tuple[int, int] | None:
+        """Return where value j of a row stands; None if a sparse row leaves it out."""
+        start, stop = self.rows[row]
+        line = self.text[start:stop].rstrip()
+        opening = len(line) - len(line.lstrip()) + 1
+        is_sparse = line[opening - 1 : opening] == b"{"
+        position = opening if is_sparse else 0
+        number = 0
+        while match := _ARFF_VALUE.match(line, position):
+            position = match.end()
+            if is_sparse:
+                number, match = int(match[1]), _ARFF_VALUE.match(line, position) or match
+                position = match.end()
+            if number == j:
+                return start + match.start(1), start + match.end(1)
+            number += 1
+        return None
+
+    def cells(self, name: str) -> list[str]:
+        j = self.names.index(name)
+        spans = [self._span(row, j) for row in range(len(self.rows))]
+        return [
+            self.zeros[j] if span is None else unquote(self.text[slice(*span)].decode()) for span in spans
+        ]
+
+    def put(self, row: int, name: str, cell: str) -> None:
+        j = self.names.index(name)
+        start, stop = self.rows[row]
+        line = self.replaced.get((start, stop), self.text[start:stop])
+        if line.lstrip()[:1] == b"{":
+            # Sparse rows leave out the first declared value.
+            self.replaced[start, stop] = _put_sparse(
+                line, j, None if cell == self.zeros[j] else cell.encode()
+            )
+        elif span := self._span(row, j):
+            self.replaced[span] = cell.encode()
+
+
+def _put_sparse(line: bytes, j: int, cell: bytes | None) -> bytes:
+    start, stop = line.index(b"{") + 1, line.rindex(b"}")
+    entries, position = {}, start
+    while index := _ARFF_VALUE.match(line, position):
+        value = _ARFF_VALUE.match(line, index.end())
+        assert value is not None
+        entries[int(index[1])] = line[position : value.end()].removesuffix(b",")
+        position = value.end()
+    entries.pop(j, None)
+    if cell is not None:
+        entries[j] = b"%d %s" % (j, cell)
+    return line[:start] + b",".join(entries[i] for i in sorted(entries)) + line[stop:]
+
+
+class _JsonLinesEditor(_TextEditor):
+    unknown = None
+
+    def __init__(self, path: Path, encoding: str | None):
+        super().__init__(path, encoding)
+        self.rows = self.lines()
+
+    def cells(self, name: str) -> list[Any]:
+        return [json.loads(self.text[slice(*span)]).get(name) for span in self.rows]
+
+    def put(self, row: int, name: str, cell: Any) -> None:
+        start, stop = self.rows[row]
+        line = self.replaced.get((start, stop), self.text[start:stop]).decode()
+        self.replaced[start, stop] = _put_json(line, name, json.dumps(cell, ensure_ascii=False)).encode()
+
+
+def _put_json(line: str, name: str, cell: str) -> str:
+    """Replace the value of a key in an object, or append the key."""
+    decoder, blanks = json.JSONDecoder(), re.compile(r"[ \t]*")
+    position = line.index("{") + 1
+    found = None
+    while True:
+        key, position = decoder.raw_decode(line, blanks.match(line, position).end())  # type: ignore[union-attr]
+        start = blanks.match(line, line.index(":", position) + 1).end()  # type: ignore[union-attr]
+        _, position = decoder.raw_decode(line, start)
+        if key == name:
+            found = start, position
+        end = blanks.match(line, position).end()  # type: ignore[union-attr]
+        if line[end] == "}":
+            break
+        position = end + 1
+    if found is None:
+        return f"{line[:position]}, {json.dumps(name, ensure_ascii=False)}: {cell}{line[position:]}"
+    return line[: found[0]] + cell + line[found[1] :]
+
+
+class _ParquetEditor:
+    unknown = None
+
+    def __init__(self, path: Path, encoding: str | None):
+        self.table = require_pyarrow().read_table(path)
+        self.changed: dict[str, list[Any]] = {}
+
+    def cells(self, name: str) -> list[Any]:
+        return self.table.column(name).to_pylist()
+
+    def put(self, row: int, name: str, cell: Any) -> None:
+        self.changed.setdefault(name, self.cells(name))[row] = cell
+
+    def content(self) -> bytes:
+        import pyarrow
+
+        table = self.table
+        for name, cells in self.changed.items():
+            position = table.schema.get_field_index(name)
+            kind = table.schema.field(position).type
+            # pandas has missing numbers, but no missing booleans.
+            if pyarrow.types.is_boolean(kind) and None in cells:
+                kind = pyarrow.int8()
+                cells = [None if cell is None else int(cell) for cell in cells]
+            table = table.set_column(position, pyarrow.field(name, kind), pyarrow.array(cells, kind))
+        stream = pyarrow.BufferOutputStream()
+        require_pyarrow().write_table(table, stream)
+        return stream.getvalue().to_pybytes()
+
+
+_EDITORS: dict[str, Callable[[Path, str | None], Editor]] = {
+    ".csv": _CsvEditor,
+    ".tsv": _CsvEditor,
+    ".arff": _ArffEditor,
+    ".jsonl": _JsonLinesEditor,
+    ".parquet": _ParquetEditor,
+}

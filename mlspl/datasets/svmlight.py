@@ -1,5 +1,6 @@
 """Multi-label svmlight, as LIBSVM, scikit-learn, the XMC repository and mlspl write it."""
 
+import io
 import json
 import re
 from dataclasses import dataclass
@@ -7,32 +8,24 @@ from pathlib import Path
 from typing import IO
 
 import numpy as np
+import pandas as pd
 from scipy import sparse
+from sklearn.datasets import load_svmlight_file
 
 from mlspl._names import split_names
 from mlspl._validation import Labels
-from mlspl.datasets import lexer
-from mlspl.datasets.compression import data_stem
-from mlspl.datasets.dataset import Dataset, csr_rows, labels_as_table
-from mlspl.datasets.labels import Labels as WhichLabels
-from mlspl.datasets.source import parse_number, read_lines, shorten
-from mlspl.datasets.svmlight_rows import scan_svmlight
-from mlspl.errors import DataFormatError, UserError
+from mlspl.datasets.dataset import Dataset, labels_as_table
+from mlspl.datasets.files import data_stem, parse_number, read_lines
+from mlspl.datasets.labels import LabelOption
+from mlspl.errors import DataFormatError, UserError, shorten
 
 __all__ = ["read_svmlight", "write_svmlight"]
 
-# An index makes a named column, so a stray large one must not make millions of them.
+# An index makes a named column, so a single large index must not make millions of them.
 _LARGEST_INDEX = 2**20
 _NAMES = "# mlspl "
 _SIZES = re.compile(rb"[ \t]*(\d{1,18})[ \t]+(\d{1,18})[ \t]+(\d{1,18})[ \t]*")
-
-_FAULTS = {
-    lexer.BAD_LABEL: "a row must begin with its labels, whole numbers with commas between, such as 0,3,7.",
-    lexer.BAD_INDEX: "a feature must be written index:value, with a whole number for the index.",
-    lexer.OUT_OF_RANGE: "a feature index is larger than {largest}, the largest there can be.",
-    lexer.REPEATED_INDEX: "feature index {detail} does not exceed the one before. Sort each row by index.",
-    lexer.EMPTY_VALUE: "a feature has no value after its colon.",
-}
+_LABELS = re.compile(r"[+-]?\d{1,18}(,[+-]?\d{1,18})*")
 
 
 @dataclass(frozen=True)
@@ -45,8 +38,8 @@ class _Announcement:
     n_rows: int | None = None
 
 
-def read_svmlight(path: Path, labels: WhichLabels, unlabelled: bool = False) -> Dataset:
-    """Read a multi-label svmlight file; `unlabelled` leaves the labels alone, present or not.
+def read_svmlight(path: Path, labels: LabelOption, unlabelled: bool = False) -> Dataset:
+    """Read a multi-label svmlight file; with `unlabelled`, labels are ignored.
 
     Indices count from 1 unless index 0 occurs; labels are named as the file numbers them. A first line
     ``rows features labels`` (the XMC repository's) or mlspl's own comment with the names settles both.
@@ -55,66 +48,96 @@ def read_svmlight(path: Path, labels: WhichLabels, unlabelled: bool = False) -> 
         labels = split_names(labels)
     if labels is not None and not isinstance(labels, list | tuple):
         raise UserError(
-            f"{path}: svmlight rows name their labels. Pass labels only as the list of all names."
+            f"{path}: svmlight rows hold their labels. Pass labels only as the list of all names."
         )
     text = read_lines(path)
     first_line, _, below = text.partition(b"\n")
     announced = _read_first_line(first_line, path)
     if announced.n_rows is not None:
-        # Scanned as an empty line, so that lines keep their numbers.
+        # An empty line instead, so that lines keep their numbers.
         text = b"\n" + below
     first, names = announced.first_index, announced.feature_names
     largest = _LARGEST_INDEX if names is None or first is None else len(names) - 1 + first
-
-    def error(message: str, place: int) -> DataFormatError:
-        return DataFormatError(message, path, text.count(b"\n", 0, place) + 1)
-
-    fault, place, detail, values, indices, row_stop, row_start, hard, numbers, label_stop = scan_svmlight(
-        np.frombuffer(text, np.uint8), largest
-    )
-    if fault != lexer.FINE:
-        raise error(_FAULTS[fault].format(detail=detail, largest=largest), place)
-    for number, start, stop in hard.tolist():
-        word = text[start:stop].decode()
-        try:
-            values[number] = parse_number(word)
-        except ValueError:
-            raise error(f"the value {shorten(word)!r} is no finite number.", start) from None
-    n_rows = len(row_stop)
+    try:
+        X, sets = load_svmlight_file(io.BytesIO(text), multilabel=True, zero_based=True)
+        is_sound = X.shape[1] - 1 <= largest and not np.isinf(X.data).any()
+    except (ValueError, OverflowError, MemoryError):
+        is_sound = False
+    smallest = first or 0
+    n_labels = None if announced.label_names is None or unlabelled else len(announced.label_names)
+    if is_sound and X.nnz:
+        is_sound = X.indices.min() >= smallest and all(
+            label.is_integer() and (abs(label) < 1e18 if n_labels is None else 0 <= label < n_labels)
+            for labels_of_row in sets
+            for label in labels_of_row
+        )
+    if not is_sound:
+        _refuse_rows(text, path, smallest, largest, n_labels)
+    n_rows = X.shape[0]
     if announced.n_rows not in (None, n_rows):
-        raise error(f"{announced.n_rows} rows are announced, {n_rows} follow. Was the file cut off?", 0)
-    if not len(values):
-        raise DataFormatError("no row has a feature. Was the file cut off?", path)
-    if first is None:
-        first = 1 if indices.min() > 0 else 0
-    elif indices.min() < first:
-        row = np.searchsorted(row_stop, np.argmin(indices), side="right")
-        raise error(f"feature index 0, but the indices of this file count from {first}.", row_start[row])
+        message = f"{announced.n_rows} rows are announced, {n_rows} follow. Is the file complete?"
+        raise DataFormatError(message, path, 1)
+    if not X.nnz:
+        raise DataFormatError("no row has a feature. Is the file complete?", path)
+    first = int(X.indices.min() > 0) if first is None else first
     if names is None:
-        names = _numbered("x", first, int(indices.max()) + 1 - first)
-    X = csr_rows(values, indices - first, row_stop, len(names))
+        names = _numbered("x", first, X.shape[1] - first)
+    X = sparse.csr_array((X.data, X.indices - first, X.indptr), shape=(n_rows, len(names)))
     X.eliminate_zeros()
     if unlabelled:
-        return Dataset(X, np.empty((n_rows, 0), np.int64), names, [], {}, data_stem(path))
-
+        return Dataset(X, np.empty((n_rows, 0), np.int64), names, [], data_stem(path))
+    rows = np.repeat(np.arange(n_rows), [len(labels_of_row) for labels_of_row in sets])
+    numbers = np.array([int(label) for labels_of_row in sets for label in labels_of_row], np.int64)
     label_names = announced.label_names
     if label_names is None:
         present, numbers = np.unique(numbers, return_inverse=True)
         label_names = [str(label) for label in present.tolist()]
-    elif len(wrong := np.flatnonzero((numbers < 0) | (numbers >= len(label_names)))):
-        row = np.searchsorted(label_stop, wrong[0], side="right")
-        message = (
-            f"label {numbers[wrong[0]]} is out of range: {len(label_names)} labels are announced, from 0."
-        )
-        raise error(message, row_start[row])
     if labels is not None:
-        numbers, label_names = _reordered(numbers, label_names, [str(label) for label in labels], path)
+        numbers, label_names = _reorder(numbers, label_names, [str(label) for label in labels], path)
     if not label_names:
         raise DataFormatError("no row has a label. A row is written label,label index:value …", path)
-    rows = np.repeat(np.arange(n_rows), np.diff(label_stop, prepend=0))
     Y = sparse.csr_array((np.ones(len(rows), bool), (rows, numbers)), shape=(n_rows, len(label_names)))
     Y.sum_duplicates()
-    return Dataset(X, labels_as_table(Labels(Y)), names, label_names, {}, data_stem(path))
+    return Dataset(X, labels_as_table(Labels(Y)), names, label_names, data_stem(path))
+
+
+def _refuse_rows(text: bytes, path: Path, smallest: int, largest: int, n_labels: int | None) -> None:
+    """Raise the error about the first row that is not svmlight."""
+    for line, row in enumerate(text.decode().split("\n"), 1):
+        words = row.partition("#")[0].split()
+        message = ""
+        labels = words.pop(0) if words and ":" not in words[0] else ""
+        if labels and not _LABELS.fullmatch(labels):
+            message = "a row must begin with its labels, whole numbers with commas between, such as 0,3,7."
+        elif labels and n_labels is not None and not all(0 <= int(n) < n_labels for n in labels.split(",")):
+            message = f"label {shorten(labels)} is out of range: {n_labels} labels are announced, from 0."
+        previous = -1
+        for word in words if not message else ():
+            index, colon, value = word.partition(":")
+            if not colon or not (index.isascii() and index.isdecimal()):
+                message = "a feature must be written index:value, with a whole number for the index."
+            elif len(index) > 18 or int(index) > largest:
+                message = f"a feature index is larger than {largest}, the largest one allowed."
+            elif int(index) < smallest:
+                message = f"feature index {index}, but the indices of this file count from {smallest}."
+            elif int(index) <= previous:
+                message = f"feature index {index} does not exceed the one before. Sort each row by index."
+            elif not _is_number(value):
+                message = f"the value {shorten(value)!r} is not a finite number."
+            if message:
+                break
+            previous = int(index)
+        if message:
+            raise DataFormatError(message, path, line)
+    raise DataFormatError("this is not a readable svmlight file.", path)
+
+
+def _is_number(word: str) -> bool:
+    try:
+        parse_number(word)
+    except ValueError:
+        return False
+    return True
 
 
 def _read_first_line(line: bytes, path: Path) -> _Announcement:
@@ -145,7 +168,7 @@ def _numbered(prefix: str, first: int, count: int) -> list[str]:
     return [f"{prefix}{number}" for number in range(first, first + count)]
 
 
-def _reordered(
+def _reorder(
     numbers: np.ndarray, names: list[str], wanted: list[str], path: Path
 ) -> tuple[np.ndarray, list[str]]:
     """The label numbers and names after the columns were put into the order the user wants."""
@@ -161,13 +184,17 @@ def _reordered(
 
 def write_svmlight(dataset: Dataset, stream: IO[str]) -> None:
     """Write rows with indices from 1 and label numbers from 0, below a comment that holds the names."""
-    if dataset.nominal:
+    if isinstance(dataset.X, pd.DataFrame) and any(
+        dataset.kind(name) != "numeric" for name in dataset.feature_names
+    ):
         raise UserError("svmlight holds numbers only. Load the data with encode=True before writing it.")
     if np.isnan(dataset.Y.data if sparse.issparse(dataset.Y) else dataset.Y).any():
         raise UserError("svmlight cannot tell an unknown label from an absent one. Write ARFF instead.")
     names = json.dumps({"features": dataset.feature_names, "labels": dataset.label_names})
     stream.write(f"{_NAMES}{names}\n")
-    X = sparse.csr_array(dataset.X, copy=True)
+    X = sparse.csr_array(
+        np.asarray(dataset.X, float) if isinstance(dataset.X, pd.DataFrame) else dataset.X, copy=True
+    )
     X.sum_duplicates()
     Y = sparse.csr_array(dataset.Y, copy=True)
     Y.eliminate_zeros()

@@ -2,8 +2,9 @@
 
 import csv
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import ExitStack
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import IO
@@ -12,14 +13,15 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from mlspl._files import replacing
-from mlspl.datasets.arff_header import quote
+from mlspl._files import replace_file
+from mlspl._text import safe_cell
+from mlspl.datasets.arff import quote
 from mlspl.datasets.dataset import Dataset, as_dense
 from mlspl.datasets.delimited import DELIMITERS
+from mlspl.datasets.frames import require_pyarrow
 from mlspl.datasets.labels import labels_xml, read_labels_xml
-from mlspl.datasets.parquet import require_pyarrow
 from mlspl.datasets.svmlight import write_svmlight
-from mlspl.errors import UserError
+from mlspl.errors import UserError, shorten
 
 __all__ = ["write_dataset"]
 
@@ -46,7 +48,8 @@ def write_dataset(dataset: Dataset, path: str | PathLike) -> Path:
     Notes
     -----
     ARFF and Parquet keep everything. CSV has no types: categories that look like numbers come back as
-    numbers. svmlight comes back sparse.
+    numbers. In CSV files, names and categories that a spreadsheet would run as a formula (``=1+1``) get an
+    apostrophe before them. svmlight comes back sparse.
 
     Examples
     --------
@@ -67,23 +70,53 @@ def write_dataset(dataset: Dataset, path: str | PathLike) -> Path:
             f"{path}: the suffix must be one of {', '.join(_WRITERS)}, for it says what to write."
         )
     _check(dataset)
+    if writer in (_write_csv, _write_tsv):
+        dataset = _guard_formulas(dataset)
     xml = path.with_suffix(".xml")
     with ExitStack() as files:
         if writer is not write_svmlight and not _is_named_by(dataset, xml):
-            files.enter_context(replacing(xml)).write(labels_xml(dataset.label_names))
-        writer(dataset, files.enter_context(replacing(path, "wb" if writer is _write_parquet else "w")))
+            files.enter_context(replace_file(xml)).write(labels_xml(dataset.label_names))
+        writer(dataset, files.enter_context(replace_file(path, "wb" if writer is _write_parquet else "w")))
     return path
+
+
+def _guard_formulas(dataset: Dataset) -> Dataset:
+    """Put an apostrophe before names and words that a spreadsheet would run as a formula."""
+    X = dataset.X
+    names = [safe_cell(name) for name in dataset.feature_names]
+    if isinstance(X, pd.DataFrame):
+        X = X.copy()
+        for name in X.columns:
+            if (kind := dataset.kind(name)) == "categorical":
+                words = [safe_cell(value) for value in X[name].cat.categories]
+                X[name] = X[name].cat.rename_categories(words) if len(set(words)) == len(words) else X[name]
+            elif kind == "text":
+                X[name] = X[name].map(safe_cell, na_action="ignore")
+        X.columns = pd.Index(names, dtype=object)
+    guarded = replace(
+        dataset, X=X, feature_names=names, label_names=list(map(safe_cell, dataset.label_names)), day_first={}
+    )
+    _check(guarded)
+    return guarded
 
 
 def _check(dataset: Dataset) -> None:
     names = [*dataset.feature_names, *dataset.label_names]
     if len(set(names)) < len(names):
-        raise UserError("a feature or label name stands twice. Rename it before writing.")
-    values = (value for values in dataset.nominal.values() for value in values)
-    for text in (*names, *values):
+        raise UserError("a feature or label name occurs twice. Rename it before writing.")
+    words = []
+    if isinstance(dataset.X, pd.DataFrame):
+        for name in dataset.feature_names:
+            if dataset.kind(name) in ("categorical", "text"):
+                words += dataset.X[name].dropna().unique().tolist()
+        stored = dataset.X.select_dtypes("number").to_numpy()
+    else:
+        stored = dataset.X.data if sparse.issparse(dataset.X) else dataset.X
+    for text in (*names, *words):
         if _UNWRITABLE.search(text):
-            raise UserError(f"{text!r} has a character no XML may hold. Rename it before writing.")
-    stored = dataset.X.data if sparse.issparse(dataset.X) else dataset.X
+            raise UserError(
+                f"{shorten(text)!r} has a character that XML cannot hold. Rename it before writing."
+            )
     if np.isinf(stored).any():
         raise UserError("X has infinite values. Replace them by NaN before writing.")
     labels = dataset.Y.data if sparse.issparse(dataset.Y) else dataset.Y
@@ -100,66 +133,72 @@ def _is_named_by(dataset: Dataset, xml: Path) -> bool:
     return True
 
 
+def _frame(dataset: Dataset) -> pd.DataFrame:
+    """Return features and labels side by side; dates as text."""
+    frame = dataset.frame().copy()
+    for name in frame.columns:
+        if dataset.kind(name) == "date":
+            frame[name] = pd.Series(dataset.texts(name), dtype=object).str.removesuffix(" 00:00:00")
+    Y = as_dense(dataset.Y)
+    if Y.dtype.kind == "f" and np.isnan(Y).any():
+        labels = pd.DataFrame(Y, columns=dataset.label_names).astype("Int8")
+    else:
+        labels = pd.DataFrame(Y.astype(np.int8), columns=dataset.label_names)
+    return pd.concat([frame.reset_index(drop=True), labels], axis=1)
+
+
 def _spell(value: float) -> str:
-    """The shortest text that reads back as the same number."""
+    """Return the shortest text that reads back as the same number."""
     return repr(value).removesuffix(".0") if value == value else "?"
-
-
-def _dense_rows(dataset: Dataset) -> Iterator[list[float]]:
-    """Rows of X and Y side by side, a block at a time."""
-    for start in range(0, dataset.X.shape[0], 1000):
-        block = slice(start, start + 1000)
-        yield from np.hstack([as_dense(dataset.X[block]), as_dense(dataset.Y[block])]).tolist()
-
-
-def _speller(values: tuple[str, ...], missing: str) -> Callable[[float], str]:
-    return lambda code: values[int(code)] if code == code else missing
-
-
-def _spellers(dataset: Dataset, missing: str, quoted: Callable[[str], str]) -> list[Callable[[float], str]]:
-    """How to spell the cells of each column of X and Y."""
-    spellers: list[Callable[[float], str]] = []
-    for name in dataset.feature_names:
-        values = dataset.nominal.get(name)
-        spellers.append(_spell if values is None else _speller(tuple(map(quoted, values)), missing))
-    return spellers + [_speller(("0", "1"), missing)] * len(dataset.label_names)
 
 
 def _write_arff(dataset: Dataset, stream: IO[str]) -> None:
     stream.write(f"@relation {quote(dataset.name)}\n\n")
+    words = {}
     for name in dataset.feature_names:
-        values = dataset.nominal.get(name)
-        kind = "numeric" if values is None else "{" + ",".join(map(quote, values)) + "}"
-        stream.write(f"@attribute {quote(name)} {kind}\n")
+        kind = dataset.kind(name)
+        if kind == "categorical":
+            words[name] = [quote(value) for value in dataset.frame()[name].cat.categories]
+        declared = {"numeric": "numeric", "text": "string", "date": 'date "yyyy-MM-dd HH:mm:ss"'}
+        stream.write(f"@attribute {quote(name)} {declared.get(kind) or '{' + ','.join(words[name]) + '}'}\n")
     stream.writelines(f"@attribute {quote(name)} {{0,1}}\n" for name in dataset.label_names)
     stream.write("\n@data\n")
-    spellers = _spellers(dataset, "?", quote)
     if not sparse.issparse(dataset.X):
-        for row in _dense_rows(dataset):
-            stream.write(",".join([spell(value) for spell, value in zip(spellers, row, strict=True)]) + "\n")
+        frame = _frame(dataset)
+        for name in dataset.feature_names:
+            if name in words:
+                frame[name] = frame[name].cat.rename_categories(words[name])
+            elif dataset.kind(name) != "numeric":
+                frame[name] = frame[name].map(quote, na_action="ignore")
+        frame = frame.astype(object).where(frame.notna(), "?")
+        for row in frame.itertuples(index=False):
+            cells = [_spell(cell) if isinstance(cell, float) else str(cell) for cell in row]
+            stream.write(",".join(cells) + "\n")
         return
     cells = sparse.hstack([dataset.X, sparse.csr_array(dataset.Y)], format="csr")
     cells.sort_indices()
     for start, stop in zip(cells.indptr[:-1], cells.indptr[1:], strict=True):
         pairs = zip(cells.indices[start:stop].tolist(), cells.data[start:stop].tolist(), strict=True)
-        stream.write("{" + ",".join([f"{j} {spellers[j](value)}" for j, value in pairs]) + "}\n")
+        stream.write("{" + ",".join([f"{j} {_spell(value)}" for j, value in pairs]) + "}\n")
 
 
 def _write_csv(dataset: Dataset, stream: IO[str], delimiter: str = ",") -> None:
-    names = [*dataset.feature_names, *dataset.label_names]
-    # Unquoted, a semicolon in a name would look like one between names.
-    ambiguous = set("".join(names)) & set(DELIMITERS)
+    frame = _frame(dataset)
+    # Without quotes, a semicolon in a name would look like a delimiter.
+    is_ambiguous = set("".join(frame.columns)) & set(DELIMITERS)
     header = csv.writer(
         stream,
         delimiter=delimiter,
         lineterminator="\n",
-        quoting=csv.QUOTE_ALL if ambiguous else csv.QUOTE_MINIMAL,
+        quoting=csv.QUOTE_ALL if is_ambiguous else csv.QUOTE_MINIMAL,
     )
-    header.writerow(names)
-    writer = csv.writer(stream, delimiter=delimiter, lineterminator="\n")
-    spellers = _spellers(dataset, "", str)
-    for row in _dense_rows(dataset):
-        writer.writerow([spell(value) for spell, value in zip(spellers, row, strict=True)])
+    header.writerow(frame.columns)
+    for name in dataset.feature_names:
+        if dataset.kind(name) == "numeric":
+            values = frame[name].to_numpy()
+            if np.all((values == np.round(values)) & (np.abs(values) < 2**53)):
+                frame[name] = values.astype(np.int64)
+    frame.to_csv(stream, sep=delimiter, header=False, index=False, lineterminator="\n")
 
 
 def _write_tsv(dataset: Dataset, stream: IO[str]) -> None:
@@ -168,16 +207,9 @@ def _write_tsv(dataset: Dataset, stream: IO[str]) -> None:
 
 def _write_parquet(dataset: Dataset, stream: IO[bytes]) -> None:
     require_pyarrow()
-    X = as_dense(dataset.X)
-    columns = {
-        name: pd.Categorical.from_codes(np.nan_to_num(X[:, j], nan=-1).astype(int), dataset.nominal[name])
-        if name in dataset.nominal
-        else X[:, j]
-        for j, name in enumerate(dataset.feature_names)
-    }
-    Y = as_dense(dataset.Y)
-    labels = {name: Y[:, j] for j, name in enumerate(dataset.label_names)}
-    pd.DataFrame(columns | labels).to_parquet(stream, engine="pyarrow", index=False)
+    Y = pd.DataFrame(as_dense(dataset.Y), columns=dataset.label_names)
+    frame = pd.concat([dataset.frame().reset_index(drop=True), Y], axis=1)
+    frame.to_parquet(stream, engine="pyarrow", index=False)
 
 
 _WRITERS: dict[str, Callable] = {

@@ -1,13 +1,11 @@
-"""Experiments that anyone can repeat: trials, the store that keeps them, the runner, and what they show.
+"""Repeatable experiments: trials, their store, the runner, statistics, tables, figures and the report.
 
-A `Trial` is one method on one split of one data set. `plan_trials` lists those of a run, `run_trials` runs
-what the `Store` does not have yet, `write_results` turns them into tables, figures and tests, and
-`write_report` into a page.
-`read_scores` and `compare` do the statistics for anyone's scores.
+A `Trial` is one method on one split of one data set. `plan_trials` lists the trials of a run, `run_trials`
+runs those that the `Store` does not have yet, and `write_results` writes tables, figures, tests and a page.
+`read_scores` and `compare` test scores of any origin.
 """
 
-from mlspl.experiments.comparison import Comparison, Ranking, compare, known_directions, read_scores
-from mlspl.experiments.comparison_tables import pairs_table, ranks_table, wins_table
+from mlspl.experiments.comparison import Comparison, compare, known_directions, read_scores
 from mlspl.experiments.execution import run_trial
 from mlspl.experiments.figures import (
     critical_difference_figure,
@@ -15,21 +13,24 @@ from mlspl.experiments.figures import (
     pace_function_figure,
     save_figure,
 )
-from mlspl.experiments.paper import (
+from mlspl.experiments.results import (
+    RESULT_FILES,
+    Results,
+    write_comparisons,
+    write_report,
+    write_results,
+)
+from mlspl.experiments.runner import run_trials
+from mlspl.experiments.scores import (
     PAPER_CRITERIA,
     PAPER_DATASETS,
     PAPER_FUNCTIONS,
     PAPER_METHODS,
-    PUBLISHED,
     paper_mean,
+    score_table,
+    summarise,
 )
-from mlspl.experiments.plan import plan_trials
-from mlspl.experiments.report import write_report
-from mlspl.experiments.results import Results, write_comparisons, write_results
-from mlspl.experiments.runner import run_trials
-from mlspl.experiments.scores import score_table, summarise
 from mlspl.experiments.statistics import (
-    Friedman,
     average_ranks,
     corrected_t_pairs,
     critical_difference,
@@ -44,9 +45,12 @@ from mlspl.experiments.tables import (
     latex_tables,
     markdown_table,
     markdown_tables,
+    pairs_table,
+    ranks_table,
     rich_tables,
+    wins_table,
 )
-from mlspl.experiments.trial import Outcome, Trial, is_standard
+from mlspl.experiments.trial import PUBLISHED, Outcome, Trial, is_standard, plan_trials
 
 __all__ = [
     "PAPER_CRITERIA",
@@ -54,10 +58,9 @@ __all__ = [
     "PAPER_FUNCTIONS",
     "PAPER_METHODS",
     "PUBLISHED",
+    "RESULT_FILES",
     "Comparison",
-    "Friedman",
     "Outcome",
-    "Ranking",
     "Results",
     "Store",
     "StoreError",

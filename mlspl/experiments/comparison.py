@@ -1,4 +1,4 @@
-"""Comparing methods by a criterion: paired tests on each data set, ranks and tests over all of them."""
+"""Comparing methods by a criterion: paired tests on each data set, ranks and tests over all data sets."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -25,21 +25,14 @@ __all__ = ["ALL_DATASETS", "Comparison", "Ranking", "compare", "known_directions
 ALL_DATASETS = "over data sets"
 # The smallest number of pairs with which a signed-rank test can reach p < 0.05: 2/2^6 = 0.031.
 _FEWEST_PAIRS = 6
+_MOST_METHODS = 200
+_MOST_COLUMNS = 1000
+_MOST_NAMED = 10
 
 
 @dataclass(frozen=True)
 class Ranking:
-    """How three or more methods stand over two or more data sets.
-
-    Parameters
-    ----------
-    ranks : Series
-        Average rank of each method, 1 being best.
-    friedman : Friedman
-        The test of all methods being equally good.
-    distance : float
-        Nemenyi's critical difference of the ranks.
-    """
+    """Ranks of three or more methods over two or more data sets."""
 
     ranks: pd.Series
     friedman: Friedman
@@ -52,12 +45,12 @@ class Ranking:
 
 @dataclass(frozen=True)
 class Comparison:
-    """What the tests say of one criterion.
+    """All tests by one criterion.
 
     Parameters
     ----------
     criterion : str
-        Its name.
+        Name of the criterion.
     greater_is_better : bool
         Its direction.
     methods : list of str
@@ -111,22 +104,25 @@ def compare(scores: pd.DataFrame, criterion: str, greater_is_better: bool, alpha
     known = [name for name in METHODS if name in table]
     table = table[known + [name for name in table if name not in known]]
     methods = list(table.columns)
+    if len(methods) > _MOST_METHODS:
+        raise UserError(
+            f"{len(methods):,} methods are too many: at most {_MOST_METHODS} can be compared in pairs. "
+            "Leave out some of them."
+        )
     notes: list[str] = []
     pairs, means = [], {}
     for block in dict.fromkeys(scores["block"]):
         paired = table.loc[block].dropna(axis="columns", how="all")
         complete = paired.dropna()
         if len(complete) < len(paired):
-            notes.append(
-                f"{block}: {len(paired) - len(complete)} of {len(paired)} splits lack a method; left out."
-            )
+            n_lacking = len(paired) - len(complete)
+            notes.append(f"{block}: {n_lacking} of {len(paired)} splits lack a method; left out.")
         if len(complete) and complete.shape[1] == len(methods):
             means[block] = complete.mean()
         else:
             missing = [name for name in methods if name not in complete]
-            notes.append(
-                f"{block}: no scores of {', '.join(missing) or 'all methods on one split'}; not ranked."
-            )
+            lacking = ", ".join(missing[:_MOST_NAMED]) + ", …" * (len(missing) > _MOST_NAMED)
+            notes.append(f"{block}: no scores of {lacking or 'all methods on one split'}; not ranked.")
         if len(complete) > 1 and complete.shape[1] > 1:
             tests = wilcoxon_pairs(complete, list(complete), greater_is_better)
             pairs.append(tests.assign(block=block))
@@ -145,19 +141,7 @@ def compare(scores: pd.DataFrame, criterion: str, greater_is_better: bool, alpha
 
 
 def known_directions(scores: pd.DataFrame) -> dict[str, bool]:
-    """Return the criteria of a table whose direction is known, with True for greater is better.
-
-    Parameters
-    ----------
-    scores : DataFrame
-        From :func:`read_scores`.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> known_directions(pd.DataFrame(columns=["block", "average_precision", "one_error", "cost"]))
-    {'one_error': False, 'average_precision': True}
-    """
+    """Return the criteria of a table whose direction is known, with True for greater is better."""
     directions = {name: criterion.greater_is_better for name, criterion in CRITERIA.items()}
     return {name: greater for name, greater in directions.items() if name in scores}
 
@@ -202,14 +186,21 @@ def read_scores(path: str | Path, criteria: Sequence[str] = (), variants: bool =
 
 
 def _read_csv(path: Path) -> pd.DataFrame:
+    with path.open("rb") as stream:
+        if stream.readline(2**20).count(b",") > _MOST_COLUMNS:
+            raise UserError(f"{path} has more than {_MOST_COLUMNS:,} columns: it is no table of scores.")
     try:
-        table = pd.read_csv(path, skipinitialspace=True)
+        # Not unpacked by its suffix: a small file could fill the memory.
+        table = pd.read_csv(path, skipinitialspace=True, compression=None)
         if not isinstance(table.index, pd.RangeIndex):
             # Rows longer than the header: pandas has taken their first cells for names of the rows.
             names = [*table.columns, *(f"Unnamed: {level}" for level in range(table.index.nlevels))]
-            table = pd.read_csv(path, skipinitialspace=True, header=0, names=names)
+            table = pd.read_csv(path, skipinitialspace=True, compression=None, header=0, names=names)
     except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError) as error:
-        raise UserError(f"{path} is neither a results file nor a CSV table: {error}.") from None
+        raise UserError(
+            f"{path} is neither a results file nor a CSV table ({str(error)[:200]}). "
+            "If it is compressed, unpack it."
+        ) from None
     for name in [name for name in table if name.startswith("Unnamed:")]:
         if table[name].notna().any():
             line = table[name].notna().idxmax() + 2
@@ -240,6 +231,12 @@ def _read_csv(path: Path) -> pd.DataFrame:
         if not pd.api.types.is_numeric_dtype(table[name]):
             line = pd.to_numeric(table[name], errors="coerce").isna().idxmax() + 2
             raise UserError(f"{path}, line {line}: the {name} is no number.")
+    for name in _numeric_columns(table):
+        if np.isinf(table[name]).any():
+            raise UserError(
+                f"{path}, line {np.isinf(table[name]).idxmax() + 2}: the {name} is infinite. "
+                "Give a number, or leave the cell empty."
+            )
     if not _numeric_columns(table):
         raise UserError(f"{path} has no column of numbers beside dataset, method and split.")
     return table

@@ -1,4 +1,4 @@
-"""Running one trial: split, corrupt, scale, tune, fit, score, and note what it cost."""
+"""Running one trial: split, corrupt, tune, fit, score, and measure time and memory."""
 
 import os
 import platform
@@ -20,7 +20,7 @@ from mlspl.datasets import Dataset, corrupt
 from mlspl.experiments.trial import Outcome, Trial, parse_corruption
 from mlspl.metrics import score_all, score_others
 from mlspl.model_selection import IterativeStratification, protocol_split
-from mlspl.recipes import Method, Recipe, Schema, get_method, take_rows
+from mlspl.recipes import Method, Recipe, Schema, get_method, scores_and_labels, take_rows
 from mlspl.solvers import one_library_thread
 
 try:
@@ -43,24 +43,20 @@ def run_trial(
 ) -> Outcome:
     """Run a trial; an exception becomes its outcome's `error`.
 
-    Everything random is seeded by the split, and the numerical libraries work on one thread: the same trial
-    gives the same scores in whatever process, order or company it runs. Columns of text are learnt from.
+    Everything random is seeded by the split, and numerical libraries use one thread, so the scores do not
+    depend on where and when the trial runs. Columns of text are used as features.
 
     Parameters
     ----------
     trial : Trial
         What to run.
     dataset : Dataset
-        The data it names; categories are encoded here if they are not yet.
+        The data it names.
     methods : mapping, optional
         The methods by name; by default those of :data:`mlspl.recipes.METHODS`.
     seconds : float, optional
-        How much processor time it may take; one that takes more has failed. It is interrupted if it runs in
-        the main thread of a process, as `run_trials` has it without Dask, on a system with interval timers.
-
-    Returns
-    -------
-    Outcome
+        Limit of processor time; a trial that takes longer fails. It is interrupted at the limit if it runs in
+        the main thread of a process, as in `run_trials` without Dask, on a system with interval timers.
 
     Examples
     --------
@@ -97,8 +93,7 @@ def run_trial(
 
 
 def _run(trial: Trial, dataset: Dataset, method: Method) -> dict[str, Any]:
-    text = [name for name in dataset.feature_names if dataset.kind(name) == "text"]
-    recipe = Recipe(method, Schema.from_dataset(dataset, text), trial.split)
+    recipe = Recipe(method, Schema.from_dataset(dataset), trial.split)
     table, _ = recipe.schema.match(dataset)
     train, test = _split(trial, dataset.Y)
     X_train, X_test = (take_rows(table, rows) for rows in (train, test))
@@ -116,7 +111,7 @@ def _run(trial: Trial, dataset: Dataset, method: Method) -> dict[str, Any]:
     tuned = clock()
     model = recipe.build(parameters).fit(X_train, Y_train)
     fitted = clock()
-    F, P = model.decision_function(X_test), model.predict(X_test)
+    F, P = scores_and_labels(model, X_test)
     predicted = clock()
     return {
         "scores": score_all(Y_test, F, P) | score_others(Y_test, F, P),
@@ -130,12 +125,12 @@ def _run(trial: Trial, dataset: Dataset, method: Method) -> dict[str, Any]:
 
 
 def _warm_up(recipe: Recipe, X: Any, Y: Any) -> None:
-    """Fit the method on a few rows, once in every process: what compiles or is loaded then is not timed."""
+    """Fit the method on a few rows, once per process, so that compilation and imports are not timed."""
     if recipe.method.name in _WARM:
         return
     _WARM.add(recipe.method.name)
     rows = np.arange(min(Y.shape[0], _WARM_ROWS))
-    with suppress(Exception):  # so few rows may be too few; what else is wrong, the trial will tell
+    with suppress(Exception):  # forty rows may be too few; other errors occur again in the trial
         model = recipe.build(recipe.method.settings("")).fit(take_rows(X, rows), Y[rows])
         model.decision_function(take_rows(X, rows))
 
@@ -149,12 +144,12 @@ def _split(trial: Trial, Y: Any) -> tuple[Any, Any]:
 
 
 class TimeLimit(BaseException):
-    """A trial took more processor time than it may; nothing that catches every Exception holds it up."""
+    """A trial exceeded its processor time. Not an Exception, so that `except Exception` does not catch it."""
 
 
 @contextmanager
 def _limited(seconds: float | None) -> Iterator[None]:
-    """Raise `TimeLimit` in what takes longer: at once where a timer can, otherwise when it is done."""
+    """Raise `TimeLimit` when the time is over, or at the end where there is no timer."""
     if seconds is None:
         yield
         return
@@ -179,33 +174,31 @@ def _limited(seconds: float | None) -> Iterator[None]:
 
 
 def _find_clock() -> Callable[[], float]:
-    """Processor time, which a busy machine does not lengthen; of the thread where others work beside it."""
+    """Processor time of the process, or of the thread if the process has others."""
     return time.process_time if current_thread() is main_thread() else time.thread_time
 
 
 @cache
 def _describe_machine() -> str:
-    """System, processor and its cores: what seconds depend on."""
-    with suppress(OSError):
-        for line in Path("/proc/cpuinfo").read_text().splitlines():
-            if line.startswith("model name"):
-                return f"{platform.system()}, {line.split(':', 1)[1].strip()}, {os.cpu_count()} cores"
-    return f"{platform.system()}, {platform.processor() or platform.machine()}, {os.cpu_count()} cores"
+    """System, processor and number of cores."""
+    name = platform.processor() or platform.machine()
+    with suppress(OSError, StopIteration):
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+        name = next(line.split(":", 1)[1].strip() for line in lines if line.startswith("model name"))
+    return f"{platform.system()}, {name}, {os.cpu_count()} cores"
 
 
 def _reset_peak_memory() -> None:
-    """Make Linux count the peak anew; elsewhere it stays that of the whole process."""
+    """Reset the peak on Linux; elsewhere it stays that of the whole process."""
     with suppress(OSError):
         Path("/proc/self/clear_refs").write_text("5")
 
 
 def _peak_memory() -> int | None:
-    """Most bytes of memory the process has held, since the reset where there is one."""
-    status = Path("/proc/self/status")
-    if status.exists():
-        for line in status.read_text().splitlines():
-            if line.startswith("VmHWM:"):
-                return int(line.split()[1]) * 1024
+    """Most bytes of memory the process has held, since the last reset where there is one."""
+    with suppress(OSError, StopIteration):
+        lines = Path("/proc/self/status").read_text().splitlines()
+        return int(next(line.split()[1] for line in lines if line.startswith("VmHWM:"))) * 1024
     if resource is None:
         return None
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

@@ -1,54 +1,216 @@
-"""The figures: MLSPL under each self-paced function, and critical-difference diagrams.
+"""Figures: scores, learning curves, MLSPL under each self-paced function, critical-difference diagrams.
 
-Matplotlib is imported where something is drawn: the worker processes, which import this room, never draw.
+Matplotlib is imported where something is drawn, because worker processes import this package and never draw.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import base64
+import io
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
 import pandas as pd
 
-from mlspl._files import replacing
-from mlspl._text import drawn
+from mlspl._files import OutputFolder, write_file
+from mlspl._text import escape_mathtext
 from mlspl.experiments.comparison import Comparison
-from mlspl.experiments.paper import PUBLISHED
 from mlspl.experiments.scores import criteria_in
-from mlspl.metrics import CRITERIA
-from mlspl.pages import Drawing, draw_ranks
+from mlspl.experiments.tables import criterion_head
+from mlspl.experiments.trial import PUBLISHED
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 __all__ = [
+    "Chart",
     "critical_difference_figure",
+    "dot_chart",
     "draw_intervals",
+    "find_groups",
+    "line_chart",
     "pace_function_figure",
+    "rank_chart",
     "save_figure",
 ]
 
-# Okabe and Ito's colours, which every kind of colour vision can tell apart.
+# Okabe and Ito's colours, which people with any kind of colour vision can distinguish.
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000", "#7A5C00")
+_DASHES = ("-", (0, (5, 2)), (0, (1, 1.5)), (0, (6, 2, 1, 2)), (0, (3, 1.5)), (0, (8, 2)), (0, (1, 3)), "-.")
 _MARKERS = "osD^vP*X"
-_INK, _GREY = "#222222", "#767676"
-# Inches a unit of a diagram, so that few methods fit the column of a journal.
-_UNIT = 0.01
+_INK, _GREY, _LINE = "#222222", "#666666", "#DDDDDD"
+_WIDTH = 3.4
+_LONGEST_NAME = 22
+
+
+class Chart(NamedTuple):
+    """A picture of a page: its address, which holds it whole, a description, and its size in pixels."""
+
+    source: str
+    description: str
+    width: int
+    height: int
+
+
+def dot_chart(title: str, dots: pd.DataFrame, reference: tuple[str, float] | None = None) -> Chart:
+    """Draw means with bars of one standard deviation, one row each, and the paper's means as diamonds."""
+    paper = dots.get("paper", pd.Series(np.nan, dots.index))
+    best = dots.get("best", pd.Series(False, dots.index))
+    names = [_shorten(str(name)) for name in dots.index]
+    left = 0.2 + 0.07 * max(map(len, names))
+    figure, axis = _start_chart(title, 0.55 + 0.2 * len(dots), left, 0.28)
+    rows = np.arange(len(dots))
+    style: dict[str, Any] = {"fmt": "o", "color": _COLOURS[0], "markersize": 4.5, "elinewidth": 1.5}
+    axis.errorbar(dots["mean"], rows, xerr=dots["std"].fillna(0.0), **style)
+    axis.plot(paper, rows, "D", color=_COLOURS[1], markersize=5, fillstyle="none")
+    if reference:
+        axis.axvline(reference[1], color=_GREY, linestyle="--", linewidth=1, zorder=0)
+    axis.set_yticks(rows, names, color=_INK)
+    for text, is_best in zip(axis.get_yticklabels(), best, strict=True):
+        text.set_fontweight("bold" if is_best else "normal")
+    axis.set_ylim(len(dots) - 0.5, -0.5)
+    axis.grid(axis="x", color=_LINE)
+    axis.tick_params(left=False)
+    parts = []
+    for name, mean, std, printed in zip(dots.index, dots["mean"], dots["std"], paper, strict=True):
+        part = f"{name} {mean:.4f}" + ("" if np.isnan(std) else f" ± {std:.4f}")
+        parts.append(part if np.isnan(printed) else f"{part}, paper {printed:.4f}")
+    if reference:
+        parts.append(f"dashed line, {reference[0]}: {reference[1]:.4f}")
+    return _as_chart(figure, f"{title}. {'; '.join(parts)}")
+
+
+def line_chart(
+    title: str,
+    lines: Mapping[str, tuple[Sequence[float], Sequence[float]]],
+    x_label: str,
+    log_x: bool = False,
+    limits: tuple[float, float] | None = None,
+) -> Chart:
+    """Draw lines over a common axis, with a legend below."""
+    legend = 0.17 * ((len(lines) + 1) // 2)
+    figure, axis = _start_chart(title, 2.0 + legend, 0.55, 0.5 + legend)
+    for number, (name, (x, y)) in enumerate(lines.items()):
+        style: dict[str, Any] = {
+            "color": _COLOURS[number % 8],
+            "linestyle": _DASHES[number % 8],
+            "linewidth": 1.5,
+        }
+        axis.plot(x, y, marker="o" if len(x) == 1 else "", markersize=4, label=_shorten(name), **style)
+    if log_x:
+        axis.set_xscale("log")
+    if limits:
+        axis.set_ylim(limits[0] - 0.03, limits[1] + 0.03)
+    axis.set_xlabel(x_label, fontsize=8, color=_GREY, loc="right")
+    axis.grid(axis="y", color=_LINE)
+    figure.legend(loc="lower left", ncols=2, fontsize=7.5, frameon=False, labelcolor=_INK)
+    ends = "; ".join(f"{name}: from {y[0]:.3g} to {y[-1]:.3g}" for name, (_, y) in lines.items())
+    return _as_chart(figure, f"{title}, over {x_label}. {ends}")
+
+
+def rank_chart(comparison: Comparison, alpha: float = 0.05) -> Chart:
+    """Draw the critical-difference diagram of a comparison that has a ranking."""
+    ranking = comparison.ranking
+    assert ranking is not None
+    ranks = dict(sorted(ranking.titled_ranks().items(), key=lambda pair: pair[1]))
+    names = list(ranks)
+    groups = find_groups(list(ranks.values()), ranking.distance)
+    joined = "; ".join(f"{names[first]} to {names[last]}" for first, last in groups) or "none"
+    description = (
+        f"{criterion_head(comparison.criterion)}: average ranks "
+        f"{', '.join(f'{name} {rank:.2f}' for name, rank in ranks.items())}. "
+        f"Critical difference {ranking.distance:.2f}. Not significantly different: {joined}."
+    )
+    return _as_chart(critical_difference_figure([comparison], alpha), description)
+
+
+def find_groups(ranks: Sequence[float], distance: float) -> list[tuple[int, int]]:
+    """Return the largest runs of ascending ranks within a distance, each as its first and last index."""
+    groups: list[tuple[int, int]] = []
+    for first, rank in enumerate(ranks):
+        last = int(np.searchsorted(ranks, rank + distance, side="right")) - 1
+        if last > first and (not groups or last > groups[-1][1]):
+            groups.append((first, last))
+    return groups
+
+
+def critical_difference_figure(
+    comparisons: Sequence[Comparison], alpha: float = 0.05, figure: Figure | None = None
+) -> Figure:
+    """Draw a critical-difference diagram (Demšar 2006) for each comparison that has a ranking.
+
+    Methods are placed at their average ranks, the best at the left. A thick bar joins methods whose ranks
+    differ by less than Nemenyi's critical difference; the line above the axis shows its length.
+    """
+    from matplotlib.figure import Figure
+
+    figure = Figure() if figure is None else figure
+    ranked = [comparison for comparison in comparisons if comparison.ranking]
+    n_methods = max((len(comparison.methods) for comparison in ranked), default=2)
+    # In lines of text of a fifth of an inch: title and axis, bars, names on two sides.
+    heights = [
+        5 + 0.4 * len(_groups_of(comparison)) + (len(comparison.methods) + 1) // 2 for comparison in ranked
+    ] or [5.0]
+    width = 3.8 + 0.2 * max(0, n_methods - 8)
+    figure.set_size_inches(width, 0.2 * sum(heights))
+    axes = figure.subplots(len(heights), 1, squeeze=False, height_ratios=heights)[:, 0]
+    figure.subplots_adjust(0, 0, 1, 1, hspace=0)
+    for axis, height, comparison in zip(axes, heights, ranked, strict=False):
+        _draw_ranks(axis, comparison, alpha, width, height)
+    return figure
+
+
+def _groups_of(comparison: Comparison) -> list[tuple[int, int]]:
+    assert comparison.ranking is not None
+    return find_groups(sorted(comparison.ranking.ranks), comparison.ranking.distance)
+
+
+def _draw_ranks(axis: Axes, comparison: Comparison, alpha: float, width: float, height: float) -> None:
+    ranking = comparison.ranking
+    assert ranking is not None
+    ranks = sorted(ranking.titled_ranks().items(), key=lambda pair: pair[1])
+    k, n_left = len(ranks), (len(ranks) + 1) // 2
+    names_width = 1.35
+    margin = (k - 1) * names_width / (width - 2 * names_width)
+    axis.set(xlim=(1 - margin, k + margin), ylim=(height - 3.4, -3.4))
+    axis.axis("off")
+
+    def line(x: Sequence[float], y: Sequence[float], **style) -> None:
+        axis.plot(x, y, **{"color": _INK, "linewidth": 0.8, **style})
+
+    def text(x: float, y: float, words: str, **style) -> None:
+        axis.text(x, y, words, **{"color": _INK, "fontsize": 8, "va": "center", **style})
+
+    text(1 - 0.97 * margin, -2.9, escape_mathtext(criterion_head(comparison.criterion)), weight="bold")
+    text(1, -2.1, f"critical difference {ranking.distance:.2f} (α = {alpha:g})", color=_GREY)
+    end = min(1 + ranking.distance, k + 0.97 * margin)
+    line((1, end), (-1.5, -1.5), marker="|", markersize=5)
+    line((1, k), (0, 0))
+    for tick in range(1, k + 1):
+        line((tick, tick), (-0.2, 0))
+        text(tick, -0.6, str(tick), ha="center", color=_GREY)
+    groups = _groups_of(comparison)
+    for level, (first, last) in enumerate(groups):
+        y = 0.45 + 0.4 * level
+        line((ranks[first][1], ranks[last][1]), (y, y), linewidth=3, color=_COLOURS[0])
+    for place, (name, rank) in enumerate(ranks):
+        on_left = place < n_left
+        y = 1 + 0.4 * len(groups) + (place if on_left else k - 1 - place)
+        edge = 1 - 0.3 * margin if on_left else k + 0.3 * margin
+        line((rank, rank, edge), (0, y, y))
+        sign, gap = -1 if on_left else 1, 0.04 * margin
+        sides = ("right", "left") if on_left else ("left", "right")
+        text(edge + sign * gap, y, _shorten(name, 14), ha=sides[0])
+        text(edge - sign * gap, y - 0.32, f"{rank:.2f}", ha=sides[1], fontsize=6.5, color=_GREY)
 
 
 def pace_function_figure(scores: pd.DataFrame, functions: Sequence[str]) -> Figure:
     """Draw MLSPL under each self-paced function: criteria × data sets, mean ± standard deviation.
 
     A dashed line is ML-LOC, the same model without pacing, where it was run.
-
-    Parameters
-    ----------
-    scores : DataFrame
-        From :func:`score_table`.
-    functions : sequence of str
-        The functions, from left to right.
     """
     from matplotlib.figure import Figure
 
@@ -67,129 +229,83 @@ def pace_function_figure(scores: pd.DataFrame, functions: Sequence[str]) -> Figu
             deviations = of_block.std().reindex(functions).fillna(0.0)
             reference = unpaced.loc[unpaced["block"] == block, criterion]
             draw_intervals(axis, means, deviations, reference.mean() if len(reference) else None)
-        row[0].set_ylabel(_criterion_label(criterion), color=_INK, fontsize=9)
+        row[0].set_ylabel(criterion_head(criterion), color=_INK, fontsize=9)
     for axis, block in zip(axes[0], blocks, strict=True):
-        axis.set_title(drawn(block), fontsize=10, color=_INK)
+        axis.set_title(escape_mathtext(block), fontsize=10, color=_INK)
     title = "MLSPL under each self-paced function (mean ± standard deviation over splits"
     figure.suptitle(f"{title}; dashed: ML-LOC)" if len(unpaced) else f"{title})", fontsize=9, color=_INK)
     return figure
 
 
-def critical_difference_figure(
-    comparisons: Sequence[Comparison], alpha: float = 0.05, figure: Figure | None = None
-) -> Figure:
-    """Draw a critical-difference diagram (Demšar 2006) for each comparison that has a ranking.
-
-    Methods stand at their average ranks, best at the left; a thick bar joins those whose ranks differ by less
-    than Nemenyi's critical difference, whose length is drawn above the axis.
-
-    Parameters
-    ----------
-    comparisons : sequence of Comparison
-        From :func:`compare`.
-    alpha : float, default=0.05
-        The level they were made with.
-    figure : matplotlib Figure, optional
-        Where to draw, and given its size; by default a new figure.
-    """
-    from matplotlib.figure import Figure
-
-    drawings = [
-        draw_ranks(_criterion_label(comparison.criterion), ranking.titled_ranks(), ranking.distance, alpha)
-        for comparison in comparisons
-        if (ranking := comparison.ranking)
-    ]
-    heights = [drawing.height for drawing in drawings] or [1.0]
-    width = max((drawing.width for drawing in drawings), default=1.0)
-    figure = Figure() if figure is None else figure
-    figure.set_size_inches(_UNIT * width, _UNIT * sum(heights))
-    axes = figure.subplots(len(heights), 1, squeeze=False, height_ratios=heights)[:, 0]
-    figure.subplots_adjust(0, 0, 1, 1, hspace=0)
-    for axis, drawing in zip(axes, drawings, strict=False):
-        _draw(axis, drawing, points=72 * _UNIT)
-    return figure
-
-
 def draw_intervals(axis: Axes, values: pd.Series, errors: pd.Series, reference: float | None = None) -> None:
-    """Draw a marker with an error bar for each value, named below the axis, and a dashed line.
-
-    Parameters
-    ----------
-    axis : Axes
-        Where.
-    values, errors : Series
-        Indexed by name; a value that is NaN leaves its place empty.
-    reference : float, optional
-        Height of the dashed line.
-    """
+    """Draw a marker with an error bar for each value, named below the axis, and a dashed line."""
     for i, (value, error) in enumerate(zip(values, errors, strict=True)):
-        axis.errorbar(
-            i,
-            value,
-            error,
-            fmt=_MARKERS[i % len(_MARKERS)],
-            color=_COLOURS[i % len(_COLOURS)],
-            markersize=5.5,
-            elinewidth=1.3,
-            capsize=3,
-        )
+        style: dict[str, Any] = {
+            "fmt": _MARKERS[i % 8],
+            "color": _COLOURS[i % 8],
+            "markersize": 5.5,
+            "elinewidth": 1.3,
+        }
+        axis.errorbar(i, value, error, capsize=3, **style)
     if reference is not None:
         axis.axhline(reference, color=_GREY, linestyle=(0, (4, 3)), linewidth=1.0, zorder=0)
     axis.set_xlim(-0.6, len(values) - 0.4)
     axis.set_xticks(range(len(values)), values.index, rotation=40, ha="right", rotation_mode="anchor")
-    axis.spines[["top", "right"]].set_visible(False)
-    axis.spines[["left", "bottom"]].set_color(_GREY)
-    axis.tick_params(colors=_INK, labelsize=8, length=3)
-    axis.grid(axis="y", color="#E3E3E3", linewidth=0.7)
-    axis.set_axisbelow(True)
+    axis.grid(axis="y", color=_LINE)
     axis.margins(y=0.12)
+    _set_style(axis)
 
 
-def save_figure(figure: Figure, folder: Path, name: str) -> list[Path]:
-    """Save a figure as PNG and SVG and return both paths.
-
-    Parameters
-    ----------
-    figure : Figure
-        The figure.
-    folder : Path
-        Where.
-    name : str
-        File name without its ending.
-    """
-    from matplotlib import rc_context
-
-    paths = [folder / f"{name}.png", folder / f"{name}.svg"]
-    # Without a date, and with names that do not depend on chance, the same figure gives the same file.
-    with rc_context({"svg.hashsalt": "mlspl"}):
-        for path in paths:
-            metadata = {"Date": None} if path.suffix == ".svg" else None
-            with replacing(path, "wb") as stream:
-                figure.savefig(
-                    stream, format=path.suffix[1:], dpi=200, bbox_inches="tight", metadata=metadata
-                )
+def save_figure(figure: Figure, folder: Path | OutputFolder, name: str) -> list[Path]:
+    """Save a figure as PNG and SVG and return both paths."""
+    paths = []
+    for suffix in ("png", "svg"):
+        stream = io.BytesIO()
+        _save(figure, stream, format=suffix, dpi=200, bbox_inches="tight")
+        file = f"{name}.{suffix}"
+        if isinstance(folder, OutputFolder):
+            paths.append(folder.write(file, stream.getvalue()))
+        else:
+            paths.append(folder / file)
+            write_file(paths[-1], stream.getvalue())
     return paths
 
 
-def _draw(axis: Axes, drawing: Drawing, points: float) -> None:
-    """Draw strokes and labels, a unit of which is so many points."""
-    axis.set(xlim=(0, drawing.width), ylim=(drawing.height, 0))
-    axis.axis("off")
-    axis.text(4, 14, drawing.title, fontsize=12.5 * points, weight="bold", color=_INK)
-    for stroke in drawing.strokes:
-        group = stroke.kind == "group"
-        axis.plot(
-            *zip(*stroke.points, strict=True),
-            color=_COLOURS[0] if group else _INK,
-            linewidth=(4 if group else 1) * points,
-            solid_capstyle="round" if group else "butt",
-        )
-    for label in drawing.labels:
-        place = {"start": "left", "middle": "center", "end": "right"}[label.anchor]
-        size = 9.5 if label.kind == "value" else 11
-        axis.text(label.x, label.y, drawn(label.text), ha=place, fontsize=size * points, color=_INK)
+def _save(figure: Figure, stream, **options) -> None:
+    from matplotlib import rc_context
+
+    # Without a date and with fixed identifiers, the same figure gives the same file.
+    metadata = dict.fromkeys(("Date", "Creator", "Format", "Type")) if options["format"] == "svg" else None
+    with rc_context({"svg.hashsalt": "mlspl", "svg.fonttype": "none"}):
+        figure.savefig(stream, metadata=metadata, **options)
 
 
-def _criterion_label(name: str) -> str:
-    label = drawn(name.replace("_", " "))
-    return f"{label} {'↑' if CRITERIA[name].greater_is_better else '↓'}" if name in CRITERIA else label
+def _start_chart(title: str, height: float, left: float, bottom: float) -> tuple[Figure, Axes]:
+    """Return a figure with fixed margins in inches: a layout engine takes five times as long."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(_WIDTH, height))
+    box = (left / _WIDTH, bottom / height, 1 - (left + 0.12) / _WIDTH, 1 - (bottom + 0.27) / height)
+    axis = figure.add_axes(box)
+    axis.set_title(escape_mathtext(title), fontsize=9, weight="bold", color=_INK, loc="left")
+    _set_style(axis)
+    return figure, axis
+
+
+def _as_chart(figure: Figure, description: str) -> Chart:
+    stream = io.BytesIO()
+    _save(figure, stream, format="svg", transparent=True)
+    width, height = (round(100 * inches) for inches in figure.get_size_inches())
+    source = f"data:image/svg+xml;base64,{base64.b64encode(stream.getvalue()).decode()}"
+    return Chart(source, description, width, height)
+
+
+def _set_style(axis: Axes) -> None:
+    axis.spines[["top", "right"]].set_visible(False)
+    axis.spines[["left", "bottom"]].set_color(_GREY)
+    axis.tick_params(colors=_GREY, labelsize=8, length=3)
+    axis.set_axisbelow(True)
+
+
+def _shorten(name: str, longest: int = _LONGEST_NAME) -> str:
+    return escape_mathtext(name if len(name) <= longest else f"{name[: longest - 1]}…")

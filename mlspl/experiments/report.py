@@ -1,98 +1,421 @@
-"""`report.html`: everything a run found, on one page that needs nothing but a browser."""
+"""The contents of `report.html`: what was run, and scores, figures, timings and tests of each data set."""
 
-from collections.abc import Iterable, Mapping
-from pathlib import Path
-from typing import Any
+from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import zip_longest
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 import pandas as pd
 
-from mlspl._files import write_file
 from mlspl.datasets import Dataset
-from mlspl.errors import UserError
-from mlspl.experiments._report_panel import describe_block, find_pace_function
-from mlspl.experiments._report_run import describe_run, list_failures, list_warnings, rank_methods
-from mlspl.experiments.comparison import compare
-from mlspl.experiments.scores import criteria_in, score_table, standard_trials, summarise
-from mlspl.experiments.store import Store
-from mlspl.experiments.trial import Trial
-from mlspl.metrics import CRITERIA
-from mlspl.pages import render
-from mlspl.recipes import METHODS
+from mlspl.experiments.comparison import Comparison
+from mlspl.experiments.figures import Chart, dot_chart, line_chart, rank_chart
+from mlspl.experiments.scores import PAPER_FUNCTIONS, criteria_in
+from mlspl.experiments.statistics import fewest_splits
+from mlspl.experiments.tables import criterion_head, criterion_title
+from mlspl.experiments.trial import PUBLISHED
+from mlspl.pages import Cell, Head, Table, number, render
+from mlspl.recipes import Schema, get_method, method_title
 
-__all__ = ["write_report"]
+if TYPE_CHECKING:
+    from mlspl.experiments.results import Results
+
+__all__ = ["draw_learning_curves", "draw_validation", "render_report"]
+
+_ALPHA = 0.05
+_MEGABYTE = 2**20
+_MOST_LABELS = 8
+# If at least this share of the pairs has a weight of one half or more at every step, pacing changes little.
+_NEARLY_ALL = 0.9
+_PARTS = {
+    "objective": "Objective",
+    "loss": "Weighted hinge loss",
+    "regularization": "Regularisation",
+    "correlation": "Label correlation",
+    "penalty": "Self-paced penalty",
+    "mean_weight": "Mean weight of a pair",
+}
+_TREATMENT = {
+    "numeric": "missing values replaced by the median, then scaled to mean 0 and variance 1",
+    "categorical": "one-hot encoded, with missing values as a category of their own, then scaled",
+    "date": "replaced by elapsed days and by parts such as month and weekday, then scaled",
+    "text": "TF-IDF weights of words and pairs of words",
+}
 
 
-def write_report(
-    store: Store,
-    path: Path,
-    trials: Iterable[Trial] | None = None,
-    datasets: Mapping[str, Dataset] | None = None,
-    command: str = "",
-) -> Path:
-    """Write the report of a run: one HTML file with its styles, its script and its figures inside.
-
-    Parameters
-    ----------
-    store : Store
-        The outcomes.
-    path : Path
-        The file to write.
-    trials : iterable of Trial, optional
-        Which trials it is about; by default all in the store.
-    datasets : mapping, optional
-        The data sets by name; without them the page does not tell their sizes and label names.
-    command : str, default=""
-        The command that ran them.
-
-    Returns
-    -------
-    Path
-        The file.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from mlspl.experiments import Outcome, Store, Trial
-    >>> with tempfile.TemporaryDirectory() as folder, Store(f"{folder}/results.db") as store:
-    ...     trial = Trial("flags", "9c4f", "ml-knn", {"k": 10}, split=0)
-    ...     store.record(trial, Outcome(scores={"one_error": 0.25}))
-    ...     page = write_report(store, Path(folder) / "report.html").read_text(encoding="utf-8")
-    >>> "0.2500" in page
-    True
-    """
-    if trials is None:
-        order = {name: i for i, name in enumerate(METHODS)}
-        frame = store.frame().sort_values("method", key=lambda names: names.map(order), kind="stable")
-    else:
-        frame = store.frame(trial.key for trial in trials)
-    if frame.empty:
-        raise UserError(f"{store.path} holds none of the trials to report on; run `mlspl reproduce` first.")
-    datasets = datasets or {}
-    scores = score_table(frame)
-    standard = score_table(standard_trials(frame))
-    # The names of the blocks are those of all trials, so that both tables agree.
-    standard["block"] = list(scores.set_index("key").loc[standard["key"], "block"])
-    paced = scores.assign(function=[find_pace_function(trial) for _, trial in scores.iterrows()])
+def render_report(results: Results, datasets: Mapping[str, Dataset], command: str) -> str:
+    """Return the page of a run that has at least one trial."""
+    frame = results.frame
+    paced = results.scores.assign(function=list(map(_find_pace_function, results.scores.to_dict("records"))))
     paced = paced.dropna(subset=["function"])
-    summary = summarise(standard) if len(standard) else pd.DataFrame(columns=["block", "criterion"])
-    comparisons = [
-        compare(standard, name, CRITERIA[name].greater_is_better) for name in criteria_in(standard)
-    ]
-    blocks = dict.fromkeys(summary["block"])
-    page = render(
+    failed = int(frame["error"].notna().sum())
+    has_paper = "paper" in results.summary and bool(results.summary["paper"].notna().any())
+    names = ", ".join(dict.fromkeys(frame["dataset"]))
+    seconds = float(frame[["tune_seconds", "fit_seconds", "predict_seconds"]].to_numpy().sum())
+    return render(
         "report.html",
-        name=", ".join(dict.fromkeys(frame["dataset"])),
-        **describe_run(frame, datasets, command),
-        panels=[_describe(block, summary, standard, paced, comparisons, datasets) for block in blocks],
-        ranks=rank_methods(comparisons),
-        failures=list_failures(frame),
-        warnings=list_warnings(frame),
+        title="Reproduction of the MLSPL paper" if has_paper else f"Comparison of methods on {names}",
+        has_paper=has_paper,
+        command=command,
+        facts={
+            "data sets": len(set(frame["dataset"])),
+            "methods": len(set(frame["method"])),
+            "splits": len(set(frame["split"])),
+            "trials": len(frame),
+            "failed": failed,
+            "computing time": _duration(seconds),
+        },
+        n_failed=failed,
+        datasets=_list_datasets(frame, datasets),
+        methods=_list_methods(frame),
+        features={name: _describe_features(data) for name, data in datasets.items()},
+        folds=int(frame["folds"].max()),
+        corruption=", ".join(kind for kind in dict.fromkeys(frame["corruption"]) if kind),
+        environment=_list_environment(frame),
+        panels=[
+            _describe_block(block, results, paced, datasets)
+            for block in dict.fromkeys(results.summary["block"])
+        ],
+        ranks=_list_ranks(results.comparisons),
+        failures=_list_failures(frame),
+        warnings=_list_warnings(frame),
     )
-    write_file(path, page)
-    return path
 
 
-def _describe(block, summary, standard, paced, comparisons, datasets) -> dict[str, Any]:
-    summary, standard, paced = (table[table["block"] == block] for table in (summary, standard, paced))
-    dataset = datasets.get(standard["dataset"].iloc[0])
-    return describe_block(block, summary, standard, paced, comparisons, dataset)
+def _describe_block(block, results: Results, paced: pd.DataFrame, datasets) -> dict[str, Any]:
+    summary, standard, paced = (
+        table[table["block"] == block] for table in (results.summary, results.standard, paced)
+    )
+    order = [*PAPER_FUNCTIONS, *paced["function"]]
+    paced = paced.sort_values("function", key=lambda names: names.map(order.index), kind="stable")
+    first, dataset = summary.iloc[0], datasets.get(standard["dataset"].iloc[0])
+    splits = sorted(set(summary["splits"]))
+    counted = " to ".join(map(str, dict.fromkeys((splits[0], splits[-1]))))
+    facts = f"{100 * first['train']:g} % of the rows for training, {counted} split{'s' * (splits != [1])}"
+    pairs, pairs_note = _list_pairs(block, results.comparisons)
+    unpaced = standard[standard["method"] == "ml-loc"]
+    return {
+        "name": block,
+        "facts": f"{first['folds']}-fold cross-validation" if first["folds"] else facts,
+        "scores": _list_scores(summary),
+        "score_charts": [
+            dot_chart(criterion_head(str(name)), part.set_index(part["variant"].map(method_title)))
+            for name, part in summary.groupby("criterion", sort=False)
+        ],
+        "has_paper": bool(summary["paper"].notna().any()),
+        "function_charts": _draw_functions(paced, unpaced),
+        "has_unpaced": bool(len(unpaced)),
+        "curves": draw_learning_curves(paced, () if dataset is None else dataset.label_names),
+        "validation": draw_validation(standard),
+        "timings": _list_timings(standard),
+        "pairs": pairs,
+        "pairs_note": pairs_note,
+    }
+
+
+def _find_pace_function(trial: Mapping) -> str | None:
+    """Return the self-paced function of a trial of published MLSPL whose other parameters are standard."""
+    if trial["method"] != PUBLISHED:
+        return None
+    settings = get_method(PUBLISHED).settings(trial["tune"])
+    other = {name: value for name, value in trial["parameters"].items() if name != "pace_function"}
+    settings.pop("pace_function")
+    return trial["chosen"].get("pace_function") if other == settings else None
+
+
+def _draw_functions(paced: pd.DataFrame, unpaced: pd.DataFrame) -> list[Chart]:
+    if paced["function"].nunique() < 2:
+        return []
+    charts = []
+    for name in criteria_in(paced):
+        dots = paced.groupby("function", sort=False)[name].agg(["mean", "std"])
+        reference = ("ML-LOC", float(unpaced[name].mean())) if len(unpaced) else None
+        charts.append(dot_chart(criterion_head(name), dots, reference))
+    return charts
+
+
+def draw_learning_curves(paced: pd.DataFrame, label_names: Sequence[str] = ()) -> dict[str, Any] | None:
+    """Draw the parts of the objective and each label's share of pairs in play, under each function.
+
+    Returns None if no trial has a history.
+    """
+    known = {"pace", "in_play", *_PARTS}
+    by_function = {
+        str(name): histories
+        for name, group in paced.groupby("function", sort=False)
+        if (
+            histories := [
+                steps for steps in group["history"] if steps and all(known <= set(s) for s in steps)
+            ]
+        )
+    }
+    if not by_function:
+        return None
+    # The pace grows geometrically, hence the geometric mean over splits.
+    paces = {
+        name: np.exp(_means([[np.log(step["pace"]) for step in steps] for steps in histories])).tolist()
+        for name, histories in by_function.items()
+    }
+    parts = [
+        line_chart(
+            title,
+            {
+                name: (paces[name], _means([[step[key] for step in steps] for steps in histories]))
+                for name, histories in by_function.items()
+            },
+            "pace λ",
+            log_x=True,
+            limits=(0.0, 1.0) if key == "mean_weight" else None,
+        )
+        for key, title in _PARTS.items()
+    ]
+    in_play = []
+    for name, histories in by_function.items():
+        lines = {label: (paces[name], shares) for label, shares in _in_play(histories, label_names).items()}
+        title = f"Pairs in play: {name}"
+        in_play.append(line_chart(title, lines, "pace λ", log_x=True, limits=(0.0, 1.0)))
+    least = min(
+        np.mean(step["in_play"])
+        for histories in by_function.values()
+        for steps in histories
+        for step in steps
+    )
+    return {
+        "parts": parts,
+        "in_play": in_play,
+        "always_in_play": f"{least:.1%}" if least >= _NEARLY_ALL else None,
+    }
+
+
+def _in_play(histories: list[list[dict]], label_names: Sequence[str]) -> dict[str, list[float]]:
+    """Shares by label, or the least, median and greatest share if there are many labels."""
+    shares = [
+        _means([[step["in_play"][label] for step in steps] for steps in histories])
+        for label in range(len(histories[0][0]["in_play"]))
+    ]
+    if len(shares) <= _MOST_LABELS:
+        names = [f"label {label + 1}" for label in range(len(shares))]
+        return dict(zip(label_names if len(label_names) == len(names) else names, shares, strict=True))
+    quantiles = {"least of all labels": 0.0, "median label": 0.5, "most of all labels": 1.0}
+    return {name: np.quantile(shares, quantile, axis=0).tolist() for name, quantile in quantiles.items()}
+
+
+def draw_validation(trials: pd.DataFrame) -> Chart | None:
+    """Draw the cross-validated criterion along the paths of paces that MLSPL-CV tried."""
+    tuned = trials[[isinstance(tried, list) for tried in trials["validation"]]]
+    paths: dict[str, dict[float, list[float]]] = {}
+    for chosen, tried in zip(tuned["chosen"], tuned["validation"], strict=True):
+        # A kernel model is identified by the last three, a forest by its family alone.
+        setting = {name: chosen[name] for name in ("family", "C", "gamma", "class_weight") if name in chosen}
+        rows = [row for row in tried if setting.items() <= row.items() and row["mean"] is not None]
+        for path in dict.fromkeys((row["pace_function"], row["per"]) for row in rows if row["pace_function"]):
+            points = paths.setdefault(f"{path[0]}, per {path[1]}", {})
+            for row in rows:
+                # Every path ends at the unpaced model.
+                if (row["pace_function"], row["per"]) in (path, (None, None)):
+                    points.setdefault(row["target"], []).append(row["mean"])
+    if not paths:
+        return None
+    lines = {
+        name: (sorted(points), [float(np.mean(points[x])) for x in sorted(points)])
+        for name, points in paths.items()
+    }
+    criterion = criterion_title(tuned["chosen"].iloc[0]["criterion"])
+    return line_chart(f"Validated {criterion}", lines, "share of losses below the pace")
+
+
+def _means(rows: Sequence[Sequence[float]]) -> list[float]:
+    """Mean of each position over the rows that reach it."""
+    return [float(np.nanmean(column)) for column in zip_longest(*rows, fillvalue=np.nan)]
+
+
+def _as_table(caption: str, columns: Mapping[str, Iterable], style: str = "", best_first=()) -> Table:
+    """Return a table of columns of text, numbers and cells; a column of numbers has a numeric head."""
+    cells = {head: list(map(_as_cell, column)) for head, column in columns.items()}
+    heads = [
+        Head(head, any(cell.value is not None for cell in column), head in best_first)
+        for head, column in cells.items()
+    ]
+    return Table(caption, heads, list(zip(*cells.values(), strict=True)), style)
+
+
+def _as_cell(value: Any) -> Cell:
+    if isinstance(value, Cell):
+        return value
+    if isinstance(value, str):
+        return Cell(value)
+    return Cell(f"{value:g}" if isinstance(value, int | np.integer) else number(value, 3), float(value))
+
+
+def _list_scores(summary: pd.DataFrame) -> Table:
+    columns: dict[str, Iterable] = {"method": map(method_title, dict.fromkeys(summary["variant"]))}
+    for criterion, part in summary.groupby("criterion", sort=False):
+        columns[criterion_head(str(criterion))] = [
+            Cell(
+                number(row.mean),
+                row.mean,
+                bool(row.best),
+                std=number(row.std) if pd.notna(row.std) else "",
+                paper=number(row.paper) if pd.notna(row.paper) else "",
+                far=number(row.difference, sign=True),
+            )
+            for row in part[["mean", "best", "std", "paper", "difference"]].itertuples()
+        ]
+    legend = "Mean ± standard deviation over the splits; the best in bold. ↓: lower is better, ↑: higher."
+    if summary["paper"].notna().any():
+        legend += " Second line: the paper's mean, and ours minus the paper's."
+    return _as_table(legend, columns, "scores", [head for head in columns if head.endswith("↑")])
+
+
+def _list_timings(standard: pd.DataFrame) -> Table:
+    parts = {"tune_seconds": "tune, s"} if standard["tune"].any() else {}
+    parts |= {"fit_seconds": "fit, s", "predict_seconds": "predict, s"}
+    by_variant = standard.groupby("variant", sort=False)
+    means = by_variant[list(parts)].mean()
+    memory = by_variant["peak_memory"].max().astype(float) / _MEGABYTE
+    caption = "Seconds per trial on one core, mean over the splits; peak memory of its process."
+    columns: dict[str, Iterable] = {"method": map(method_title, means.index)}
+    columns |= {title: means[part] for part, title in parts.items()}
+    columns |= {"total, s": means.sum(axis=1), "memory, MB": [Cell(number(size, 0), size) for size in memory]}
+    return _as_table(caption, columns)
+
+
+def _list_pairs(block: str, comparisons: Sequence[Comparison]) -> tuple[Table | None, str]:
+    tested = [one.pairs.assign(criterion=one.criterion) for one in comparisons if len(one.pairs)]
+    pairs = pd.concat(tested, ignore_index=True).query("block == @block") if tested else pd.DataFrame()
+    if pairs.empty:
+        return None, ""
+    pairs = pairs.sort_values(["p_holm", "p"], kind="stable")
+    columns = {
+        "criterion": pairs["criterion"].map(criterion_title),
+        "better": pairs["better"].map(method_title),
+        "worse": pairs["worse"].map(method_title),
+        "difference": [Cell(number(value, sign=True), value) for value in pairs["difference"]],
+        "p": [Cell(number(p), p) for p in pairs["p"]],
+        "p (Holm)": [Cell(number(p), p, p < _ALPHA) for p in pairs["p_holm"]],
+    }
+    n_splits = pairs["blocks"].iloc[0]
+    needed = fewest_splits(pairs["criterion"].value_counts().max(), _ALPHA)
+    if needed > n_splits:
+        note = f"No difference can be significant with {n_splits} splits: at least {needed} are needed."
+    else:
+        count = int((pairs["p_holm"] < _ALPHA).sum())
+        note = f"{count} of {len(pairs)} pairs differ significantly (α = {_ALPHA:g})."
+    note += " The splits of one data set share rows, so these p-values are too small."
+    caption = f"Wilcoxon's signed-rank test over {n_splits} splits, adjusted by Holm."
+    return _as_table(caption, columns, "tall"), note
+
+
+def _list_ranks(comparisons: Sequence[Comparison]) -> dict[str, Any] | None:
+    """Average ranks and critical-difference diagrams, if there are enough data sets and methods."""
+    ranked = [(comparison, comparison.ranking) for comparison in comparisons if comparison.ranking]
+    if not ranked:
+        return None
+    columns: dict[str, Iterable] = {"criterion": [criterion_title(one.criterion) for one, _ in ranked]}
+    for name in ranked[0][0].methods:
+        ranks = [(ranking.ranks[name], ranking.ranks.min()) for _, ranking in ranked]
+        columns[method_title(name)] = [Cell(number(rank, 2), rank, rank == best) for rank, best in ranks]
+    columns["Friedman p"] = [ranking.friedman.p_value for _, ranking in ranked]
+    return {
+        "table": _as_table(f"Average ranks over {len(ranked[0][0].means)} data sets; 1 is best.", columns),
+        "diagrams": [rank_chart(comparison) for comparison, _ in ranked],
+        "notes": list(dict.fromkeys(note for comparison in comparisons for note in comparison.notes)),
+    }
+
+
+def _list_failures(frame: pd.DataFrame) -> Table | None:
+    failed = frame[frame["error"].notna()]
+    columns: dict[str, Iterable] = {
+        "method": failed["method"].map(method_title),
+        "data set": failed["dataset"],
+        "split": failed["split"],
+        "error": [Cell(error, style="error") for error in failed["error"]],
+    }
+    caption = "These trials have no scores. Run the same command again to retry them."
+    return _as_table(caption, columns, "tall") if len(failed) else None
+
+
+def _list_warnings(frame: pd.DataFrame) -> Table | None:
+    counts = Counter(
+        (row.method, row.dataset, warning) for row in frame.itertuples() for warning in row.warnings
+    ).most_common()
+    columns: dict[str, Iterable] = {
+        "method": [method_title(method) for (method, _, _), _ in counts],
+        "data set": [dataset for (_, dataset, _), _ in counts],
+        "trials": [count for _, count in counts],
+        "warning": [Cell(text, style="error") for (_, _, text), _ in counts],
+    }
+    return _as_table("Warnings of the methods.", columns, "tall", ["trials"]) if counts else None
+
+
+def _list_datasets(frame: pd.DataFrame, datasets: Mapping[str, Dataset]) -> Table:
+    groups = frame.groupby(["dataset", "fingerprint"], sort=False)
+    known = [datasets[name].describe() if name in datasets else None for (name, _), _ in groups]
+    titles = {
+        "n_rows": "rows",
+        "n_features": "features",
+        "n_labels": "labels",
+        "cardinality": "labels per row",
+    }
+    columns: dict[str, Iterable] = {"data set": [name for (name, _), _ in groups]}
+    columns |= {
+        title: [getattr(about, size) if about else "–" for about in known] for size, title in titles.items()
+    }
+    columns["training rows"] = [
+        ", ".join(f"{100 * share:g} %" for share in sorted(set(trials["train"]))) for _, trials in groups
+    ]
+    columns["checksum"] = [fingerprint[:12] for (_, fingerprint), _ in groups]
+    return _as_table("Data sets, with the features of the file.", columns)
+
+
+def _list_methods(frame: pd.DataFrame) -> Table:
+    groups = frame.groupby(["method", "tune"], sort=False)
+    columns: dict[str, Iterable] = {
+        "method": [method_title(name) for (name, _), _ in groups],
+        "parameters": [Cell(_join_settings(trials["parameters"]), style="wide") for _, trials in groups],
+        "how": [f"tuned by {criterion_title(tune)}" if tune else "fixed" for (_, tune), _ in groups],
+        "trials": [len(trials) for _, trials in groups],
+    }
+    return _as_table("Methods, with their parameters or, where they are tuned, the values tried.", columns)
+
+
+def _join_settings(of_trials: Iterable[Mapping]) -> str:
+    values: dict[str, dict[str, None]] = {}
+    for parameters in of_trials:
+        for name, value in parameters.items():
+            tried = f"{{{', '.join(map(str, value))}}}" if isinstance(value, list) else str(value)
+            values.setdefault(name, {})[tried] = None
+    return "; ".join(f"{name} = {', '.join(found)}" for name, found in values.items()) or "defaults"
+
+
+def _describe_features(dataset: Dataset) -> list[str]:
+    """What trials do to the columns of a data set, by kind."""
+    schema = Schema.from_dataset(dataset)
+    if schema.layout != "frame":
+        return ["sparse columns: missing values replaced by 0, then divided by the largest absolute value"]
+    counts = Counter(schema.kind(name) for name in schema.names or ())
+    lines = [f"{count} {kind}: {_TREATMENT.get(kind, 'encoded')}" for kind, count in counts.items()]
+    if schema.dropped:
+        lines.append(f"{len(schema.dropped)} left out: they differ in most rows")
+    return lines
+
+
+def _list_environment(frame: pd.DataFrame) -> dict[str, str]:
+    versions: dict[str, dict[str, None]] = {}
+    for row in frame["versions"]:
+        for name, version in row.items():
+            versions.setdefault(name, {})[version] = None
+    stamps = (min(frame["recorded"]), max(frame["recorded"]))
+    return {
+        "recorded": " to ".join(dict.fromkeys(stamp[:16].replace("T", " ") for stamp in stamps)) + " UTC",
+        "hosts": ", ".join(dict.fromkeys(host for host in frame["host"] if host)) or "–",
+    } | {name: ", ".join(found) for name, found in versions.items()}
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    return f"{seconds / 60:.1f} min" if seconds < 3600 else f"{seconds / 3600:.1f} h"

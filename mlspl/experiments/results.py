@@ -1,112 +1,175 @@
-"""What a run leaves behind in its folder: tables, figures, statistics."""
+"""Results of a run: computed once from its trials, and written as tables, figures and a page."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pandas as pd
 
-from mlspl._files import write_file
-from mlspl._text import file_stem, safe_csv
+from mlspl._files import OutputFolder
+from mlspl._text import safe_csv
+from mlspl.datasets import Dataset
+from mlspl.errors import UserError
 from mlspl.experiments.comparison import Comparison, compare
 from mlspl.experiments.figures import critical_difference_figure, pace_function_figure, save_figure
+from mlspl.experiments.report import render_report
 from mlspl.experiments.scores import criteria_in, score_table, standard_trials, summarise
 from mlspl.experiments.store import Store
 from mlspl.experiments.tables import latex_tables, markdown_tables
 from mlspl.experiments.trial import Trial
 from mlspl.metrics import CRITERIA
+from mlspl.recipes import METHODS
 
-__all__ = ["Results", "write_comparisons", "write_results"]
+__all__ = ["RESULT_FILES", "Results", "collect_results", "write_comparisons", "write_report", "write_results"]
+
+_COMPARISON_FILES = ("pairs.csv", "critical-difference.png", "critical-difference.svg")
+RESULT_FILES = (
+    *("means.csv", "tables.md", "tables.tex", "report.html", "pace-functions.png", "pace-functions.svg"),
+    *_COMPARISON_FILES,
+)
+"""All files that `write_results` may write."""
 
 
 @dataclass(frozen=True)
 class Results:
-    """The numbers of a run and the files that show them.
+    """Scores, means and tests of a run, and the files written.
 
-    Parameters
-    ----------
-    summary : DataFrame
-        From :func:`summarise`.
-    comparisons : list of Comparison
-        One per criterion.
-    files : list of Path
-        What was written.
+    `scores` has all finished trials. `standard` leaves out variants of methods that were also run with their
+    standard parameters; `summary` and `comparisons` are computed from it.
     """
 
+    frame: pd.DataFrame
+    scores: pd.DataFrame
+    standard: pd.DataFrame
     summary: pd.DataFrame
     comparisons: list[Comparison]
-    files: list[Path]
+    files: list[Path] = field(default_factory=list)
 
 
-def write_results(store: Store, trials: Iterable[Trial], out: Path, functions: Sequence[str] = ()) -> Results:
-    """Write the tables, figures and tests of these trials, as far as the store has them.
+def collect_results(
+    store: Store, trials: Iterable[Trial] | None = None, criteria: Sequence[str] = ()
+) -> Results:
+    """Compute the means and tests of trials, as far as the store has them."""
+    if trials is None:
+        order = {name: number for number, name in enumerate(METHODS)}
+        frame = store.frame().sort_values("method", key=lambda names: names.map(order), kind="stable")
+    else:
+        frame = store.frame(trial.key for trial in trials)
+    scores, standard = score_table(frame), score_table(standard_trials(frame))
+    if len(standard):
+        # Blocks are named by all trials, so that both tables agree.
+        standard["block"] = list(scores.set_index("key").loc[standard["key"], "block"])
+    summary = summarise(standard) if len(standard) else pd.DataFrame(columns=["block", "criterion"])
+    tested = [name for name in dict.fromkeys((*criteria_in(standard), *criteria)) if name in standard]
+    comparisons = [compare(standard, name, CRITERIA[name].greater_is_better) for name in tested]
+    return Results(frame, scores, standard, summary, comparisons)
+
+
+def write_results(
+    store: Store,
+    trials: Iterable[Trial],
+    out: Path | OutputFolder,
+    functions: Sequence[str] = (),
+    datasets: Mapping[str, Dataset] | None = None,
+    command: str = "",
+    criteria: Sequence[str] = (),
+) -> Results:
+    """Write tables, figures, tests and `report.html` of trials, as far as the store has them.
 
     Parameters
     ----------
     store : Store
-        Their outcomes.
+        Outcomes of the trials.
     trials : iterable of Trial
-        Which of them.
-    out : Path
+        Which trials.
+    out : Path or OutputFolder
         The folder.
     functions : sequence of str
-        The self-paced functions of the figure; none, no figure.
+        Self-paced functions of the figure; without any there is no figure.
+    datasets : mapping, optional
+        The data sets by name; without them the page does not show their sizes and label names.
+    command : str, default=""
+        The command that ran the trials.
+    criteria : sequence of str
+        Criteria to test in addition to those that are always reported.
     """
-    frame = store.frame(trial.key for trial in trials)
-    scores = score_table(standard_trials(frame))
-    if scores.empty:
-        return Results(pd.DataFrame(), [], [])
-    summary = summarise(scores)
-    files: list[Path] = []
-    for name, part in summary.groupby("dataset", sort=False):
-        files.append(_unused(out / f"{file_stem(str(name))}.csv", files))
-        write_file(files[-1], safe_csv(part))
-    for path, text in (
-        (out / "tables.md", markdown_tables(summary)),
-        (out / "tables.tex", latex_tables(summary)),
-    ):
-        write_file(path, text)
-        files.append(path)
-    if functions:
-        files += save_figure(pace_function_figure(score_table(frame), functions), out, "pace-functions")
-    comparisons = [compare(scores, name, CRITERIA[name].greater_is_better) for name in criteria_in(scores)]
-    files += write_comparisons(comparisons, out)
-    return Results(summary, comparisons, files)
+    outputs = out if isinstance(out, OutputFolder) else OutputFolder(out)
+    results = collect_results(store, trials, criteria)
+    files = results.files
+    if len(results.standard):
+        files.append(outputs.write("means.csv", safe_csv(results.summary)))
+        files.append(outputs.write("tables.md", markdown_tables(results.summary)))
+        files.append(outputs.write("tables.tex", latex_tables(results.summary)))
+        if functions:
+            figure = pace_function_figure(results.scores, functions)
+            files += save_figure(figure, outputs, "pace-functions")
+        files += write_comparisons(results.comparisons, outputs)
+    if len(results.frame):
+        files.append(outputs.write("report.html", render_report(results, datasets or {}, command)))
+    return results
 
 
-def write_comparisons(comparisons: Sequence[Comparison], out: Path, alpha: float = 0.05) -> list[Path]:
-    """Write every pair's test as `pairs.csv` and, where there are ranks, the critical-difference diagrams.
+def write_report(
+    store: Store,
+    path: Path,
+    trials: Iterable[Trial] | None = None,
+    datasets: Mapping[str, Dataset] | None = None,
+    command: str = "",
+    overwrite: bool = False,
+) -> Path:
+    """Write the report of a run: one HTML file with its styles, its script and its figures inside.
 
     Parameters
     ----------
-    comparisons : sequence of Comparison
-        One per criterion.
-    out : Path
-        The folder.
-    alpha : float, default=0.05
-        The level they were made with.
+    store : Store
+        Outcomes of the trials.
+    path : Path
+        The file to write.
+    trials : iterable of Trial, optional
+        Which trials; by default all in the store.
+    datasets : mapping, optional
+        The data sets by name; without them the page does not show their sizes and label names.
+    command : str, default=""
+        The command that ran the trials.
+    overwrite : bool, default=False
+        Whether to replace a file that `write_report` did not write.
 
     Returns
     -------
-    list of Path
-        What was written.
+    Path
+        The file.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from mlspl.experiments import Outcome, Store, Trial
+    >>> with tempfile.TemporaryDirectory() as folder, Store(f"{folder}/results.db") as store:
+    ...     trial = Trial("flags", "9c4f", "ml-knn", {"k": 10}, split=0)
+    ...     store.record(trial, Outcome(scores={"one_error": 0.25}))
+    ...     page = write_report(store, Path(folder) / "report.html").read_text(encoding="utf-8")
+    >>> "0.2500" in page
+    True
     """
+    results = collect_results(store, trials)
+    if results.frame.empty:
+        raise UserError(f"{store.path} holds none of the trials to report. Run `mlspl reproduce` first.")
+    outputs = OutputFolder(path.parent, [store.path], force=overwrite)
+    return outputs.write(path.name, render_report(results, datasets or {}, command))
+
+
+def write_comparisons(
+    comparisons: Sequence[Comparison], out: Path | OutputFolder, alpha: float = 0.05
+) -> list[Path]:
+    """Write every pair's test as `pairs.csv` and, where there are ranks, the critical-difference diagrams."""
+    outputs = out if isinstance(out, OutputFolder) else OutputFolder(out)
     files = []
     tested = [comparison.pairs.assign(criterion=comparison.criterion) for comparison in comparisons]
     tested = [pairs for pairs in tested if len(pairs)]
     if tested:
         columns = ["criterion", "block", "better", "worse", "difference", "blocks", "p", "p_holm"]
-        files.append(out / "pairs.csv")
-        write_file(files[0], safe_csv(pd.concat(tested)[columns]))
+        files.append(outputs.write("pairs.csv", safe_csv(pd.concat(tested)[columns])))
     if any(comparison.ranking for comparison in comparisons):
-        files += save_figure(critical_difference_figure(comparisons, alpha), out, "critical-difference")
+        files += save_figure(critical_difference_figure(comparisons, alpha), outputs, "critical-difference")
     return files
-
-
-def _unused(path: Path, used: Sequence[Path]) -> Path:
-    """The path, or one with a number where names that differ have become the same."""
-    number, stem = 1, path.stem
-    while path in used:
-        number += 1
-        path = path.with_stem(f"{stem} ({number})")
-    return path

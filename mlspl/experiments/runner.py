@@ -1,9 +1,10 @@
-"""Running many trials on all cores or on a Dask cluster, each stored as soon as it ends."""
+"""Running trials on all cores or on a Dask cluster, each stored as soon as it ends."""
 
 import os
 import random
 import signal
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from concurrent.futures import CancelledError
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing, contextmanager
 from functools import cache, partial
@@ -11,8 +12,9 @@ from threading import current_thread, main_thread
 
 from joblib import Parallel, cpu_count, delayed, parallel_config
 
+from mlspl._cluster import open_cluster, wait_for
 from mlspl.datasets import Dataset
-from mlspl.experiments.cluster import dask_results
+from mlspl.errors import UserError
 from mlspl.experiments.execution import run_trial
 from mlspl.experiments.store import Store
 from mlspl.experiments.trial import WORKER_DIED, Outcome, Trial
@@ -36,9 +38,9 @@ def run_trials(
 ) -> None:
     """Run the trials that the store does not have yet and record every outcome as it arrives.
 
-    Trials that failed earlier are tried again. A killed worker process costs the time of what it was doing.
-    Split by split, in random order within a split: an interrupted run has comparable results of all
-    methods, and two processes on one store seldom do the same trial.
+    Trials that failed earlier are tried again. Trials run split by split, so that an interrupted run has
+    comparable results of all methods, and in random order within a split, so that two processes on one store
+    seldom run the same trial.
 
     Parameters
     ----------
@@ -79,7 +81,7 @@ def run_trials(
     if scheduler is None:
         results = _on_processes(run, pending, datasets, store, jobs or cpu_count())
     else:
-        results = dask_results(run, pending, datasets, scheduler, jobs or cpu_count())
+        results = _on_cluster(run, pending, datasets, scheduler, jobs or cpu_count())
     with closing(results):
         for trial, outcome in results:
             if outcome is not None:
@@ -137,9 +139,51 @@ def _keyed(run: Run, trial: Trial, dataset: Dataset) -> tuple[str, Outcome]:
     return trial.key, run(trial, dataset)
 
 
+def _on_cluster(
+    run: Run, trials: Sequence[Trial], datasets: Mapping[str, Dataset], scheduler: str, jobs: int
+) -> Results:
+    """Run trials on a Dask cluster and yield their outcomes as they arrive.
+
+    Dask repeats the work of a lost worker on others. A trial during which several workers died has failed.
+    """
+    with open_cluster(scheduler, jobs) as client:
+        import dask
+        from distributed import KilledWorker, as_completed
+
+        # Data in the graph, unlike scattered data, outlives the worker that holds it; it may be large.
+        with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1TB"}):
+            data = {
+                fingerprint: client.submit(_hold, datasets[name], key=f"mlspl-data-{fingerprint}")
+                for name, fingerprint in {(trial.dataset, trial.fingerprint) for trial in trials}
+            }
+        futures = {
+            client.submit(run, trial, data[trial.fingerprint], key=f"mlspl-trial-{trial.key}"): trial
+            for trial in trials
+        }
+        arrived = as_completed(futures)
+        while futures:
+            try:
+                wait_for(client, arrived.has_ready)
+                future = next(arrived)
+                outcome = future.result()
+            except KilledWorker:
+                outcome = Outcome(error=WORKER_DIED)
+            except (CancelledError, OSError):
+                raise UserError(
+                    f"The Dask scheduler {scheduler} is gone or dropped the work. Finished work is stored; "
+                    "the same command goes on from there."
+                ) from None
+            yield futures.pop(future), outcome
+            del future
+
+
+def _hold(dataset: Dataset) -> Dataset:
+    return dataset
+
+
 @contextmanager
 def _ctrl_c_ignored():
-    """Ctrl-C reaches the whole process group; processes started in here leave it to the parent from birth."""
+    """Processes started in here ignore Ctrl-C, which reaches the whole process group."""
     if current_thread() is not main_thread():
         yield
         return
@@ -152,10 +196,10 @@ def _ctrl_c_ignored():
 
 @cache  # joblib keeps its workers for the next call if that starts them by the same function
 def _worker_start(parent: int) -> Callable[[], None]:
-    """What a worker does first: leave Ctrl-C to its parent, and see to it that it does not outlive it.
+    """Return what a worker does first: ignore Ctrl-C, and watch its parent to end with it.
 
-    A nested function is sent as code. By name, the worker would first import this package, which takes
-    seconds, and live on for as long if the parent is killed meanwhile.
+    A nested function is sent as code. Otherwise the worker would first import this package, which takes
+    seconds during which it would outlive a killed parent.
     """
 
     def start() -> None:

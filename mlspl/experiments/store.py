@@ -1,73 +1,66 @@
-"""The results of all trials in one SQLite file that survives kill -9 and any number of writers."""
+"""Results of all trials in one SQLite file."""
 
 import json
 import math
-import shutil
 import sqlite3
-import tempfile
 import threading
 import time
-import warnings
-from collections.abc import Iterable, Mapping
-from contextlib import closing, suppress
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import closing
 from dataclasses import fields
 from pathlib import Path
 from typing import Any, Self
+from urllib.parse import quote
 
 import pandas as pd
 
 from mlspl.errors import UserError
-from mlspl.experiments._wal import is_damaged
 from mlspl.experiments.trial import Outcome, Trial, canonical_json
 
 __all__ = ["Store", "StoreError", "is_database"]
 
-# "mlsp" in ASCII, in the header of every file of ours; the version counts changes of the table below.
+# "mlsp" in ASCII, in the header of every results file; the version counts changes of the table.
 _APPLICATION_ID = 0x6D6C7370
 _SCHEMA_VERSION = 2
 _BUSY_SECONDS = 60.0
 
 _SCHEMA = """
 CREATE TABLE trial (
-    key TEXT PRIMARY KEY,
-    dataset TEXT NOT NULL,
-    fingerprint TEXT NOT NULL,
-    method TEXT NOT NULL,
-    parameters TEXT NOT NULL,
-    split INTEGER NOT NULL,
-    train REAL NOT NULL,
-    corruption TEXT NOT NULL,
-    tune TEXT NOT NULL,
-    version TEXT NOT NULL,
-    scores TEXT NOT NULL,
-    error TEXT,
-    chosen TEXT NOT NULL,
-    tune_seconds REAL NOT NULL,
-    fit_seconds REAL NOT NULL,
-    predict_seconds REAL NOT NULL,
-    peak_memory INTEGER,
-    warnings TEXT NOT NULL,
-    history TEXT,
-    validation TEXT,
-    host TEXT NOT NULL,
-    versions TEXT NOT NULL,
-    recorded TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')),
+    key TEXT PRIMARY KEY, dataset TEXT NOT NULL, fingerprint TEXT NOT NULL, method TEXT NOT NULL,
+    parameters TEXT NOT NULL, split INTEGER NOT NULL, train REAL NOT NULL, corruption TEXT NOT NULL,
+    tune TEXT NOT NULL, version TEXT NOT NULL, scores TEXT NOT NULL, error TEXT, chosen TEXT NOT NULL,
+    tune_seconds REAL NOT NULL, fit_seconds REAL NOT NULL, predict_seconds REAL NOT NULL,
+    peak_memory INTEGER, warnings TEXT NOT NULL, history TEXT, validation TEXT, host TEXT NOT NULL,
+    versions TEXT NOT NULL, recorded TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')),
     folds INTEGER NOT NULL DEFAULT 0
 )
 """
-# From the version before, which knew no cross-validation.
-_UPDATE = "ALTER TABLE trial ADD COLUMN folds INTEGER NOT NULL DEFAULT 0"
 _COLUMNS = ["key", *(field.name for field in fields(Trial)), *(field.name for field in fields(Outcome))]
-_JSON_COLUMNS: dict[str, tuple[type, ...]] = {
-    "parameters": (dict,),
-    "scores": (dict,),
-    "chosen": (dict,),
-    "warnings": (list,),
-    "history": (list, type(None)),
-    "validation": (list, dict, type(None)),
-    "versions": (dict,),
+_SELECTED = [*_COLUMNS, "recorded"]
+_NUMBERS = ("train", "tune_seconds", "fit_seconds", "predict_seconds")
+_OPTIONAL = ("error", "peak_memory", "history", "validation")
+_INTEGERS = ("split", "folds", "peak_memory")
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str)
+
+
+# The columns that hold JSON: its outer type, and a check of each of its values.
+_JSON_COLUMNS: dict[str, tuple[Any, Callable[[Any], bool]]] = {
+    "parameters": (dict, lambda value: True),
+    "scores": (dict, lambda value: value is None or _is_number(value)),
+    "chosen": (dict, lambda value: True),
+    "warnings": (list, _is_text),
+    "history": (list, lambda value: isinstance(value, dict)),
+    "validation": ((list, dict), lambda value: True),
+    "versions": (dict, _is_text),
 }
-# A finished trial is never replaced; a failed one is, by whatever its retry gave.
+# A finished trial is never replaced; a failed one is replaced by the outcome of its retry.
 _RECORD = (
     f"INSERT INTO trial ({', '.join(_COLUMNS)}) VALUES ({', '.join(f':{name}' for name in _COLUMNS)}) "
     f"ON CONFLICT (key) DO UPDATE SET {', '.join(f'{name} = excluded.{name}' for name in _COLUMNS[1:])}, "
@@ -76,26 +69,26 @@ _RECORD = (
 
 
 class StoreError(UserError):
-    """The results file cannot be used; the sentence says why and what to do."""
+    """The results file cannot be used."""
 
 
-class ReadOnlyError(StoreError):
-    """The file, or its folder, cannot be written."""
+class _ReadOnlyError(StoreError):
+    """The file or its folder cannot be written."""
 
 
 class Store:
-    """Results of trials, one transaction each, in one SQLite file in WAL mode.
+    """Results of trials in an SQLite file, one transaction per trial.
 
-    A file that is not ours, is damaged or was written by a newer version is refused and never changed.
-    Several processes may read and write at once: whoever records a trial first has recorded it.
+    Several processes may read and write at once, and a killed process leaves whole trials. A file of another
+    program, a damaged file, and a file with views, triggers or other tables are refused and not changed.
     One `Store` may be shared between threads.
 
     Parameters
     ----------
     path : str or Path
-        The file; created where it does not exist.
+        The file; created if it does not exist.
     create : bool, default=True
-        False is for reading: it refuses a file that does not exist, and takes one that cannot be written.
+        False opens an existing file read-only.
 
     Examples
     --------
@@ -112,44 +105,29 @@ class Store:
     def __init__(self, path: str | Path, create: bool = True):
         self.path = Path(path)
         self._lock = threading.Lock()
-        if not create and not self.path.is_file():
-            raise StoreError(f"There is no results file {self.path}; `mlspl reproduce` writes one.")
-        self._copy: tempfile.TemporaryDirectory | None = None
-        _refuse_other_places(self.path)
-        if is_damaged(self.path):
-            warnings.warn(
-                f"The log {self.path}-wal is damaged: of the trials recorded last some are lost. The same "
-                "command runs them again.",
-                stacklevel=2,
-            )
+        if self.path.is_dir() or (not create and not self.path.is_file()):
+            raise StoreError(f"There is no results file {self.path}. Name a file of `mlspl reproduce`.")
+        if not self.path.parent.is_dir():
+            raise StoreError(f"The folder {self.path.parent} of the results file does not exist.")
         try:
-            self._open(self.path)
-        except ReadOnlyError:
+            self._open("rwc" if create else "ro")
+        except _ReadOnlyError:
             if create:
                 raise
-            self._open(self._copied())
+            # SQLite must first roll back what a killed process has left unfinished.
+            self._open("rw")
 
-    def _open(self, path: Path) -> None:
+    def _open(self, mode: str) -> None:
         try:
-            self._database = sqlite3.connect(
-                path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False
-            )
+            self._database = _connect(self.path, mode)
         except sqlite3.Error as error:
             raise _unusable(self.path, error) from None
         try:
-            self._check_or_create()
+            if self._is_empty() and mode == "rwc":
+                self._create()
         except StoreError:
             self._database.close()
             raise
-
-    def _copied(self) -> Path:
-        """A copy of the file and its log, where SQLite can write the index that it needs even to read."""
-        self._copy = tempfile.TemporaryDirectory()
-        copy = Path(self._copy.name) / "results.db"
-        for end in ("", "-wal"):
-            with suppress(FileNotFoundError):
-                shutil.copyfile(f"{self.path}{end}", f"{copy}{end}")
-        return copy
 
     def __enter__(self) -> Self:
         return self
@@ -158,22 +136,12 @@ class Store:
         self.close()
 
     def close(self) -> None:
-        """Close the file; everything recorded is already in it."""
+        """Close the file. Everything recorded is already in it."""
         with self._lock:
             self._database.close()
-        if self._copy is not None:
-            self._copy.cleanup()
 
     def record(self, trial: Trial, outcome: Outcome) -> None:
-        """Write one outcome in one transaction, unless the trial is already finished.
-
-        Parameters
-        ----------
-        trial : Trial
-            What was run.
-        outcome : Outcome
-            What it gave.
-        """
+        """Write one outcome in one transaction, unless the trial is already finished."""
         row = {name: getattr(trial if hasattr(trial, name) else outcome, name) for name in _COLUMNS}
         for name in _JSON_COLUMNS:
             row[name] = None if row[name] is None else canonical_json(_plain(row[name]))
@@ -184,55 +152,55 @@ class Store:
         return {key for (key,) in self._query("SELECT key FROM trial WHERE error IS NULL")}
 
     def is_finished(self, key: str) -> bool:
-        """Whether the trial of this key has scores, as of now and whoever wrote them.
-
-        Parameters
-        ----------
-        key : str
-            A trial's key.
-        """
+        """Whether the trial of this key has scores, whichever process wrote them."""
         return bool(self._query("SELECT 1 FROM trial WHERE key = ? AND error IS NULL", (key,)))
 
     def failed(self) -> dict[str, str]:
         """Keys of the trials that failed, with their errors."""
-        return dict(self._query("SELECT key, error FROM trial WHERE error IS NOT NULL"))
+        return {
+            str(key): str(error)
+            for key, error in self._query("SELECT key, error FROM trial WHERE error IS NOT NULL")
+        }
 
     def frame(self, keys: Iterable[str] | None = None) -> pd.DataFrame:
-        """All trials as a table, one row each.
-
-        What was structured (parameters, scores, history and the like) is so again.
-
-        Parameters
-        ----------
-        keys : iterable of str, optional
-            Only these trials, in this order; otherwise all, by data set, method, parameters and split.
-        """
+        """All trials as a table, one row each, with parameters, scores and the like as dicts and lists."""
         rows = self._query(
-            f"SELECT {', '.join(_COLUMNS)}, recorded FROM trial "
+            f"SELECT {', '.join(_SELECTED)} FROM trial "
             "ORDER BY dataset, train, corruption, method, parameters, tune, version, split"
         )
         if keys is not None:
             by_key = {row[0]: row for row in rows}
             rows = [by_key[key] for key in keys if key in by_key]
-        frame = pd.DataFrame(rows, columns=[*_COLUMNS, "recorded"])
-        # From the rows again: pandas has made its own missing values of None.
-        values = dict(zip(_COLUMNS, zip(*rows, strict=True), strict=False))
-        frame["error"] = pd.Series(values.get("error", ()), dtype=object)
-        for name in _JSON_COLUMNS:
-            place = _COLUMNS.index(name)
-            parsed = [self._parsed(row[place], name, row[0]) for row in rows]
-            frame[name] = pd.Series(parsed, dtype=object)
-        return frame
+        columns = {}
+        for place, name in enumerate(_SELECTED):
+            values = [self._checked(name, row[place], row[0]) for row in rows]
+            # pandas must not replace None in text and JSON.
+            is_numeric = name in (*_NUMBERS, *_INTEGERS)
+            columns[name] = pd.Series(values, dtype=None if is_numeric and values else object)
+        return pd.DataFrame(columns)
 
-    def _parsed(self, text: str | None, column: str, key: str) -> Any:
-        try:
-            value = None if text is None else json.loads(text)
-        except (TypeError, ValueError):
-            value = ...
-        if not isinstance(value, _JSON_COLUMNS[column]):
+    def _checked(self, column: str, value: Any, key: object) -> Any:
+        """Return a cell, parsed if it is JSON; refuse types that `record` does not write."""
+        if value is None and column in _OPTIONAL:
+            return None
+        if column in _INTEGERS:
+            fits = isinstance(value, int)
+        elif column in _NUMBERS:
+            fits = _is_number(value)
+        else:
+            fits = _is_text(value)
+        if fits and column in _JSON_COLUMNS:
+            outer, is_valid = _JSON_COLUMNS[column]
+            try:
+                value = json.loads(value)
+            except (ValueError, RecursionError):
+                value = None
+            values = value.values() if isinstance(value, dict) else value
+            fits = isinstance(value, outer) and all(map(is_valid, values))
+        if not fits:
             raise StoreError(
-                f"The results file {self.path} is damaged: the {column} of trial {str(key)[:12]} "
-                "cannot be read. Restore the file from a copy, or delete that row with SQLite."
+                f"The results file {self.path} is damaged: the {column} of trial {str(key)[:12]!r} has a "
+                "type that mlspl does not write. Restore the file, or delete that row with SQLite."
             )
         return value
 
@@ -243,57 +211,57 @@ class Store:
                 try:
                     return self._database.execute(statement, values).fetchall()
                 except sqlite3.Error as error:
-                    # SQLite waits for locks, but not while another process creates or closes the file.
+                    # SQLite waits for locks, but not while another process creates the file.
                     if not _is_busy(error) or time.monotonic() > deadline:
                         raise _unusable(self.path, error) from None
                 time.sleep(0.01)
 
-    def _check_or_create(self) -> None:
-        # In one transaction, lest another process creates the table between two looks.
-        self._query("BEGIN")
-        version = self._version()
+    def _create(self) -> None:
+        self._query("BEGIN IMMEDIATE")
+        # Another process may have created the table while this one waited for the lock.
+        if self._is_empty():
+            self._query(_SCHEMA)
+            self._query(f"PRAGMA application_id = {_APPLICATION_ID}")
+            self._query(f"PRAGMA user_version = {_SCHEMA_VERSION}")
         self._query("COMMIT")
-        if version != _SCHEMA_VERSION:
-            self._query("PRAGMA journal_mode = WAL")
-            self._query("BEGIN IMMEDIATE")
-            # Another process may have created the table while this one waited for the lock.
-            if (version := self._version()) != _SCHEMA_VERSION:
-                self._query(_UPDATE if version else _SCHEMA)
-                self._query(f"PRAGMA application_id = {_APPLICATION_ID}")
-                self._query(f"PRAGMA user_version = {_SCHEMA_VERSION}")
-            self._query("COMMIT")
-        self._query("PRAGMA synchronous = FULL")
 
-    def _version(self) -> int:
-        """Which version of the table the file holds; 0 where it is still empty; refuses what is not ours."""
-        application = self._query("PRAGMA application_id")[0][0]
-        version = self._query("PRAGMA user_version")[0][0]
-        if application == 0 and version == 0 and not self._query("SELECT 1 FROM sqlite_master LIMIT 1"):
-            return 0
+    def _is_empty(self) -> bool:
+        """Whether the file has no table yet; refuses what is not a results file."""
+        # One statement, because another process may create the table between two.
+        schema = self._query(
+            "SELECT application_id, user_version, sql FROM pragma_application_id, pragma_user_version "
+            "LEFT JOIN (SELECT sql FROM sqlite_master WHERE sql IS NOT NULL LIMIT 2)"
+        )
+        application, version, sql = schema[0]
+        if application == 0 and version == 0 and sql is None:
+            return True
         if application != _APPLICATION_ID:
             raise StoreError(
-                f"{self.path} is an SQLite file of another program; it was left as it is. Name another file."
+                f"{self.path} is an SQLite file of another program. It was not changed; name another file."
             )
-        if not 1 <= version <= _SCHEMA_VERSION:
+        if version != _SCHEMA_VERSION:
             raise StoreError(
-                f"{self.path} has results format {version}; this version of mlspl reads formats up to "
+                f"{self.path} has results format {version}; this version of mlspl reads format "
                 f"{_SCHEMA_VERSION}. Use the mlspl that wrote it, or name another file."
             )
+        # Views, triggers and computed columns would run whatever the file says.
+        if len(schema) > 1 or "".join(str(sql).split()) != "".join(_SCHEMA.split()):
+            raise StoreError(f"{self.path} has other tables or views than mlspl writes. Name another file.")
         verdict = self._query("PRAGMA quick_check(1)")[0][0]
         if verdict != "ok":
             raise _unusable(self.path, verdict)
-        return version
+        return False
 
 
-# Only SQLite may open a file that is or may be a store: to close any other descriptor of it would drop the
-# locks that this process holds on it through an open `Store` (POSIX).
+# Only SQLite may open a file that may be a store: closing any other descriptor of it would drop the locks
+# that this process holds on it through an open `Store` (POSIX).
 
 
 def is_database(path: Path) -> bool:
-    """Whether a file that exists is an SQLite file with something in it, of ours or not."""
+    """Whether an existing file is a non-empty SQLite file, of mlspl or not."""
     if path.stat().st_size == 0:
         return False
-    with closing(sqlite3.connect(path, timeout=_BUSY_SECONDS)) as database:
+    with closing(_connect(path, "ro")) as database:
         try:
             database.execute("PRAGMA schema_version")
         except sqlite3.Error as error:
@@ -301,16 +269,15 @@ def is_database(path: Path) -> bool:
     return True
 
 
-def _refuse_other_places(path: Path) -> None:
-    """What SQLite has no clear words for."""
-    if path.is_dir():
-        raise StoreError(f"{path} is a folder; name a file for the results.")
-    if not path.parent.is_dir():
-        raise StoreError(f"The folder {path.parent} for the results file does not exist.")
+def _connect(path: Path, mode: str) -> sqlite3.Connection:
+    uri = f"file:{quote(str(path.absolute()))}?mode={mode}"
+    return sqlite3.connect(
+        uri, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False, uri=True
+    )
 
 
 def _is_busy(reason: object) -> bool:
-    # The lowest byte is the kind of error, the others say more of it.
+    # The lowest byte is the kind of error.
     return getattr(reason, "sqlite_errorcode", 0) & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 
 
@@ -321,28 +288,28 @@ def _is_another_format(reason: object) -> bool:
 def _unusable(path: Path, reason: object) -> StoreError:
     if _is_busy(reason):
         return StoreError(
-            f"The results file {path} was locked by another process for {_BUSY_SECONDS:.0f} seconds; "
-            "end that process or try again."
+            f"The results file {path} was locked by another process for {_BUSY_SECONDS:.0f} seconds. "
+            "End that process or try again."
         )
     if _is_another_format(reason):
-        return StoreError(f"{path} is not a results file of mlspl; it was left as it is. Name another file.")
+        return StoreError(f"{path} is not a results file of mlspl. It was not changed; name another file.")
     kind = getattr(reason, "sqlite_errorcode", 0) & 0xFF
     if kind in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM):
-        return ReadOnlyError(f"The results file {path} cannot be written: {reason}. Name another folder.")
+        return _ReadOnlyError(f"The results file {path} cannot be written: {reason}. Name another folder.")
     if kind in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_NOMEM):
-        # On a full disk SQLite says one or another of these; the file itself is as it was.
+        # SQLite reports a full disk by any of these; the file itself is unchanged.
         return StoreError(
-            f"The results file {path} could not be written ({reason}): is the disk full? What was recorded "
-            "before is in it; make room, and the same command goes on from there."
+            f"The results file {path} could not be written ({reason}); the disk may be full. What was "
+            "recorded before is in it: free some space and run the same command again."
         )
     return StoreError(
-        f"The results file {path} is damaged ({reason}); it was left as it is. "
-        "Move it away to start anew, or restore it from a copy."
+        f"The results file {path} is damaged ({reason}). It was not changed; move it away to start anew, or "
+        "restore it from a copy."
     )
 
 
 def _plain(value: Any) -> Any:
-    """Python's own types for numpy's, and None for the numbers JSON cannot hold."""
+    """Replace numpy's types by Python's, and numbers that JSON cannot hold by None."""
     if isinstance(value, Mapping):
         return {str(name): _plain(item) for name, item in value.items()}
     if isinstance(value, list | tuple):

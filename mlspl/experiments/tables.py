@@ -1,8 +1,9 @@
-"""The tables: criteria × methods for each data set, for the terminal, Markdown and LaTeX."""
+"""Tables of scores and of tests, for the terminal, Markdown and LaTeX."""
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 import pandas as pd
 from rich.console import Group
@@ -10,11 +11,24 @@ from rich.table import Table
 from rich.text import Text
 
 from mlspl._text import printable, shown
+from mlspl.experiments.comparison import Comparison
+from mlspl.experiments.statistics import fewest_splits
 from mlspl.metrics import CRITERIA
 from mlspl.recipes import method_title
 
-__all__ = ["criterion_head", "latex_tables", "markdown_table", "markdown_tables", "rich_tables"]
+__all__ = [
+    "criterion_head",
+    "criterion_title",
+    "latex_tables",
+    "markdown_table",
+    "markdown_tables",
+    "pairs_table",
+    "ranks_table",
+    "rich_tables",
+    "wins_table",
+]
 
+_MOST_CRITERIA = 6
 _ARROWS = {True: "↑", False: "↓"}
 _CELL_WIDTH = len("0.2719 (+0.0164)") + 2
 _HEAD_WIDTH = len("average precision ↑") + 2
@@ -22,15 +36,13 @@ _LEGEND = "Mean ± standard deviation over splits, best in bold"
 _PAPER_LEGEND = "below it the paper's mean and, in brackets, ours minus the paper's"
 
 
-@dataclass(frozen=True)
-class _Cell:
+class _Cell(NamedTuple):
     ours: str
     best: bool
     paper: str
 
 
-@dataclass(frozen=True)
-class _Block:
+class _Block(NamedTuple):
     """One data set's table, as text."""
 
     title: str
@@ -43,15 +55,7 @@ class _Block:
 
 
 def rich_tables(summary: pd.DataFrame, width: int) -> list[Group]:
-    """Return tables for the terminal, cut into as many pieces as its width asks for.
-
-    Parameters
-    ----------
-    summary : DataFrame
-        From :func:`summarise`.
-    width : int
-        Columns of the terminal.
-    """
+    """Return tables for the terminal, cut into as many pieces as its width asks for."""
     per_piece = max(1, (width - _HEAD_WIDTH) // _CELL_WIDTH)
     tables = []
     for block in _blocks(summary):
@@ -66,57 +70,41 @@ def rich_tables(summary: pd.DataFrame, width: int) -> list[Group]:
                 table.add_row(f"{shown(criterion)} {_ARROWS[greater]}", *ours)
                 if any(cell.paper for cell in cells[piece]):
                     table.add_row("", *(Text(cell.paper, "dim") for cell in cells[piece]))
-            # A title of the table itself would be wrapped to the table's width.
-            tables.append(Group(Text(printable(block.title), "bold"), table, ""))
+            tables.append(_titled(block.title, table))
     return tables
 
 
 def markdown_tables(summary: pd.DataFrame) -> str:
-    """Return all tables as one Markdown text.
-
-    Parameters
-    ----------
-    summary : DataFrame
-        From :func:`summarise`.
-    """
+    """Return all tables as one Markdown text."""
     parts = []
     for block in _blocks(summary):
-        lines = [f"## {block.title}", "", f"{_legend(block)}.", ""]
-        lines.append(f"| | {' | '.join(block.methods)} |")
+        lines = [f"## {_escape_markdown(block.title)}", "", f"{_legend(block)}.", ""]
+        lines.append(f"| | {' | '.join(map(_escape_markdown, block.methods))} |")
         lines.append(f"|---|{'---:|' * len(block.methods)}")
         for criterion, greater, cells in block.rows:
             texts = [
                 (f"**{cell.ours}**" if cell.best else cell.ours) + (f"<br>{cell.paper}" if cell.paper else "")
                 for cell in cells
             ]
-            lines.append(f"| {criterion} {_ARROWS[greater]} | {' | '.join(texts)} |")
+            lines.append(f"| {_escape_markdown(criterion)} {_ARROWS[greater]} | {' | '.join(texts)} |")
         parts.append("\n".join(lines))
     return "\n\n".join(parts) + "\n"
 
 
 def latex_tables(summary: pd.DataFrame) -> str:
-    """Return all tables as LaTeX; the document needs the package booktabs.
-
-    Parameters
-    ----------
-    summary : DataFrame
-        From :func:`summarise`.
-    """
+    """Return all tables as LaTeX; the document needs the package booktabs."""
     arrows = {True: r"$\uparrow$", False: r"$\downarrow$"}
     parts = []
     for block in _blocks(summary):
-        lines = [
-            r"\begin{table}",
-            r"\centering",
-            rf"\caption{{{_tex(block.title)}. {_tex(_legend(block))}.}}",
-        ]
+        tex = _escape_latex
+        lines = [r"\begin{table}", r"\centering", rf"\caption{{{tex(f'{block.title}. {_legend(block)}.')}}}"]
         lines += [rf"\begin{{tabular}}{{l{'r' * len(block.methods)}}}", r"\toprule"]
-        lines += [rf" & {' & '.join(_tex(name) for name in block.methods)} \\", r"\midrule"]
+        lines += [rf" & {' & '.join(map(tex, block.methods))} \\", r"\midrule"]
         for criterion, greater, cells in block.rows:
-            ours = [rf"\textbf{{{_tex(cell.ours)}}}" if cell.best else _tex(cell.ours) for cell in cells]
-            lines.append(rf"{_tex(criterion)} {arrows[greater]} & {' & '.join(ours)} \\")
+            ours = [rf"\textbf{{{tex(cell.ours)}}}" if cell.best else tex(cell.ours) for cell in cells]
+            lines.append(rf"{tex(criterion)} {arrows[greater]} & {' & '.join(ours)} \\")
             if block.has_paper:
-                paper = [rf"{{\footnotesize {_tex(cell.paper)}}}" if cell.paper else "" for cell in cells]
+                paper = [rf"{{\footnotesize {tex(cell.paper)}}}" if cell.paper else "" for cell in cells]
                 lines.append(rf" & {' & '.join(paper)} \\")
         lines += [r"\bottomrule", r"\end{tabular}", r"\end{table}"]
         parts.append("\n".join(lines))
@@ -130,7 +118,7 @@ def _blocks(summary: pd.DataFrame) -> Iterator[_Block]:
         for criterion, of_criterion in part.groupby("criterion", sort=False):
             by_variant = of_criterion.set_index("variant")
             cells = [_cell(by_variant.loc[variant]) for variant in variants]
-            rows.append((str(criterion).replace("_", " "), CRITERIA[str(criterion)].greater_is_better, cells))
+            rows.append((criterion_title(str(criterion)), CRITERIA[str(criterion)].greater_is_better, cells))
         yield _Block(_title(str(name), part), [method_title(variant) for variant in variants], rows)
 
 
@@ -158,54 +146,107 @@ def _cell(row: pd.Series) -> _Cell:
     return _Cell(ours, bool(row["best"]), paper)
 
 
-def _tex(text: str) -> str:
-    for sign, command in (
-        ("%", r"\%"),
-        ("&", r"\&"),
-        ("_", r"\_"),
-        ("#", r"\#"),
-        ("±", r"$\pm$"),
-        ("–", "--"),
-        ("−", "$-$"),
-    ):
-        text = text.replace(sign, command)
-    return text
+_LATEX = str.maketrans(
+    {sign: f"\\{sign}" for sign in "%&_#${}"}
+    | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
+    | {"<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}"}
+    | {"±": r"$\pm$", "–": "--", "−": "$-$"}
+)
+
+
+def _escape_latex(text: str) -> str:
+    return printable(text).translate(_LATEX)
+
+
+def _escape_markdown(text: str) -> str:
+    return re.sub(r"([\\`*_\[\]<>|&$~#])", r"\\\1", printable(text))
 
 
 def markdown_table(heads: Sequence[str], rows: Iterable[Sequence[str]], numeric: bool = True) -> str:
-    """Return a table in Markdown.
-
-    Parameters
-    ----------
-    heads : sequence of str
-        Of the columns.
-    rows : iterable of sequences of str
-        The cells.
-    numeric : bool, default=True
-        Whether all columns but the first are set flush right.
-
-    Examples
-    --------
-    >>> print(markdown_table(["", "loss"], [["ours", "0.1"]]))
-    |  | loss |
-    | --- | ---: |
-    | ours | 0.1 |
-    """
+    """Return a table in Markdown."""
     lines = [heads, ["---", *(["---:" if numeric else "---"] * (len(heads) - 1))], *rows]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
+def criterion_title(criterion: str) -> str:
+    """Return a criterion's name in words."""
+    return re.sub(r"\bf1\b", "F1", criterion.replace("_", " "))
+
+
 def criterion_head(criterion: str) -> str:
-    """Return a criterion's name with an arrow that says which way is better.
+    """Return a criterion's name in words, with an arrow up if greater is better."""
+    known = CRITERIA.get(criterion)
+    return criterion_title(criterion) + (f" {_ARROWS[known.greater_is_better]}" if known else "")
 
-    Parameters
-    ----------
-    criterion : str
-        One of the five.
 
-    Examples
-    --------
-    >>> criterion_head("ranking_loss")
-    'ranking loss ↓'
-    """
-    return f"{criterion.replace('_', ' ')} {_ARROWS[CRITERIA[criterion].greater_is_better]}"
+def ranks_table(comparisons: Sequence[Comparison]) -> Group | None:
+    """Average ranks, Friedman's p-value and Nemenyi's critical difference by each criterion."""
+    ranked = [(comparison, comparison.ranking) for comparison in comparisons if comparison.ranking]
+    if not ranked:
+        return None
+    heads = [*map(method_title, ranked[0][0].methods), "Friedman's p", "Nemenyi's CD"]
+    columns = {}
+    for comparison, ranking in ranked:
+        best = ranking.ranks.min()
+        columns[comparison.criterion] = [
+            *(f"[bold]{rank:.2f}[/]" if rank == best else f"{rank:.2f}" for rank in ranking.ranks),
+            f"{ranking.friedman.p_value:.4f}",
+            f"{ranking.distance:.2f}",
+        ]
+    n_datasets = len(ranked[0][0].means)
+    title = f"Average ranks over {n_datasets} data sets, 1 being best (CD: critical difference)"
+    return _titled(title, *_tables_by_criterion(heads, columns))
+
+
+def wins_table(comparisons: Sequence[Comparison], alpha: float = 0.05) -> Group | None:
+    """How often each method is significantly better and worse than another, over the data sets."""
+    tested = [comparison for comparison in comparisons if len(comparison.pairs)]
+    if not tested:
+        return None
+    title = f"Pairs significantly better–worse (Wilcoxon over splits, Holm, α = {alpha:g})"
+    if not any((comparison.pairs["p_holm"] < alpha).any() for comparison in tested):
+        pairs = max((len(part) for one in tested for _, part in one.pairs.groupby("block")))
+        needed = fewest_splits(pairs, alpha)
+        few = max(one.pairs["blocks"].max() for one in tested) < needed
+        return _titled(title, f"Not tested: at least {needed} splits are needed." if few else "none")
+    columns = {}
+    for comparison in tested:
+        significant = comparison.pairs[comparison.pairs["p_holm"] < alpha]
+        won, lost = significant["better"].value_counts(), significant["worse"].value_counts()
+        columns[comparison.criterion] = [
+            f"{won.get(name, 0)}–{lost.get(name, 0)}" for name in tested[0].methods
+        ]
+    return _titled(title, *_tables_by_criterion(list(map(method_title, tested[0].methods)), columns))
+
+
+def pairs_table(comparison: Comparison, alpha: float = 0.05) -> Group:
+    """Every pair's test for one criterion, the significant ones in bold."""
+    title = f"{criterion_title(comparison.criterion)}: Wilcoxon's signed-rank test, Holm's adjustment"
+    table = Table(box=None, pad_edge=False)
+    for head in ("data set", "better", "worse", "difference", "pairs", "p", "p (Holm)"):
+        table.add_column(head, justify="left" if head in ("data set", "better", "worse") else "right")
+    for row in comparison.pairs.itertuples():
+        table.add_row(
+            *map(shown, (row.block, method_title(row.better), method_title(row.worse))),
+            *(f"{row.difference:+.4f}", str(row.blocks), f"{row.p:.4f}", f"{row.p_holm:.4f}"),
+            style="bold" if row.p_holm < alpha else None,
+        )
+    return _titled(title, table)
+
+
+def _tables_by_criterion(heads: Sequence[str], columns: Mapping[str, Sequence[str]]) -> Iterator[Table]:
+    """Tables with a row for each head and a column for each criterion, for narrow terminals."""
+    for start in range(0, len(columns), _MOST_CRITERIA):
+        criteria = list(columns)[start : start + _MOST_CRITERIA]
+        table = Table(box=None, pad_edge=False)
+        table.add_column("", no_wrap=True)
+        for criterion in criteria:
+            table.add_column(shown(criterion_title(criterion)), justify="right")
+        for head, *cells in zip(heads, *(columns[criterion] for criterion in criteria), strict=True):
+            table.add_row(shown(head), *cells)
+        yield table
+
+
+def _titled(title: str, *parts: Table | str) -> Group:
+    # A title of the table itself would be wrapped to the table's width.
+    return Group(Text(printable(title), "bold"), *parts, "")

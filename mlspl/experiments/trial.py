@@ -1,25 +1,42 @@
-"""What one trial is, the key it is stored under, and what comes out of it."""
+"""Trials: what is run, under which key it is stored, and what comes out of it."""
 
 import hashlib
 import json
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from importlib.metadata import version
 from typing import Any
 
+from mlspl import pacing
+from mlspl.datasets import Dataset
 from mlspl.errors import UserError
+from mlspl.metrics import get_criterion
 from mlspl.recipes import METHODS, get_method
 
-__all__ = ["WORKER_DIED", "Outcome", "Trial", "canonical_json", "is_standard", "parse_corruption"]
+__all__ = [
+    "PUBLISHED",
+    "WORKER_DIED",
+    "Outcome",
+    "Trial",
+    "canonical_json",
+    "is_standard",
+    "parse_corruption",
+    "plan_trials",
+]
+
+PUBLISHED = "mlspl-published"
+"""Name of MLSPL as the paper publishes it."""
 
 WORKER_DIED = (
     "WorkerDied: the process that ran this trial was killed, perhaps because the machine ran out of memory; "
     "run the same command again to retry it, with fewer --jobs if memory is short"
 )
-"""The error of a trial whose worker process did not survive it."""
+"""Error of a trial whose worker process died."""
 
+# Every trial is listed before the first is run.
+_MOST_SPLITS = 10_000
 _CORRUPTIONS = ("flip", "missing", "swap")
 
 
@@ -72,18 +89,11 @@ class Trial:
     @cached_property
     def key(self) -> str:
         """SHA-256 of everything that decides the scores; the data set's name does not."""
-        identity = {
-            "fingerprint": self.fingerprint,
-            "method": self.method,
-            "parameters": dict(self.parameters),
-            "split": self.split,
-            "train": self.train,
-            "corruption": self.corruption,
-            "tune": self.tune,
-            "version": self.version,
-        }
-        if self.folds:
-            identity["folds"] = self.folds
+        identity = {field.name: getattr(self, field.name) for field in fields(self)}
+        del identity["dataset"]
+        if not self.folds:
+            del identity["folds"]
+        identity["parameters"] = dict(self.parameters)
         return hashlib.sha256(canonical_json(identity).encode()).hexdigest()
 
 
@@ -94,26 +104,23 @@ class Outcome:
     Parameters
     ----------
     scores : dict
-        Value of each criterion; empty when the trial failed.
+        Value of each criterion; empty if the trial failed.
     error : str, optional
         Why it failed.
     chosen : dict
-        The parameters the method was built with: the trial's own, or those that tuning, or the method
-        itself, has picked.
+        The parameters of the fitted method: the trial's own or the chosen ones.
     tune_seconds, fit_seconds, predict_seconds : float
         Processor time of each part, on one core.
     peak_memory : int, optional
-        Most bytes the process held during the trial, interpreter and data included.
+        Peak memory of the process during the trial, in bytes.
     warnings : list of str
         Each distinct warning, with its category.
-    history : list of dict, optional
-        The method's ``history_``, one entry a step, where it keeps one.
-    validation : list of dict, optional
-        The method's ``cv_results_``, one entry a setting, where it tunes itself.
+    history, validation : list of dict, optional
+        The method's ``history_`` and ``cv_results_``, if it has them.
     host : str
-        The machine.
+        Name of the computer.
     versions : dict
-        Python's and the numerical libraries' versions, and what machine it was.
+        Versions of Python and the numerical libraries, and the kind of computer.
 
     Examples
     --------
@@ -141,18 +148,7 @@ class Outcome:
 
 
 def is_standard(trial: Any) -> bool:
-    """Whether a trial has the parameters, or is tuned over the grid, that the registry gives its method.
-
-    Parameters
-    ----------
-    trial : Trial or named tuple
-        With `method`, `parameters` and `tune`, as the rows of the store's table have them.
-
-    Examples
-    --------
-    >>> [is_standard(Trial("flags", "9c4f", "ml-knn", {"k": k}, split=0)) for k in (10, 3)]
-    [True, False]
-    """
+    """Whether a trial has the parameters, or is tuned over the grid, that the registry gives its method."""
     known = trial.method.removesuffix("+") in METHODS
     return known and get_method(trial.method).settings(trial.tune) == dict(trial.parameters)
 
@@ -175,3 +171,84 @@ def parse_corruption(text: str) -> tuple[str, float]:
             "and a rate above 0 and at most 1, such as flip:0.2."
         )
     return kind, rate
+
+
+def plan_trials(
+    datasets: Mapping[str, Dataset],
+    methods: Iterable[str],
+    splits: int = 10,
+    train: Sequence[float] = (0.3,),
+    corruption: str = "",
+    tune: str = "",
+    functions: Iterable[str] = (),
+    folds: int = 0,
+) -> list[Trial]:
+    """List the trials of all methods on all splits of all data sets.
+
+    Parameters
+    ----------
+    datasets : mapping
+        The data sets by name.
+    methods : iterable of str
+        Names of methods.
+    splits : int, default=10
+        Splits 0 to splits - 1 of the protocol.
+    train : sequence of float, default=(0.3,)
+        Shares of training rows.
+    corruption : str, default=""
+        ``KIND:RATE``, done to the training labels.
+    tune : str, default=""
+        Criterion of the inner cross-validation.
+    functions : iterable of str
+        Self-paced functions to run the published MLSPL with as well.
+    folds : int, default=0
+        Cross-validate by so many folds, in place of `splits` and `train`.
+
+    Returns
+    -------
+    list of Trial
+        Each once.
+
+    Examples
+    --------
+    >>> from mlspl.datasets import load_dataset
+    >>> digits = {"digits-traits": load_dataset("digits-traits")}
+    >>> len(plan_trials(digits, ["bsvm", "ml-knn"], splits=3))
+    6
+    """
+    if folds:
+        _check_folds(folds, datasets)
+        splits, train = folds, [round(1 - 1 / folds, 12)]
+    if splits < 1:
+        raise UserError(f"There must be at least one split; {splits} were asked for.")
+    if splits > _MOST_SPLITS:
+        raise UserError(f"There may be at most {_MOST_SPLITS:,} splits; {splits:,} were asked for.")
+    for share in train:
+        if not 0 < share < 1:
+            raise UserError(f"The share of training rows must lie between 0 and 1; it is {share:g}.")
+    if corruption:
+        kind, rate = parse_corruption(corruption)
+        corruption = f"{kind}:{rate:g}"
+    if tune:
+        get_criterion(tune)
+    settings = [(get_method(name).name, get_method(name).settings(tune)) for name in methods]
+    for function in functions:
+        name = pacing.get(function).name
+        changed = {"pace_function": [name] if tune else name}
+        settings.append((PUBLISHED, get_method(PUBLISHED).settings(tune) | changed))
+    trials = [
+        Trial(dataset, checksum, method, parameters, split, share, corruption, tune, folds=folds)
+        for dataset, checksum in ((name, data.fingerprint()) for name, data in datasets.items())
+        for share in train
+        for method, parameters in settings
+        for split in range(splits)
+    ]
+    return list({trial.key: trial for trial in trials}.values())
+
+
+def _check_folds(folds: int, datasets: Mapping[str, Dataset]) -> None:
+    if folds < 2:
+        raise UserError(f"Cross-validation takes 2 folds or more; {folds} were asked for.")
+    for name, data in datasets.items():
+        if folds > data.Y.shape[0]:
+            raise UserError(f"{name} has {data.Y.shape[0]} rows: there cannot be {folds} folds of them.")

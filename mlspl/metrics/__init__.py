@@ -1,13 +1,12 @@
-"""The five criteria of the multi-label literature in its own definitions, the usual others, and those at k.
+"""Criteria of multi-label predictions: the five of the paper, the usual others, and those at k.
 
 Every criterion takes the true labels Y, shape (n, L), and either real scores F or predicted labels P of the
-same shape. `score_all` computes the five at once and `score_others` the usual others, `score_labels` looks at
-every label alone, `Tally` takes rows block by block. `CRITERIA` describes every criterion for tables and
-tuning; `get_scorer` turns them into scikit-learn scorers.
+same shape. `score_all` computes the five of the paper at once, `score_others` the usual others and
+`score_labels` those of every label; `Tally` takes rows block by block. `CRITERIA` describes every criterion;
+`get_scorer` makes scikit-learn scorers. Among equal scores the higher label index ranks better, everywhere.
 """
 
-from mlspl.metrics.catalogue import CRITERIA, FIVE, Criterion, get_criterion, get_scorer
-from mlspl.metrics.criteria import average_precision, coverage, one_error, ranking_loss, score_all
+from mlspl.metrics.catalogue import CRITERIA, PAPER_CRITERIA, Criterion, get_criterion, get_scorer
 from mlspl.metrics.decisions import (
     hamming_loss,
     jaccard,
@@ -16,19 +15,24 @@ from mlspl.metrics.decisions import (
     sample_f1,
     subset_accuracy,
 )
-from mlspl.metrics.others import score_labels, score_others
-from mlspl.metrics.tally import Tally
-from mlspl.metrics.top import (
+from mlspl.metrics.ranking import (
+    average_precision,
+    coverage,
     label_propensities,
     ndcg_at_k,
+    one_error,
     precision_at_k,
     propensity_scored_precision_at_k,
+    rank_criteria,
+    ranking_loss,
+    score_all,
     top_labels,
 )
+from mlspl.metrics.summaries import Tally, score_labels, score_others
 
 __all__ = [
     "CRITERIA",
-    "FIVE",
+    "PAPER_CRITERIA",
     "Criterion",
     "Tally",
     "average_precision",
@@ -44,6 +48,7 @@ __all__ = [
     "one_error",
     "precision_at_k",
     "propensity_scored_precision_at_k",
+    "rank_criteria",
     "ranking_loss",
     "sample_f1",
     "score_all",

@@ -1,4 +1,4 @@
-"""Every criterion as data: what tables, tuning and the command line need to know of each."""
+"""A table of all criteria, for result tables, tuning and the command line."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -14,18 +14,25 @@ from sklearn.metrics import make_scorer
 
 from mlspl._validation import check_labels
 from mlspl.errors import UserError, guess
-from mlspl.metrics.criteria import average_precision, coverage, one_error, ranking_loss
 from mlspl.metrics.decisions import hamming_loss, jaccard, macro_f1, micro_f1, sample_f1, subset_accuracy
-from mlspl.metrics.top import ndcg_at_k, precision_at_k, propensity_scored_precision_at_k
+from mlspl.metrics.ranking import (
+    average_precision,
+    coverage,
+    ndcg_at_k,
+    one_error,
+    precision_at_k,
+    propensity_scored_precision_at_k,
+    ranking_loss,
+)
 
-__all__ = ["CRITERIA", "FIVE", "Criterion", "get_criterion", "get_scorer"]
+__all__ = ["CRITERIA", "PAPER_CRITERIA", "Criterion", "get_criterion", "get_scorer"]
 
 _AT = re.compile(r"(\w+)_at_(\d+)")
 
 
 @dataclass(frozen=True)
 class Criterion:
-    """One criterion and how to read it; called with truth, scores and labels it takes what it needs.
+    """One criterion and its properties; call it with true labels, scores and predicted labels.
 
     Parameters
     ----------
@@ -38,7 +45,7 @@ class Criterion:
     greater_is_better : bool
         The direction.
     minimum, maximum : float
-        What it can be; ±∞ where that depends on the data.
+        Its range; ±∞ where that depends on the data.
 
     Examples
     --------
@@ -62,9 +69,6 @@ class Criterion:
         return self.function(Y, *{"labels": (P,), "scores": (F,), "both": (F, P)}[self.uses])
 
 
-FIVE = ("hamming_loss", "ranking_loss", "one_error", "coverage", "average_precision")
-"""The criteria of the literature's tables, in their order."""
-
 CRITERIA: Mapping[str, Criterion] = MappingProxyType(
     {
         criterion.name: criterion
@@ -86,23 +90,26 @@ CRITERIA: Mapping[str, Criterion] = MappingProxyType(
         )
     }
 )
-"""Every criterion by name, the five first. For those "at k", k is 5; `get_criterion` takes another."""
+"""Every criterion by name, those of the paper first. k is 5 for those at k; `get_criterion` takes another."""
+
+PAPER_CRITERIA = tuple(CRITERIA)[:5]
+"""The criteria of the paper's tables, in their order."""
 
 
 def get_criterion(criterion: "str | Criterion | Callable[..., float]") -> Criterion:
-    """Return the criterion of that name, or say which names there are.
+    """Return the criterion of a name, or of a scikit-learn scorer.
 
     Parameters
     ----------
     criterion : str, Criterion or scikit-learn scorer
         A key of `CRITERIA`; one with a number for its k, such as ``"precision_at_3"``; or a scorer such as
-        `sklearn.metrics.get_scorer` and `make_scorer` give. A scorer is greater for better, and sees the rows
-        all of whose labels are known.
+        `sklearn.metrics.get_scorer` and `make_scorer` give. Greater is better for a scorer, and it is
+        computed on the rows whose labels are all known.
 
     Returns
     -------
     Criterion
-        A criterion itself comes back as it is.
+        A criterion is returned as it is.
 
     Examples
     --------
@@ -129,7 +136,7 @@ def get_criterion(criterion: "str | Criterion | Callable[..., float]") -> Criter
         if not at:
             return named
         if int(at[2]) < 1:
-            raise UserError(f"{criterion!r} looks at no label: give a number of 1 or more.")
+            raise UserError(f"{criterion!r} needs a number of 1 or more.")
         return replace(named, name=criterion, function=partial(named.function, k=int(at[2])))
     if callable(criterion):
         return Criterion("scorer", _Scored(criterion), "both", minimum=-np.inf, maximum=np.inf)
@@ -139,14 +146,13 @@ def get_criterion(criterion: "str | Criterion | Callable[..., float]") -> Criter
 def get_scorer(name: "str | Criterion | Callable[..., float]") -> Callable[..., float]:
     """Return a scikit-learn scorer, for `GridSearchCV(scoring=…)` and `cross_val_score(scoring=…)`.
 
-    As everywhere in scikit-learn a scorer is greater for better, so losses come out negative. Ranking
-    criteria take the estimator's `decision_function`, or `predict_proba` where there is none; the others
-    take `predict`.
+    As in scikit-learn, greater is better for a scorer, so losses are negative. Ranking criteria take the
+    estimator's `decision_function`, or `predict_proba` where there is none; the others take `predict`.
 
     Parameters
     ----------
     name : str
-        What `get_criterion` takes; a scorer comes back as it is.
+        As for `get_criterion`; a scorer is returned as it is.
 
     Returns
     -------
@@ -170,14 +176,14 @@ def get_scorer(name: "str | Criterion | Callable[..., float]") -> Callable[..., 
     function: Any = criterion.function
     further: dict[str, Any] = {}
     if isinstance(function, partial):
-        # scikit-learn before 1.8 asks a scorer's function for its name, which a partial one has not.
+        # scikit-learn before 1.8 needs the function's name, which a partial does not have.
         function, further = function.func, function.keywords
     better = criterion.greater_is_better
     return make_scorer(function, response_method=methods, greater_is_better=better, **further)
 
 
 class _Scored:
-    """A scikit-learn scorer as a function of truth, scores and labels."""
+    """A scikit-learn scorer as a function of true labels, scores and predicted labels."""
 
     def __init__(self, scorer: Callable[..., float]):
         self.scorer = scorer
@@ -187,8 +193,8 @@ class _Scored:
         rows = np.ones(labels.shape[0], bool) if labels.known is None else labels.known.all(axis=1)
         if not rows.any():
             raise UserError(
-                "a scikit-learn scorer takes rows all of whose labels are known, and there is none: "
-                f"choose one of {', '.join(CRITERIA)}."
+                "a scikit-learn scorer needs rows whose labels are all known, and there is none. "
+                f"Choose one of {', '.join(CRITERIA)}."
             )
         truth = labels.relevant[rows].astype(np.int64)
         predicted = check_labels(P, "P").dense().relevant[rows].astype(np.int64)
@@ -196,7 +202,7 @@ class _Scored:
 
 
 class _Answers(ClassifierMixin, BaseEstimator):
-    """An estimator whose answers are known already, whatever rows it is asked about."""
+    """An estimator that returns given scores and labels, whatever the rows."""
 
     def __init__(self, scores, labels):
         self.scores = scores
@@ -210,6 +216,6 @@ class _Answers(ClassifierMixin, BaseEstimator):
         return self.labels
 
     def predict_proba(self, X):
-        """Scores between 0 and 1 are probabilities, others log-odds."""
+        """Scores between 0 and 1 as they are; others are read as log-odds."""
         inside = self.scores.min() >= 0 and self.scores.max() <= 1
         return self.scores if inside else expit(self.scores)

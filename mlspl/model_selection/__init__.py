@@ -1,24 +1,23 @@
-"""Multi-label splits, and what turns raw scores into calibrated scores and into labels.
+"""Splits, calibration and thresholds for multi-label data.
 
-Splits: the protocol's random one (`protocol_split`), and iterative stratification in folds or in two. Scores:
-`out_of_fold_scores` gives what calibrations ("none", "platt", "pooled", "shrunk") and thresholds ("zero",
-"label", "count") are fitted on; they take arrays, give arrays, and know nothing of the model.
+`protocol_split`, `stratified_split` and `IterativeStratification` split rows. Calibrations and thresholds are
+fitted on `out_of_fold_scores`; they work on arrays of any model's scores.
 """
 
-from mlspl.model_selection.anchored import AnchoredCalibration
+from mlspl.model_selection._training import fit_logistic
 from mlspl.model_selection.calibration import (
     CALIBRATIONS,
+    AnchoredCalibration,
     Calibration,
     IdentityCalibration,
+    JointCalibration,
     PlattCalibration,
     PooledCalibration,
     ShrunkCalibration,
     get_calibration,
 )
-from mlspl.model_selection.joint import JointCalibration
 from mlspl.model_selection.out_of_fold import out_of_fold_scores
-from mlspl.model_selection.splits import protocol_split, stratified_split
-from mlspl.model_selection.stratification import IterativeStratification
+from mlspl.model_selection.splits import IterativeStratification, protocol_split, stratified_split
 from mlspl.model_selection.thresholds import (
     THRESHOLDS,
     CountThreshold,
@@ -45,6 +44,7 @@ __all__ = [
     "Threshold",
     "ZeroThreshold",
     "cut_curve",
+    "fit_logistic",
     "get_calibration",
     "get_threshold",
     "out_of_fold_scores",

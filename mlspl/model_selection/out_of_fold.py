@@ -1,4 +1,4 @@
-"""Scores of every row from a model that has not seen it."""
+"""Out-of-fold scores."""
 
 from collections.abc import Callable
 from numbers import Integral
@@ -12,7 +12,7 @@ from sklearn.base import clone
 from sklearn.utils import get_tags
 
 from mlspl.errors import UserError
-from mlspl.model_selection.stratification import IterativeStratification
+from mlspl.model_selection.splits import IterativeStratification
 
 __all__ = ["out_of_fold_scores"]
 
@@ -28,15 +28,13 @@ def out_of_fold_scores(
 ) -> NDArray[np.float64]:
     """Return the `decision_function` of every row by a clone that was fitted on the other folds.
 
-    What calibrations and thresholds are fitted on. scikit-learn's `cross_val_predict` recodes every column of
-    Y first, which turns a label all rows have into one no row has, and refuses unknown labels; this does not.
+    Unlike scikit-learn's `cross_val_predict`, this accepts unknown labels and labels that all rows have.
 
     Parameters
     ----------
     estimator : estimator
         With `fit(X, Y)`, or `fit(X, Y, label_weight=…)` if weights are given, and `decision_function(X)` of
-        shape (n, L). It is cloned and not changed. If it is pairwise (a precomputed kernel), X is cut on
-        both sides.
+        shape (n, L). If it is pairwise (a precomputed kernel), rows and columns of X are selected.
     X : array, sparse matrix or DataFrame of shape (n, …)
         The instances.
     Y : array, sparse matrix or DataFrame of shape (n, L)
@@ -46,9 +44,9 @@ def out_of_fold_scores(
     cv : int or splitter, default=3
         Number of stratified folds (seeded with 0), or a splitter that tests every row once.
     n_jobs : int, default=None
-        Folds fitted at a time, as in joblib.
+        Number of folds fitted in parallel, as in joblib.
     progress : callable, optional
-        Called without arguments whenever a fold is done.
+        Called without arguments after each fold.
 
     Returns
     -------
@@ -63,17 +61,18 @@ def out_of_fold_scores(
     >>> out_of_fold_scores(RidgeClassifier(), X, Y).shape
     (50, 4)
     """
-    X, Y = indexed_by_row(X), indexed_by_row(Y)
-    weight = None if label_weight is None else indexed_by_row(label_weight)
+    X, Y = _indexable(X), _indexable(Y)
+    weight = None if label_weight is None else _indexable(label_weight)
     splitter = IterativeStratification(int(cv), random_state=0) if isinstance(cv, Integral) else cv
     n = Y.shape[0]
     folds = list(splitter.split(np.empty(n), Y))
     if not np.array_equal(np.sort(np.concatenate([test for _, test in folds])), np.arange(n)):
-        raise UserError("cv must test every row exactly once, as k folds do; this splitter does not.")
+        raise UserError(
+            "cv does not test every row exactly once. Give a number of folds or a splitter that does."
+        )
     pairwise = get_tags(estimator).input_tags.pairwise
     parts = Parallel(n_jobs=n_jobs, return_as="generator")(
-        delayed(scores_of_fold)(clone(estimator), X, Y, weight, train, test, pairwise)
-        for train, test in folds
+        delayed(_score_fold)(clone(estimator), X, Y, weight, train, test, pairwise) for train, test in folds
     )
     scores: Any = None
     for (_, test), part in zip(folds, parts, strict=True):
@@ -84,20 +83,20 @@ def out_of_fold_scores(
     return scores
 
 
-def scores_of_fold(estimator, X, Y, weight, train, test, pairwise) -> NDArray[np.float64]:
-    X_train, X_test = take(X, train), take(X, test)
+def _score_fold(estimator, X, Y, weight, train, test, pairwise) -> NDArray[np.float64]:
+    X_train, X_test = _take(X, train), _take(X, test)
     if pairwise:
         X_train, X_test = X_train[:, train], X_test[:, train]
-    weights = {} if weight is None else {"label_weight": take(weight, train)}
-    return estimator.fit(X_train, take(Y, train), **weights).decision_function(X_test)
+    weights = {} if weight is None else {"label_weight": _take(weight, train)}
+    return estimator.fit(X_train, _take(Y, train), **weights).decision_function(X_test)
 
 
-def indexed_by_row(values: Any) -> Any:
-    """Return `values` in a container whose rows can be taken: CSR for sparse, an array for lists."""
+def _indexable(values: Any) -> Any:
+    """Return a container whose rows can be selected: CSR for sparse, an array for lists."""
     if sparse.issparse(values):
         return values.tocsr()
     return values if hasattr(values, "shape") else np.asarray(values)
 
 
-def take(values: Any, rows: NDArray[np.intp]) -> Any:
+def _take(values: Any, rows: NDArray[np.intp]) -> Any:
     return values.iloc[rows] if hasattr(values, "iloc") else values[rows]

@@ -1,21 +1,25 @@
-"""Single splits into training and test rows: the protocol's random one, and a stratified one."""
+"""Splits of rows: the protocol's random one, and iterative stratification (Sechidis et al. 2011)."""
+
+from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+from sklearn.model_selection import BaseCrossValidator
 from sklearn.utils import check_random_state
 
+from mlspl._numba_cache import njit
+from mlspl._validation import check_labels
 from mlspl.errors import UserError
-from mlspl.model_selection.inputs import carriers
-from mlspl.model_selection.stratification import share_out
 
-__all__ = ["protocol_split", "stratified_split"]
+__all__ = ["IterativeStratification", "protocol_split", "stratified_split"]
 
 
 def protocol_split(n: int, split: int, train: float = 0.3) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return the rows of split number `split`, as every published figure of this package uses them.
+    """Return the training and test rows of a numbered split, as in every published figure of this package.
 
     With `p = np.random.RandomState(split).permutation(n)`, training rows are `p[:int(train * n)]` and test
-    rows are the rest. This sentence is all it takes to compute a figure again, with or without this package.
+    rows are the rest.
 
     Parameters
     ----------
@@ -38,7 +42,7 @@ def protocol_split(n: int, split: int, train: float = 0.3) -> tuple[NDArray[np.i
     >>> print(train, test)
     [2 8 4] [9 1 6 7 3 0 5]
     """
-    n_train = training_rows(n, train)
+    n_train = _count_training(n, train)
     permutation = np.random.RandomState(split).permutation(n)
     return permutation[:n_train], permutation[n_train:]
 
@@ -48,8 +52,7 @@ def stratified_split(
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Return training and test rows in which every label has nearly the same share.
 
-    One split by iterative stratification, of exactly `int(train * n)` training rows. See
-    `IterativeStratification` for the algorithm.
+    One split by iterative stratification, with exactly `int(train * n)` training rows.
 
     Parameters
     ----------
@@ -74,18 +77,172 @@ def stratified_split(
     >>> print(Y[train].sum(axis=0), Y[test].sum(axis=0))
     [4 4] [6 6]
     """
-    labels = carriers(Y)
+    labels = _labels_csr(Y)
     n = labels.shape[0]
-    n_train = training_rows(n, train)
+    n_train = _count_training(n, train)
     sizes = np.array([n_train, n - n_train])
-    subsets = share_out(labels, sizes / n, sizes, check_random_state(random_state))
+    subsets = _distribute(labels, sizes / n, sizes, check_random_state(random_state))
     return np.flatnonzero(subsets == 0), np.flatnonzero(subsets == 1)
 
 
-def training_rows(n: int, train: float) -> int:
+class IterativeStratification(BaseCrossValidator):
+    """K folds in which every label has nearly the same share of rows; a scikit-learn splitter.
+
+    The rarest remaining label comes first. Each of its rows goes to the fold that needs that label most; ties
+    go to the fold that needs most rows, then to a random one (Algorithm 1 of the paper). Unlike in the paper,
+    a full fold takes no more rows, so fold sizes differ by at most one.
+
+    Parameters
+    ----------
+    n_splits : int, default=5
+        Number of folds, at least 2.
+    random_state : int, RandomState instance or None, default=None
+        Seeds the order of the rows and the ties; an int gives the same folds at every call.
+
+    Notes
+    -----
+    Rows without labels come last. An unknown label (NaN) is treated as absent.
+
+    References
+    ----------
+    K. Sechidis, G. Tsoumakas, I. Vlahavas: On the Stratification of Multi-Label Data. ECML PKDD 2011.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mlspl.model_selection import IterativeStratification
+    >>> Y = np.array([[1, 0], [1, 0], [0, 1], [0, 1], [1, 1], [1, 1], [0, 0], [0, 0]])
+    >>> folds = IterativeStratification(n_splits=2, random_state=0)
+    >>> for train, test in folds.split(np.zeros(8), Y):
+    ...     print(Y[test].sum(axis=0), len(test))
+    [2 2] 4
+    [2 2] 4
+    """
+
+    def __init__(self, n_splits: int = 5, *, random_state=None):
+        self.n_splits = n_splits
+        self.random_state = random_state
+
+    def split(self, X, y: ArrayLike, groups=None) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+        """Yield training and test rows, fold by fold.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, …)
+            Only its length is used.
+        y : array-like or sparse matrix of shape (n, L)
+            Labels: 0/1, ±1 or boolean; NaN counts as absent.
+        groups : object
+            Ignored, as in `KFold`.
+        """
+        return super().split(X, y, groups)
+
+    def get_n_splits(self, X=None, y=None, groups=None) -> int:
+        """Return the number of folds."""
+        return self.n_splits
+
+    def _iter_test_indices(self, X=None, y=None, groups=None) -> Iterator[NDArray[np.intp]]:
+        if y is None:
+            raise UserError("IterativeStratification needs the labels: call split(X, Y).")
+        Y = _labels_csr(y)
+        n, k = Y.shape[0], self.n_splits
+        if k < 2:
+            raise UserError(f"n_splits is {k}: give at least 2.")
+        if n < k:
+            raise UserError(f"{n} rows cannot fill {k} folds: give n_splits of at most {n}.")
+        sizes = np.full(k, n // k)
+        sizes[: n % k] += 1
+        folds = _distribute(Y, np.full(k, 1 / k), sizes, check_random_state(self.random_state))
+        for fold in range(k):
+            yield np.flatnonzero(folds == fold)
+
+
+def _distribute(
+    Y: sparse.csr_array,
+    shares: NDArray[np.float64],
+    sizes: NDArray[np.intp],
+    random: np.random.RandomState,
+) -> NDArray[np.intp]:
+    """Return the subset of every row; subset j has `sizes[j]` rows and about `shares[j]` of each label."""
+    n, L = Y.shape
+    rows, labels = random.permutation(n), random.permutation(L)
+    shuffled = Y[rows][:, labels]
+    by_label = shuffled.tocsc()
+    subsets = np.empty(n, dtype=np.intp)
+    subsets[rows] = _assign(
+        shuffled.indptr.astype(np.int64),
+        shuffled.indices.astype(np.int64),
+        by_label.indptr.astype(np.int64),
+        by_label.indices.astype(np.int64),
+        shares,
+        sizes.astype(np.int64),
+        random.random_sample(n),
+    )
+    return subsets
+
+
+@njit(cache=True, nogil=True)
+def _assign(label_start, labels, row_start, rows, shares, sizes, chance):
+    """Algorithm 1 on the labels of each row (CSR) and the rows of each label (CSC)."""
+    n, L = len(label_start) - 1, len(row_start) - 1
+    remaining = np.diff(row_start)
+    needed = np.outer(remaining.astype(np.float64), shares)
+    free = sizes.copy()
+    subsets = np.full(n, -1)
+    while True:
+        rarest = -1
+        for label in range(L):
+            if remaining[label] > 0 and (rarest < 0 or remaining[label] < remaining[rarest]):
+                rarest = label
+        if rarest < 0:
+            break
+        for i in rows[row_start[rarest] : row_start[rarest + 1]]:
+            if subsets[i] < 0:
+                j = _pick_fold(needed[rarest], free, chance[i])
+                subsets[i] = j
+                free[j] -= 1
+                for label in labels[label_start[i] : label_start[i + 1]]:
+                    needed[label, j] -= 1
+                    remaining[label] -= 1
+    # Rows without labels.
+    no_label = np.zeros(len(sizes))
+    for i in range(n):
+        if subsets[i] < 0:
+            j = _pick_fold(no_label, free, chance[i])
+            subsets[i] = j
+            free[j] -= 1
+    return subsets
+
+
+@njit(cache=True, nogil=True)
+def _pick_fold(needed, free, chance):
+    """Return the subset, of those not full, that needs the label most, then rows most, then a random one."""
+    best, ties = -1, 0
+    for j in range(len(free)):
+        if free[j] == 0:
+            continue
+        if best < 0 or needed[j] > needed[best] or (needed[j] == needed[best] and free[j] > free[best]):
+            best, ties = j, 1
+        elif needed[j] == needed[best] and free[j] == free[best]:
+            ties += 1
+    skip = int(chance * ties)
+    for j in range(best, len(free)):
+        if free[j] == free[best] and needed[j] == needed[best]:
+            if skip == 0:
+                return j
+            skip -= 1
+    return best
+
+
+def _count_training(n: int, train: float) -> int:
     if not 0 < train < 1:
-        raise UserError(f"train is {train}: it is a share of the rows, between 0 and 1.")
+        raise UserError(f"train is {train}: give a share of the rows between 0 and 1.")
     n_train = int(train * n)
     if not 0 < n_train < n:
-        raise UserError(f"A share of {train} leaves {n_train} of {n} rows to train on: take more rows.")
+        raise UserError(f"A share of {train} leaves {n_train} of {n} rows for training: give more rows.")
     return n_train
+
+
+def _labels_csr(Y: ArrayLike) -> sparse.csr_array:
+    """Return a CSR array with an entry for every relevant pair; an unknown label (NaN) has none."""
+    return sparse.csr_array(check_labels(Y).relevant)

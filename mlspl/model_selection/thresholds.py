@@ -11,7 +11,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from mlspl._validation import check_scores
 from mlspl.errors import UserError
-from mlspl.model_selection.inputs import check_training
+from mlspl.metrics import top_labels
+from mlspl.model_selection._training import check_training, document
 
 __all__ = [
     "THRESHOLDS",
@@ -25,7 +26,7 @@ __all__ = [
 
 
 class Threshold(BaseEstimator):
-    """What every threshold offers: `fit(F, Y)`, then `apply(F)`."""
+    """Base class: `fit(F, Y)`, then `apply(F)`."""
 
     def fit(self, F: ArrayLike, Y: ArrayLike, label_weight: ArrayLike | None = None) -> Self:
         """Learn from scores F of rows the model was not fitted on, and their labels Y, both (n, L)."""
@@ -49,10 +50,13 @@ class ZeroThreshold(Threshold):
 
     _contents = {"n_labels_": "int"}
 
+    @document
     def fit(self, F: ArrayLike, Y: ArrayLike, label_weight: ArrayLike | None = None) -> Self:
-        """Check the arguments, and learn nothing but the number of labels."""
-        scores, _, _ = check_training(F, Y, label_weight)
-        self.n_labels_ = scores.shape[1]
+        """Check the arguments and store the number of labels.
+
+        {fit}
+        """
+        self.n_labels_ = check_training(F, Y, label_weight)[0].shape[1]
         return self
 
     def apply(self, F: ArrayLike) -> NDArray[np.bool_]:
@@ -62,16 +66,16 @@ class ZeroThreshold(Threshold):
 
 
 class LabelThreshold(Threshold):
-    """A label is predicted where its score is above that label's own cut, the best one on the scores seen.
+    """A label is predicted where its score is above the label's own cut.
 
     A cut lies halfway between two neighbouring scores, or at 0 if 0 is between them. Of equally good cuts the
-    one nearest to 0 is taken, so that a label the scores say nothing about keeps the natural cut.
+    one nearest to 0 is chosen.
 
     Parameters
     ----------
     criterion : {"f1", "hamming_loss"}, default="f1"
-        What each label's cut optimises: its F1 score, so that their mean, macro F1, is the best possible, or
-        its share of wrong predictions, so that Hamming loss is.
+        What each label's cut optimises: its F1 score, and so macro F1, or its share of wrong predictions, and
+        so Hamming loss.
 
     Attributes
     ----------
@@ -93,27 +97,19 @@ class LabelThreshold(Threshold):
     def __init__(self, criterion: str = "f1"):
         self.criterion = criterion
 
+    @document
     def fit(self, F: ArrayLike, Y: ArrayLike, label_weight: ArrayLike | None = None) -> Self:
         """Find the cuts.
 
-        Parameters
-        ----------
-        F : array-like of shape (n, L)
-            Out-of-fold scores.
-        Y : array-like or sparse matrix of shape (n, L)
-            Labels: 0/1, ±1 or boolean; NaN where unknown.
-        label_weight : array-like of shape (n, L), default=None
-            Weight of each pair; 1 if not given.
+        {fit}
         """
         if self.criterion not in ("f1", "hamming_loss"):
-            raise UserError(
-                f"criterion is {self.criterion!r}: a label's cut optimises 'f1' or 'hamming_loss'."
-            )
+            raise UserError(f"criterion is {self.criterion!r}: choose 'f1' or 'hamming_loss'.")
         scores, relevant, weight = check_training(F, Y, label_weight)
         known = weight > 0
         self.cut_ = np.array(
             [
-                best_cut(scores[rows, label], relevant[rows, label], weight[rows, label], self.criterion)
+                _best_cut(scores[rows, label], relevant[rows, label], weight[rows, label], self.criterion)
                 for label, rows in enumerate(known.T)
             ]
         )
@@ -131,7 +127,7 @@ def cut_curve(
     weight: NDArray[np.float64] | None = None,
     criterion: str = "f1",
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return every cut that tells rows apart, from the highest to the lowest, and what it is worth.
+    """Return every cut between different scores, from the highest to the lowest, and its F1 or error.
 
     Parameters
     ----------
@@ -159,35 +155,35 @@ def cut_curve(
     """
     weight = np.ones(len(scores)) if weight is None else weight
     order = np.argsort(-scores)
-    # Entry k of each array is about the cut that predicts the k best rows.
+    # Entry k of each array belongs to the cut that predicts the k best rows.
     upper, lower = np.append(np.inf, scores[order]), np.append(scores[order], -np.inf)
     predicted = np.append(0.0, np.cumsum(weight[order]))
     found = np.append(0.0, np.cumsum((weight * relevant)[order]))
     if criterion == "f1":
         size = predicted + found[-1]
-        # Nothing there and nothing predicted is perfect.
+        # Without relevant and predicted rows F1 is 1.
         values = np.divide(2 * found, size, out=np.ones_like(size), where=size > 0)
     else:
         values = (found[-1] + predicted - 2 * found) / max(predicted[-1], np.finfo(float).tiny)
     possible = lower < upper
-    return cut_between(lower[possible], upper[possible]), values[possible]
+    return _cut_between(lower[possible], upper[possible]), values[possible]
 
 
-def best_cut(
+def _best_cut(
     scores: NDArray[np.float64], relevant: NDArray[np.bool_], weight: NDArray[np.float64], criterion: str
 ) -> float:
-    """Return the cut of one label that is best by the criterion, of several the one nearest to 0."""
+    """Return the best cut of one label; of several, the one nearest to 0."""
     cuts, values = cut_curve(scores, relevant, weight, criterion)
     gains = values if criterion == "f1" else -values
-    # Sums of weights round; what is equal but for that is equal.
+    # Values that differ by rounding are equal.
     cuts = cuts[gains >= gains.max() - 1e-12]
     sizes = np.round(np.abs(cuts), 9)
     nearest = cuts[sizes == sizes.min()]
     return 0.0 if (nearest == 0).any() else float(nearest[0])
 
 
-def cut_between(lower: NDArray[np.float64], upper: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return cuts c with lower ≤ c < upper: 0 if it can be, else the middle, else the end that is finite."""
+def _cut_between(lower: NDArray[np.float64], upper: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return cuts c with lower ≤ c < upper: 0 if possible, else the middle, else the finite end."""
     bottom = np.where(np.isneginf(lower), np.nextafter(upper, -np.inf), lower)
     top = np.where(np.isposinf(upper), bottom, upper)
     middle = bottom + (top - bottom) / 2
@@ -199,9 +195,9 @@ def cut_between(lower: NDArray[np.float64], upper: NDArray[np.float64]) -> NDArr
 class CountThreshold(Threshold):
     """The labels of highest score are predicted, as many as the row is expected to have.
 
-    The number is a linear function of the row's scores in descending order, by least squares, rounded and
-    held between the smallest and the largest number seen. Where a row has unknown labels, its number is the
-    share of relevant ones among the known, times L.
+    The number is a linear function of the row's sorted scores, by least squares, rounded and limited to the
+    range of the training rows. For a row with unknown labels the number is the share of relevant labels among
+    the known, times L. A row's weight is the sum of the weights of its pairs.
 
     Attributes
     ----------
@@ -224,27 +220,21 @@ class CountThreshold(Threshold):
 
     _contents = {"coef_": "float (labels)", "intercept_": "float", "least_": "int", "most_": "int"}
 
+    @document
     def fit(self, F: ArrayLike, Y: ArrayLike, label_weight: ArrayLike | None = None) -> Self:
         """Regress the number of labels on the sorted scores.
 
-        Parameters
-        ----------
-        F : array-like of shape (n, L)
-            Out-of-fold scores.
-        Y : array-like or sparse matrix of shape (n, L)
-            Labels: 0/1, ±1 or boolean; NaN where unknown.
-        label_weight : array-like of shape (n, L), default=None
-            Weight of each pair; 1 if not given. A row weighs what its pairs weigh together.
+        {fit}
         """
         scores, relevant, weight = check_training(F, Y, label_weight)
         total = weight.sum(axis=1)
         if not total.any():
-            raise UserError("No label of Y is known or has a weight: there is nothing to count.")
+            raise UserError("No label of Y is known or has a weight. Give at least one known label.")
         scores, relevant, weight, total = (part[total > 0] for part in (scores, relevant, weight, total))
         count = (weight * relevant).sum(axis=1) / total * scores.shape[1]
         design = np.column_stack([-np.sort(-scores, axis=1), np.ones(len(scores))])
         root = np.sqrt(total)
-        # Scores that depend on each other up to rounding share their weight, on every machine.
+        # The tolerance makes collinear scores share their weight on every CPU.
         solution = np.linalg.lstsq(design * root[:, None], count * root, rcond=1e-9)[0]
         self.coef_, self.intercept_ = solution[:-1], float(solution[-1])
         self.least_, self.most_ = np.rint(np.round([count.min(), count.max()], 9)).astype(int).tolist()
@@ -254,7 +244,7 @@ class CountThreshold(Threshold):
         """Return the top labels of every row; among equal scores the higher label index goes first."""
         check_is_fitted(self)
         scores = check_scores(F, (None, len(self.coef_)))
-        order = np.argsort(scores, axis=1, kind="stable")[:, ::-1]
+        order = top_labels(scores, scores.shape[1])
         count = np.take_along_axis(scores, order, axis=1) @ self.coef_ + self.intercept_
         count = np.clip(np.rint(np.round(count, 9)), self.least_, self.most_)
         predicted = np.empty(scores.shape, dtype=bool)
@@ -282,5 +272,5 @@ def get_threshold(threshold: str | Threshold) -> Threshold:
     if isinstance(threshold, Threshold):
         return threshold
     if threshold not in THRESHOLDS:
-        raise UserError(f"There is no threshold {threshold!r}: choose one of {', '.join(THRESHOLDS)}.")
+        raise UserError(f"There is no threshold {threshold!r}. Choose one of {', '.join(THRESHOLDS)}.")
     return THRESHOLDS[threshold]()

@@ -1,23 +1,25 @@
-"""Multi-label classifiers with scikit-learn's interface, one a file.
+"""Multi-label classifiers with scikit-learn's interface, one per file, and displays of fitted models.
 
-MLSPL (self-paced), ML-LOC (local label correlation), BSVM (a machine per label), ML-kNN, TRAM (transductive),
-RankSVM, and self-paced forests; and displays of what was fitted.
+MLSPL (self-paced), ML-LOC (local label correlation), BSVM (one SVM per label), ML-kNN, TRAM (transductive),
+RankSVM, self-paced forests. Algorithm 1 of the MLSPL paper is in ``local_correlation.py``.
 """
 
-from mlspl._limits import LargeFitWarning
+from mlspl.models._base import CallbackSupportMixin as CallbackSupportMixin
+from mlspl.models._base import MultiLabelClassifier as MultiLabelClassifier
+from mlspl.models._base import fit_progress as fit_progress
+from mlspl.models._base import store_parameters as store_parameters
+from mlspl.models._base import with_callbacks as with_callbacks
 from mlspl.models._calibrated import without_training_data
 from mlspl.models.bsvm import BSVMClassifier
+from mlspl.models.displays import HistoryDisplay, PacePathDisplay, ThresholdDisplay
 from mlspl.models.extra_trees import ExtraTrees
-from mlspl.models.history_display import HistoryDisplay
 from mlspl.models.mlknn import MLkNNClassifier
 from mlspl.models.mlloc import MLLOCClassifier
 from mlspl.models.mlspl import MLSPLClassifier
 from mlspl.models.mlspl_cv import MLSPLClassifierCV
-from mlspl.models.path_display import PacePathDisplay
 from mlspl.models.ranksvm import RankSVMClassifier
 from mlspl.models.self_paced import SelfPacedClassifier
 from mlspl.models.self_paced_forest import SelfPacedForestClassifier
-from mlspl.models.threshold_display import ThresholdDisplay
 from mlspl.models.tram import TRAMClassifier
 from mlspl.models.tuned_decision import TunedDecisionClassifier
 
@@ -25,7 +27,6 @@ __all__ = [
     "BSVMClassifier",
     "ExtraTrees",
     "HistoryDisplay",
-    "LargeFitWarning",
     "MLLOCClassifier",
     "MLSPLClassifier",
     "MLSPLClassifierCV",

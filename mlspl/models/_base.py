@@ -1,6 +1,7 @@
-"""What every estimator shares: checking the input, keeping the names, shaping the answers."""
+"""Base of all estimators: checks of the input, label names, containers of the output, progress."""
 
-from typing import Any, ClassVar
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from scipy import sparse
@@ -9,14 +10,17 @@ from sklearn.utils import gen_batches, get_tags
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d, validate_data
 
+from mlspl._docs import share
 from mlspl._label_sets import label_sets
-from mlspl._limits import FLOAT, Cost, FitSize, check_limits
+from mlspl._limits import check_memory
+from mlspl._progress import show_progress
 from mlspl._validation import (
     Labels,
     check_label_weight,
     check_labels,
     check_names,
     check_order,
+    check_sparse,
     explain,
     label_table,
     name_columns,
@@ -24,18 +28,50 @@ from mlspl._validation import (
     weigh_rows,
 )
 from mlspl.errors import UserError
-from mlspl.models._inputs import check_values, short_indices
-from mlspl.models._notebook import NotebookMixin
-from mlspl.models._outputs import as_frame, check_output
-from mlspl.models._parameters import check_parameters
+from mlspl.metrics import top_labels
+from mlspl.models._checks import (
+    check_parameters,
+    check_values,
+    short_indices,
+    warn_of_empty_predictions,
+)
+from mlspl.solvers import raise_interrupts
 
-__all__ = ["MultiLabelClassifier"]
+try:
+    from sklearn.callback import CallbackSupportMixin, with_callbacks
+except ImportError:  # scikit-learn before 1.9
+
+    class CallbackSupportMixin:  # type: ignore[no-redef]
+        """No callbacks in this version of scikit-learn."""
+
+    def with_callbacks(method):
+        """No callbacks in this version of scikit-learn."""
+        return method
+
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = [
+    "CallbackSupportMixin",
+    "MultiLabelClassifier",
+    "fit_progress",
+    "store_parameters",
+    "with_callbacks",
+]
 
 _BLOCK_PAIRS = 2**24  # scores of 128 MiB
 
 
-class MultiLabelClassifier(NotebookMixin, ClassifierMixin, BaseEstimator):
-    """Base of the multi-label classifiers: public methods check, private ones work.
+def store_parameters(estimator, parameters: dict[str, Any]) -> None:
+    """Set the arguments of an estimator's ``__init__``, given its ``locals()``, as attributes."""
+    for name, value in parameters.items():
+        if name not in ("self", "__class__"):
+            setattr(estimator, name, value)
+
+
+class MultiLabelClassifier(ClassifierMixin, BaseEstimator):
+    """Base of the multi-label classifiers: public methods check, private ones compute.
 
     A subclass implements
 
@@ -43,22 +79,24 @@ class MultiLabelClassifier(NotebookMixin, ClassifierMixin, BaseEstimator):
       label_weight None or a float64 array (n, L) that is 0 where Y was unknown (NaN);
     - ``_scores(X)``: real scores (n, L), a label being predicted where its score is positive;
 
-    and, where its scores alone do not decide, ``_labels(X, scores)``, the boolean labels (n, L), or
-    ``_probabilities(X, scores)``. ``_cost(size)`` gives memory and time of a fit.
+    and, if needed, ``_labels(X, scores)``, the boolean labels (n, L), and ``_probabilities(X, scores)``.
 
-    Y may be 0/1, ±1 or boolean, dense, sparse or a DataFrame; predictions come back dense, in the same
-    coding. A one-dimensional y is a single label with any two values; answers are then one-dimensional,
-    as scikit-learn's binary classifiers give them.
+    Y may be 0/1, ±1 or boolean, dense, sparse or a DataFrame; predictions are dense and coded alike. A
+    one-dimensional y is a single label with any two values; predictions are then one-dimensional, as in
+    scikit-learn's binary classifiers.
     """
 
     _float_types: list = [np.float64]
-    """What X may hold; anything else becomes the first of these."""
+    """Types that X may have; others are converted to the first."""
 
     _sparse_labels = False
-    """Whether ``_fit`` takes a Y that is CSR, where every pair counts fully."""
+    """Whether ``_fit`` takes a CSR matrix Y, if no pair has a weight."""
 
     _scores_rows_alone = True
-    """Whether the score of a row does not depend on the rows beside it."""
+    """Whether the score of a row is independent of the other rows."""
+
+    _checks_predictions = False
+    """Whether the fit warns if the model predicts no label for nearly all training rows."""
 
     _contents: ClassVar[dict[str, Any]] = {
         "n_features_in_": "int",
@@ -70,20 +108,19 @@ class MultiLabelClassifier(NotebookMixin, ClassifierMixin, BaseEstimator):
         "_negative": "int?",
     }
 
+    @share
     def fit(self, X, Y, label_weight=None, sample_weight=None):
         """Learn all labels.
 
         Parameters
         ----------
-        X : array, sparse matrix or DataFrame of shape (n_samples, n_features)
-            The instances.
+        {X}
         Y : array, sparse matrix or DataFrame of shape (n_samples, n_labels)
-            The labels: 0/1, -1/+1 or boolean; NaN where a label is not known. Or a collection of label
-            names per row, as `MultiLabelBinarizer` takes them; None for a row whose labels are not known.
-        label_weight : array of shape (n_samples, n_labels), optional
-            Prior weight of each (instance, label) pair; 0 leaves the pair out.
+            The labels: 0/1, -1/+1 or boolean; NaN where a label is unknown. Or a collection of label names
+            per row, as for `MultiLabelBinarizer`; None for a row with unknown labels.
+        {label_weight}
         sample_weight : array of shape (n_samples,), optional
-            Weight of each instance, by which those of its pairs are multiplied.
+            Weight of each instance; it multiplies the weights of its pairs.
 
         Returns
         -------
@@ -94,64 +131,65 @@ class MultiLabelClassifier(NotebookMixin, ClassifierMixin, BaseEstimator):
         if names is None:
             names = range(Y.shape[1])
         self.label_names_ = np.array([str(name) for name in names], dtype=object)
-        self._fit(X, Y, label_weight)
+        with raise_interrupts():
+            self._fit(X, Y, label_weight)
+        if self._multilabel and self._checks_predictions:
+            warn_of_empty_predictions(self._predict_rows, X, Y, type(self).__name__)
         return self
 
+    @share
     def decision_function(self, X, output="array"):
-        """Scores of shape (n_samples, n_labels): the higher, the likelier.
+        """Scores of shape (n_samples, n_labels); higher is more likely.
 
         A label is predicted where its score is positive, unless the estimator has a threshold rule.
 
         Parameters
         ----------
-        X : array, sparse matrix or DataFrame of shape (n_samples, n_features)
-            The instances.
-        output : {"array", "pandas"}, default="array"
-            "pandas" is a DataFrame with the labels' names, and the index of X if it has one.
+        {X}
+        {output}
         """
-        check_output(output, ("array", "pandas"))
+        _check_output(output)
         scores = self._shaped(self._scores(self._check_new(X)))
-        return as_frame(scores, self.label_names_, X) if output == "pandas" else scores
+        return _as_frame(scores, self.label_names_, X) if output == "pandas" else scores
 
+    @share
     def predict(self, X, output="array"):
         """Labels of shape (n_samples, n_labels), in the coding of the training labels.
 
         Parameters
         ----------
-        X : array, sparse matrix or DataFrame of shape (n_samples, n_features)
-            The instances.
+        {X}
         output : {"array", "pandas", "sets", "sparse"}, default="array"
-            "pandas" is a DataFrame with the labels' names, and the index of X if it has one; "sets" a list
-            with the names of every row's labels; "sparse" a boolean CSR array, without a table of rows by
-            labels on the way.
+            "pandas" is a DataFrame with the label names, and the index of X if it has one; "sets" is a list
+            of the label names of each row; "sparse" is a boolean CSR array, computed in blocks.
         """
-        check_output(output, ("array", "pandas", "sets", "sparse"))
+        _check_output(output, "sets", "sparse")
         rows = self._check_new(X)
         if output == "sets" and not self._multilabel:
-            raise UserError("y was one-dimensional: every row has one class, and no set of labels.")
+            raise UserError(
+                "y was one-dimensional, so a row has one class and no set of labels. Use output='array'."
+            )
         if output in ("array", "pandas"):
-            labels = self._coded(self._labels(rows, self._scores(rows)))
-            return as_frame(labels, self.label_names_, X) if output == "pandas" else labels
-        parts = [
-            sparse.csr_array(self._labels(block, self._scores(block))) for block in self._row_blocks(rows)
-        ]
+            labels = self._coded(self._predict_rows(rows))
+            return _as_frame(labels, self.label_names_, X) if output == "pandas" else labels
+        parts = [sparse.csr_array(self._predict_rows(block)) for block in self._row_blocks(rows)]
         table = sparse.vstack(parts, format="csr")
         return label_sets(table, self.label_names_.tolist()) if output == "sets" else table
 
+    @share
     def predict_top(self, X, k=5):
-        """The k labels of highest score of every row, best first, without a table of rows by labels.
+        """The k labels of highest score of each row, best first, computed in blocks.
 
         Parameters
         ----------
-        X : array, sparse matrix or DataFrame of shape (n_samples, n_features)
-            The instances.
+        {X}
         k : int, default=5
-            How many labels a row.
+            Labels per row.
 
         Returns
         -------
         labels : int array (n_samples, k)
-            Columns of Y; of equal scores the first comes first.
+            Columns of Y; among equal scores the higher column comes first.
         scores : array (n_samples, k)
             Their scores.
         """
@@ -161,11 +199,12 @@ class MultiLabelClassifier(NotebookMixin, ClassifierMixin, BaseEstimator):
         labels, best = [], []
         for rows in self._row_blocks(X):
             scores = self._scores(rows)
-            order = np.argsort(-scores, axis=1, kind="stable")[:, :k]
+            order = top_labels(scores, k)
             labels.append(order)
             best.append(np.take_along_axis(scores, order, axis=1))
         return np.concatenate(labels), np.concatenate(best)
 
+    @share
     def predict_proba(self, X, output="array"):
         """Probabilities of shape (n_samples, n_labels) that each label is present.
 
@@ -173,29 +212,27 @@ class MultiLabelClassifier(NotebookMixin, ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array, sparse matrix or DataFrame of shape (n_samples, n_features)
-            The instances.
-        output : {"array", "pandas"}, default="array"
-            "pandas" is a DataFrame with the labels' names, and the index of X if it has one.
+        {X}
+        {output}
         """
-        check_output(output, ("array", "pandas"))
+        _check_output(output)
         rows = self._check_new(X)
         probabilities = self._probabilities(rows, self._scores(rows))
         names = self.label_names_
         if not self._multilabel:
             probabilities = np.column_stack([1.0 - probabilities, probabilities])[:, -len(self.classes_) :]
             names = self.classes_
-        return as_frame(probabilities, names, X) if output == "pandas" else probabilities
+        return _as_frame(probabilities, names, X) if output == "pandas" else probabilities
 
+    @share
     def score(self, X, y, sample_weight=None):
-        """Share of rows whose known labels are all predicted right (subset accuracy).
+        """Share of rows whose known labels are all predicted correctly (subset accuracy).
 
         Parameters
         ----------
-        X : array, sparse matrix or DataFrame of shape (n_samples, n_features)
-            The instances.
+        {X}
         y : array, sparse matrix or DataFrame of shape (n_samples, n_labels)
-            Their labels; NaN where one is not known.
+            The labels; NaN where unknown.
         sample_weight : array of shape (n_samples,), optional
             Weights of the rows.
         """
@@ -213,27 +250,22 @@ class MultiLabelClassifier(NotebookMixin, ClassifierMixin, BaseEstimator):
         return float(np.average(right.all(axis=1), weights=sample_weight))
 
     def _row_blocks(self, X):
-        """Parts of X whose scores may be held; all of it where rows are scored together."""
+        """Blocks of X whose scores fit in memory; all of X if rows are scored together."""
         size = max(1, _BLOCK_PAIRS // len(self.label_names_)) if self._scores_rows_alone else X.shape[0]
         return (X[rows] for rows in gen_batches(X.shape[0], size))
 
+    def _scores_and_labels(self, X) -> tuple[np.ndarray, np.ndarray]:
+        """What `decision_function` and `predict` return, with the scores computed once."""
+        rows = self._check_new(X)
+        scores = self._scores(rows)
+        return self._shaped(scores), self._coded(self._labels(rows, scores))
+
+    def _predict_rows(self, X) -> np.ndarray:
+        """Boolean labels (n, L) of checked rows."""
+        return self._labels(X, self._scores(X))
+
     def _fit(self, X, Y, label_weight) -> None:
         raise NotImplementedError
-
-    def _cost(self, size: FitSize) -> Cost:
-        """Two copies of X, a dozen tables like Y, and what a sparse X takes to be turned around.
-
-        What is built around another of these estimators costs what that one does, and a fold more.
-        """
-        inner = getattr(self, "estimator", None)
-        if isinstance(inner, MultiLabelClassifier):
-            cost = inner._cost(size)
-            return cost._replace(bytes=1.4 * cost.bytes)
-        return Cost(FLOAT * (2 * size.values + 12 * size.rows * size.labels + 2 * size.features))
-
-    def _smaller_settings(self) -> dict:
-        """Settings that take less memory, as one writes them, and their laws of growth."""
-        return {}
 
     def _scores(self, X) -> np.ndarray:
         raise NotImplementedError
@@ -251,10 +283,10 @@ class MultiLabelClassifier(NotebookMixin, ClassifierMixin, BaseEstimator):
         Y, names = label_table(Y)
         if X.shape[0] != Y.shape[0]:
             raise ValueError(f"X has {X.shape[0]} rows but Y has {Y.shape[0]}: they must match.")
+        self._check_size(X, Y, label_weight)
         check_order(names, label_weight, "label_weight")
         label_weight = weigh_rows(label_weight, sample_weight, X.shape[0])
         self._check_values(X, training=True)
-        check_limits(type(self).__name__, self._cost, FitSize.of(X, Y), others=self._smaller_settings())
         self._multilabel = Y.ndim == 2 and not (Y.shape[1] == 1 and _is_column_of_classes(Y))
         if self._multilabel:
             self._target_dtype = Y.dtype
@@ -278,9 +310,19 @@ class MultiLabelClassifier(NotebookMixin, ClassifierMixin, BaseEstimator):
         label_weight = check_label_weight(label_weight, labels)
         Y = labels.relevant
         if label_weight is not None:
-            # What a pair without weight was said to be must not matter: not in folds, prototypes or counts.
+            # The label of a pair without weight must not matter in folds, prototypes and counts.
             Y = Y & (label_weight > 0)
         return X, Y, label_weight, names
+
+    def _check_size(self, X, Y, label_weight) -> None:
+        """Refuse tables (n, L), and features or labels too many for one vector of them."""
+        (n_rows, n_features), n_labels = X.shape, Y.shape[1] if Y.ndim == 2 else 1
+        is_dense = not self._sparse_labels or label_weight is not None
+        check_memory(
+            16.0 * n_features + 100.0 * n_labels + (48.0 * n_rows * n_labels if is_dense else 0.0),
+            f"Tables of {n_rows:,} rows, {n_features:,} features and {n_labels:,} labels",
+            "Use fewer rows or labels, or BSVMClassifier(space='linear') with a sparse Y.",
+        )
 
     def _check_new(self, X):
         check_is_fitted(self)
@@ -289,9 +331,10 @@ class MultiLabelClassifier(NotebookMixin, ClassifierMixin, BaseEstimator):
         return X
 
     def _table(self, X, reset=True):
-        """X as an array or CSR matrix of floats, of the features of the fit unless they are set anew."""
+        """X as an array or CSR matrix of floats; unless `reset`, with the features of the fit."""
         X = name_columns(unmask(X))
         check_names(X, "X")
+        check_sparse(X, "X")
         layout = {
             "accept_sparse": "csr",
             "dtype": self._float_types,
@@ -325,6 +368,22 @@ class MultiLabelClassifier(NotebookMixin, ClassifierMixin, BaseEstimator):
         return tags
 
 
+def _check_output(output: str, *others: str) -> None:
+    choices = ("array", "pandas", *others)
+    if output not in choices:
+        raise UserError(f"output is {output!r}; give one of {', '.join(map(repr, choices))}.")
+
+
+def _as_frame(values: Any, names: Any, X: Any) -> "pd.DataFrame | pd.Series":
+    """A DataFrame with the index of X if it has one; a Series of one-dimensional values."""
+    import pandas as pd
+
+    index = X.index if isinstance(X, pd.DataFrame | pd.Series) else None
+    if values.ndim == 1:
+        return pd.Series(values, index=index)
+    return pd.DataFrame(values, index=index, columns=list(names))
+
+
 def _is_column_of_classes(Y) -> bool:
     """Whether a single column holds classes (strings, 1/2, …) rather than a 0/1 or ±1 label."""
     if sparse.issparse(Y):
@@ -333,3 +392,30 @@ def _is_column_of_classes(Y) -> bool:
     if values.dtype.kind not in "biuf":
         return True
     return not np.isin(values[~np.isnan(values.astype(np.float64))], (-1, 0, 1)).all()
+
+
+@contextmanager
+def fit_progress(estimator, n_steps: int, X, Y):
+    """Show the progress of a fit and call scikit-learn's callbacks.
+
+    Yields a function to call after every step, with a short text; it returns True if a callback asks to stop.
+    """
+    context = None
+    if hasattr(estimator, "_init_callback_context"):
+        context = estimator._init_callback_context(max_subtasks=n_steps)
+        context.call_on_fit_task_begin(estimator=estimator, X=X, y=Y)
+    with show_progress(
+        f"steps of {type(estimator).__name__}", n_steps, hidden=not estimator.verbose, lines=True
+    ) as advance:
+
+        def step(note: str) -> bool:
+            advance(note)
+            if context is None:
+                return False
+            child = context.subcontext(task_name="step")
+            child.call_on_fit_task_begin(estimator=estimator, X=X, y=Y)
+            return bool(child.call_on_fit_task_end(estimator=estimator, X=X, y=Y))
+
+        yield step
+    if context is not None:
+        context.call_on_fit_task_end(estimator=estimator, X=X, y=Y)

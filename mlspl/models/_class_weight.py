@@ -1,4 +1,4 @@
-"""Costs that keep the rarer class of every label from being outvoted."""
+"""Costs of pairs by the weights of their classes."""
 
 import numpy as np
 
@@ -23,7 +23,7 @@ def class_costs(Y, class_weight, label_weight=None, classes=(0, 1)):
         )
     total = costs.sum(axis=0)
     share = np.divide((costs * Y).sum(axis=0), total, out=np.full(Y.shape[1], 0.5), where=total > 0)
-    # A class that never occurs has no pair to weigh; any finite number will do in its place.
+    # A class that never occurs has no pair, so any finite number serves.
     present = (0.5 / np.where(share > 0, share, 0.5)) ** exponent
     absent = (0.5 / np.where(share < 1, 1 - share, 0.5)) ** exponent
     return costs * np.where(Y, present, absent)

@@ -1,87 +1,212 @@
-"""What families of learners have in common: candidates on paths of paces, judged out of fold; their mean."""
+"""Families of learners for `MLSPLClassifierCV`: candidates along paths of paces, evaluated out-of-fold."""
 
+import time
+import warnings
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple, Protocol
+from dataclasses import dataclass
+from itertools import groupby, product
+from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 
-from mlspl.model_selection import Calibration, get_calibration
-from mlspl.models._label_forests import ChainedForests
-from mlspl.models._pace_path import PathPoint
-from mlspl.models.tuned_decision import judge
+from mlspl import pacing
+from mlspl.model_selection import Calibration, IterativeStratification, get_calibration
+from mlspl.models._forest_models import JointForest, LabelForests
+from mlspl.models.tuned_decision import evaluate
 from mlspl.spaces import Model
 
 __all__ = [
+    "BUDGETS",
+    "UNPACED",
     "Candidate",
     "Family",
     "FamilyModel",
-    "Learned",
-    "Visit",
-    "blend",
-    "drop_families",
-    "judge_candidates",
+    "FittedFamily",
+    "FittedMember",
+    "PathPoint",
+    "average",
+    "evaluate_candidates",
+    "list_points",
     "log_losses",
+    "search_families",
+    "select_families",
+    "split_rows",
+    "summarise_members",
+    "visit_points",
 ]
+
+BUDGETS: dict[str, dict[str, Any]] = {
+    "fast": {
+        "quantiles": (0.7,),
+        "per": ("class",),
+        "C": (0.5, 4.0),
+        "gamma_factors": (0.5,),
+        "n_settings": 2,
+        "n_estimators": 150,
+        "cv": 3,
+    },
+    "default": {
+        "quantiles": (0.5, 0.7),
+        "per": ("class", "negatives"),
+        "C": (0.125, 0.5, 2.0, 8.0),
+        "gamma_factors": (0.25, 0.5, 1.0),
+        "n_settings": 6,
+        "n_estimators": 500,
+        "cv": 5,
+    },
+    "thorough": {
+        "quantiles": (0.5, 0.7, 0.9),
+        "per": ("class", "negatives"),
+        "C": (0.03125, 0.125, 0.5, 2.0, 8.0, 32.0),
+        "gamma_factors": (0.125, 0.25, 0.5, 1.0, 2.0),
+        "n_settings": 8,
+        "n_estimators": 1000,
+        "cv": 10,
+    },
+}
+"""What `MLSPLClassifierCV` tries."""
+# The path of every self-paced function costs a path more, and Gaussian ones rank best on development data.
+_PACE_FUNCTION = "gaussian"
+
+
+class PathPoint(NamedTuple):
+    """A point of a path: self-paced function, group of losses, and their quantile that is the pace.
+
+    A target of 1 is the unpaced model.
+    """
+
+    pace_function: str | None
+    per: Literal["class", "label", "negatives", "all"] | None
+    target: float
+
+
+UNPACED = PathPoint(None, None, 1.0)
+
+
+def list_points(per, quantiles) -> list[PathPoint]:
+    """All points: the unpaced one first, then each path from its largest quantile down."""
+    if not all(0.0 <= quantile < 1.0 for quantile in quantiles):
+        raise ValueError(
+            f"quantiles are {tuple(quantiles)}; give numbers from 0 to below 1. 1 is always added."
+        )
+    paths = product([_PACE_FUNCTION], per, sorted(set(quantiles), reverse=True))
+    return [UNPACED, *(PathPoint(*point) for point in paths)]
+
+
+def visit_points(fit, losses, points, Y, known) -> Iterator[tuple[PathPoint, np.ndarray]]:
+    """Call `fit` with the weights of every point in turn; yield the point and its weights.
+
+    The losses are those of the unpaced model, so that points do not depend on their order. They may be None
+    if no point is paced.
+    """
+    learner = _FixedLosses(fit, losses)
+    for (name, per), group in groupby(points, key=lambda point: point[:2]):
+        path = list(group)
+        if name is None:
+            weights = np.ones(Y.shape)
+            fit(weights)
+            yield from ((point, weights) for point in path)
+            continue
+        schedule = _Quantiles(tuple(point.target for point in path), per)
+        steps = pacing.paced(learner, pacing.get(name), schedule, Y, known, target_weight=np.inf)
+        n_done = 0
+        for step in steps:
+            n_done += 1
+            yield path[step.number - 1], step.weights
+        # The loop ends early only if the remaining points give the same model.
+        yield from ((point, steps.weights) for point in path[n_done:])
+
+
+@dataclass(frozen=True)
+class _Quantiles(pacing.PaceSchedule):
+    """Quantiles in any order."""
+
+    quantiles: tuple[float, ...]
+    per: Literal["class", "label", "negatives", "all"]
+
+    @property
+    def targets(self):
+        return self.quantiles
+
+    def pace(self, target, losses, Y, known=None):
+        return pacing.QuantilePace(per=self.per).pace(target, losses, Y, known)
+
+
+class _FixedLosses:
+    """A learner with constant losses."""
+
+    def __init__(self, fit, losses):
+        self.fit = fit
+        self._losses = losses
+
+    def losses(self):
+        return self._losses
+
+
+def split_rows(Y, n_folds, random_state) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Folds with similar shares of every label."""
+    n_folds = min(n_folds, len(Y))
+    return list(IterativeStratification(n_folds, random_state=random_state).split(Y, Y))
 
 
 class Candidate(NamedTuple):
-    """A setting and a point of its path, and scores (n, L) of every row by a model that did not see it."""
+    """A setting, a point of its path, and out-of-fold scores (n, L)."""
 
     setting: dict[str, Any]
     point: PathPoint
     held_out: np.ndarray
 
     def describe(self) -> dict[str, Any]:
-        """Setting and point, name by name."""
+        """Setting and point as one dict."""
         return {**self.setting, **self.point._asdict()}
 
 
-class Visit(NamedTuple):
-    """A member as it was fitted on all rows: losses and weights (n, L) of the pairs."""
+class FittedMember(NamedTuple):
+    """A member fitted on all rows: losses and weights (n, L) of the pairs."""
 
     candidate: Candidate
     losses: np.ndarray
     label_weights: np.ndarray
 
 
-class Learned(NamedTuple):
-    """The members of a family fitted on all rows: models whose scores add up to their mean."""
+class FittedFamily(NamedTuple):
+    """The members of a family fitted on all rows; the sum of the models' scores is the family's score."""
 
     models: list[Model]
-    visits: list[Visit]
+    members: list[FittedMember]
 
 
 class Family(Protocol):
-    """A kind of learner with settings and paces to try."""
+    """A kind of learner, with settings and paces to try."""
 
     name: str
     cut: float
     """The score above which a label is predicted."""
     calibration: str
-    """What puts its scores on the scale of log-odds."""
+    """The calibration that turns its scores into log-odds."""
     n_reports: int
-    """How often a search reports."""
+    """Number of reports of a search."""
 
-    def search(self, X, Y, label_weight, folds, report: Callable[[str], Any]) -> Iterator[list[Candidate]]:
-        """Yield candidates, settings that are finished together at a time."""
+    def search(self, X, Y, label_weight, folds, report: Callable[..., Any]) -> Iterator[list[Candidate]]:
+        """Yield lists of candidates that were finished together.
+
+        `report` takes a note, and ``complete=True`` if candidates are complete.
+        """
 
     def choose(self, candidates: list[Candidate], badness: list[float], Y, label_weight) -> list[int]:
-        """Which candidates to average, the best first; what judged them is at hand, less being better."""
-
-    def weigh(self, members: list[Candidate]) -> np.ndarray:
-        """The weights of the members in their mean."""
+        """Indices of the candidates to average, best first; smaller `badness` is better."""
 
     def scores(self, held_out) -> np.ndarray:
-        """What the learned models would say, from the mean of what was held out."""
+        """Scores of the family from the mean of its out-of-fold scores."""
 
-    def learn(self, X, Y, label_weight, members: list[Candidate]) -> Learned:
+    def learn(self, X, Y, label_weight, members: list[Candidate]) -> FittedFamily:
         """Fit the members on all rows."""
 
 
 class FamilyModel:
-    """The mean of a family's members, and what puts it on the scale of probabilities."""
+    """The mean of a family's members, and the calibration of its scores."""
 
-    _contents = {"family": "text", "models": [(Model, ChainedForests)], "calibration": Calibration}
+    _contents = {"family": "text", "models": [(Model, JointForest, LabelForests)], "calibration": Calibration}
 
     def __init__(self, family: str, models: list[Model], calibration: Calibration) -> None:
         self.family = family
@@ -93,30 +218,30 @@ class FamilyModel:
         return self.calibration.log_odds(sum(model.scores(X) for model in self.models))
 
 
-def judge_folds(criterion, truth, scores, labels, folds) -> list[float]:
-    """The criterion fold by fold, NaN where there is nothing to rank."""
-    return [float(judge(criterion, truth[test], scores[test], labels[test])) for _, test in folds]
+def evaluate_folds(criterion, truth, scores, labels, folds) -> list[float]:
+    """The criterion of every fold; NaN where there is nothing to rank."""
+    return [float(evaluate(criterion, truth[test], scores[test], labels[test])) for _, test in folds]
 
 
-def judge_candidates(candidates, cut, truth, folds, criterion) -> list[dict[str, Any]]:
-    """The criterion of each candidate, fold by fold (NaN where there is nothing to rank) and in the mean."""
+def evaluate_candidates(candidates, cut, truth, folds, criterion) -> list[dict[str, Any]]:
+    """The criterion of each candidate: its mean and its value in every fold."""
     rows = []
     for candidate in candidates:
         scores = candidate.held_out
-        values = judge_folds(criterion, truth, scores, scores > cut, folds)
+        values = evaluate_folds(criterion, truth, scores, scores > cut, folds)
         rows.append({**candidate.describe(), "mean": float(np.nanmean(values)), "folds": values})
     return rows
 
 
-def drop_families(odds: list[np.ndarray], criterion, truth, folds, sign) -> list[int]:
-    """Which families to average: all, or one that alone is better than the mean by over two standard errors.
+def select_families(odds: list[np.ndarray], criterion, truth, folds, sign) -> list[int]:
+    """Families to average: all, or one that is better than the average by over two standard errors.
 
-    The error is that of the mean difference over the folds; the sign makes less better.
+    The standard error is that of the mean difference over the folds. With `sign`, smaller is better.
     """
     if len(odds) == 1:
         return [0]
-    judged = [judge_folds(criterion, truth, each, each > 0, folds) for each in (blend(odds), *odds)]
-    gains = sign * (np.array(judged[0]) - np.array(judged[1:]))
+    values = [evaluate_folds(criterion, truth, each, each > 0, folds) for each in (average(odds), *odds)]
+    gains = sign * (np.array(values[0]) - np.array(values[1:]))
     gains = gains[:, np.isfinite(gains).all(axis=0)]
     if gains.shape[1] < 2:
         return list(range(len(odds)))
@@ -126,10 +251,9 @@ def drop_families(odds: list[np.ndarray], criterion, truth, folds, sign) -> list
 
 
 def log_losses(odds, Y, label_weight) -> np.ndarray:
-    """Of each row the sum of −ln of the probability of the labels given, one sigmoid having put the scores on
-    their scale; divided so that the mean over the rows is that over the pairs.
+    """Log loss of each row, with one sigmoid for all scores, scaled so that the mean is that over the pairs.
 
-    Every pair counts in it, and by how much: of few or noisy labels it tells more than their ranking does.
+    With few or noisy labels it is a better guide than a ranking criterion, as every pair counts.
     """
     weight = np.ones(Y.shape) if label_weight is None else label_weight
     calibrated = get_calibration("pooled").fit(odds, Y, weight).log_odds(odds)
@@ -137,6 +261,73 @@ def log_losses(odds, Y, label_weight) -> np.ndarray:
     return losses.sum(axis=1) * len(Y) / weight.sum()
 
 
-def blend(log_odds: list[np.ndarray]) -> np.ndarray:
+def average(log_odds: list[np.ndarray]) -> np.ndarray:
     """The mean of the families' log-odds."""
     return np.mean(log_odds, axis=0)
+
+
+class _StoppedError(Exception):
+    """A callback or the time limit ends the search."""
+
+
+def search_families(
+    families, X, Y, label_weight, folds, report, deadline=np.inf
+) -> tuple[list[tuple[Family, list[Candidate]]], str]:
+    """All candidates of all families, or those finished before a stop; and the reason of the stop.
+
+    A callback or the deadline, in seconds of ``time.monotonic``, stops the search once there is a candidate.
+    """
+    found: list[tuple[Family, list[Candidate]]] = []
+    reason = "max_steps"
+
+    def report_or_stop(note, *, complete=False):
+        nonlocal reason
+        if report(note):
+            reason = "callback"
+        elif time.monotonic() > deadline and reason == "max_steps":
+            reason = "budget"
+        if reason != "max_steps" and found and not complete:
+            raise _StoppedError
+
+    try:
+        for family in families:
+            for candidates in family.search(X, Y, label_weight, folds, report_or_stop):
+                if not found or found[-1][0] is not family:
+                    found.append((family, []))
+                found[-1][1].extend(candidates)
+                if reason != "max_steps":
+                    raise _StoppedError
+    except _StoppedError:
+        pass
+    except KeyboardInterrupt:
+        if not found:
+            raise
+        names = " and ".join(family.name for family, _ in found)
+        warnings.warn(f"Interrupted: the fit continues with the finished families ({names}).", stacklevel=5)
+        return found, "interrupted"
+    return found, reason
+
+
+def summarise_members(
+    learned: list[tuple[Family, list[FittedMember]]], known
+) -> tuple[np.ndarray, pacing.Trace, list[dict[str, Any]]]:
+    """Mean weights, trace of the family with the most members, and history of all in the order of pace."""
+    of_families = [np.mean([member.label_weights for member in members], axis=0) for _, members in learned]
+    trace = pacing.Trace(known.shape)
+    history: list[dict[str, Any]] = []
+    traced, _ = max(learned, key=lambda pair: len(pair[1]))
+    for family, members in learned:
+        for member in sorted(members, key=lambda member: member.candidate.point.target):
+            if family is traced:
+                trace.add(member.losses, member.label_weights)
+            history.append(
+                {
+                    "step": len(history) + 1,
+                    "family": family.name,
+                    "pace": member.candidate.point.target,
+                    "mean_loss": float(member.losses.mean(where=known)),
+                    "mean_weight": float(member.label_weights.mean(where=known)),
+                    **member.candidate.setting,
+                }
+            )
+    return np.mean(of_families, axis=0), trace, history

@@ -1,4 +1,4 @@
-"""Machines of very many labels, a block of labels at a time, here or wherever joblib computes."""
+"""Very many labels, fitted in blocks."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -7,12 +7,11 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from mlspl._spread import count_workers, spread
+from mlspl._parallel import count_workers, parallel_map
 
 __all__ = [
-    "block_labels",
+    "by_columns",
     "dense_block",
-    "in_columns",
     "label_blocks",
     "one_thread",
     "prune_weights",
@@ -20,40 +19,35 @@ __all__ = [
     "stack_weights",
 ]
 
-# Pairs of a block: its tables of signs, costs and scores take 200 MB, with codes and paces five times that.
+# Pairs of a block: signs, costs and scores take 200 MB, with codes and paces five times that.
 _PAIRS = 2**23
-# Blocks a worker: some labels take longer than others.
+# Some labels take longer than others, so each worker gets several blocks.
 _BLOCKS_PER_WORKER = 3
-# From so many weights on, those below _NEGLIGIBLE are dropped: that costs nothing measurable (DiSMEC).
+# From so many weights on, those below _NEGLIGIBLE are dropped, as in DiSMEC.
 _MANY_WEIGHTS, _NEGLIGIBLE = 2**27, 0.01
 
 
-def block_labels(n_rows, n_features, n_labels, n_workers=1) -> int:
-    """How many labels at a time have tables that fit any machine: all, or a multiple of eight."""
+def label_blocks(n_rows, n_features, n_labels, n_workers=1) -> list[slice]:
+    """Slices of the labels, all in one or a multiple of eight each, whose tables fit in memory."""
     size = _PAIRS // max(n_rows, n_features, 1)
     if n_workers > 1:
         size = min(size, n_labels // (_BLOCKS_PER_WORKER * n_workers))
-    return min(max(8, size // 8 * 8), max(n_labels, 1))
-
-
-def label_blocks(n_rows, n_features, n_labels, n_workers=1) -> list[slice]:
-    """Slices of so many labels, the last of those left."""
-    size = block_labels(n_rows, n_features, n_labels, n_workers)
+    size = max(8, size // 8 * 8)
     return [slice(first, min(first + size, n_labels)) for first in range(0, n_labels, size)]
 
 
 def one_thread(space: Any):
-    """The same space for a worker among others."""
+    """The same space for one of several workers."""
     return replace(space, n_threads=1)
 
 
-def in_columns(Y):
-    """Labels of which blocks of columns are to be taken."""
+def by_columns(Y):
+    """Labels in a layout from which blocks of columns are taken quickly."""
     return Y.tocsc() if sparse.issparse(Y) else Y
 
 
 def dense_block(Y, block):
-    """A block of labels, or of whatever is (n, L), as an array; None stays None."""
+    """The columns `block` of a table (n, L) as an array; None stays None."""
     if Y is None:
         return None
     part = Y[:, block]
@@ -61,29 +55,29 @@ def dense_block(Y, block):
 
 
 def prune_weights(coef, n_labels):
-    """Weights (B, d) of a block of `n_labels` labels: as they are, or CSR without the negligible."""
+    """Weights (B, d) of a block; if all `n_labels` labels have very many, as CSR without the negligible."""
     if coef.shape[1] * n_labels < _MANY_WEIGHTS:
         return coef
     return sparse.csr_array(np.where(np.abs(coef) < _NEGLIGIBLE, 0.0, coef))
 
 
 def stack_weights(parts):
-    """The weights of all blocks, one under the other."""
+    """The weights of all blocks."""
     return sparse.vstack(parts, format="csr") if sparse.issparse(parts[0]) else np.concatenate(parts)
 
 
 def solve_label_blocks(space, X, Y, label_weight, weigh: Callable):
-    """Coordinates (L, d) and biases (L,) of machines for all labels."""
+    """Coordinates (L, d) and biases (L,) of all labels, each fitted by itself."""
     n_workers = count_workers()
     blocks = label_blocks(X.shape[0], X.shape[1], Y.shape[1], n_workers)
     space = one_thread(space) if n_workers > 1 else space
-    shared = (space, X, in_columns(Y), label_weight, weigh)
-    coefs, intercepts = zip(*spread(_solve_block, shared, blocks), strict=True)
+    shared = (space, X, by_columns(Y), label_weight, weigh)
+    coefs, intercepts = zip(*parallel_map(_solve_block, shared, blocks), strict=True)
     return stack_weights(coefs), np.concatenate(intercepts)
 
 
 def _solve_block(space, X, Y, label_weight, weigh, block):
     labels = dense_block(Y, block)
     costs = weigh(labels, dense_block(label_weight, block))
-    machines = space.place(X).solve(np.where(labels.T, 1.0, -1.0), costs.T)
-    return prune_weights(machines.coef, Y.shape[1]), machines.intercept
+    solved = space.prepare(X).solve(np.where(labels.T, 1.0, -1.0), costs.T)
+    return prune_weights(solved.coef, Y.shape[1]), solved.intercept

@@ -1,4 +1,4 @@
-"""Nearest neighbours that leave nothing to chance: of two equally far, the lower index is nearer."""
+"""Nearest neighbours with a tie rule: at equal distance, the lower index is nearer."""
 
 from functools import cached_property
 
@@ -16,16 +16,15 @@ _CANDIDATES_AT_ONCE = 2**22
 
 
 class StableNeighbours:
-    """scikit-learn's neighbour search with its ties settled.
+    """scikit-learn's neighbour search with deterministic ties.
 
-    The engines of scikit-learn break a tie at the k-th distance by whichever row they meet first, and the
-    fast one errs in the last digits, so that even duplicates seem to lie at different distances. Here
-    distances equal up to rounding are tied, and the tied rows of lowest index are taken. The engine answers
-    for every row; the rows it leaves in doubt are looked up once more, with all that lies within reach.
+    scikit-learn breaks a tie at the k-th distance by the order of its search, and its fast search rounds, so
+    that duplicates may have different distances. Here distances equal up to rounding are ties, and the rows
+    of lowest index are taken. Rows with a possible tie are searched again, with all rows within the distance.
     """
 
     _contents = {
-        "_settings": {"p": "number", "metric": "text", "metric_params": "any"},
+        "_settings": {"p": "number", "metric": "text", "metric_params": (None,)},
         "_origin": "float (columns)?",
         "_X": "rows (rows, columns)",
         "_metric": "text",
@@ -33,7 +32,7 @@ class StableNeighbours:
 
     def __init__(self, X, metric="euclidean", metric_params=None, n_jobs=None):
         if metric == "precomputed" and sparse.issparse(X):
-            raise UserError("Precomputed distances must be a dense array: a sparse one leaves pairs out.")
+            raise UserError("Precomputed distances are sparse, which leaves pairs out. Give a dense array.")
         parameters = dict(metric_params or {})
         self._settings = {
             "p": parameters.pop("p", 2),
@@ -41,7 +40,7 @@ class StableNeighbours:
             "metric_params": parameters or None,
         }
         self.n_jobs = n_jobs
-        # Far from the origin the engine's dot products cancel; moving the origin changes no distance.
+        # Centred, as dot products lose digits far from the origin.
         centred = metric in _EUCLIDEAN | {"minkowski"} and not sparse.issparse(X)
         self._origin = X.mean(axis=0) if centred else None
         self._X = X if self._origin is None else X - self._origin
@@ -52,16 +51,16 @@ class StableNeighbours:
         return NearestNeighbors(**self._settings, n_jobs=self.n_jobs).fit(self._X)
 
     def __getstate__(self):
-        """Leave out the engine: its trees are private to scikit-learn; no file should need to trust them."""
+        """Without the search trees, which are private to scikit-learn."""
         return {name: value for name, value in self.__dict__.items() if name != "_engine"}
 
-    def of_each_other(self, k, rows=None):
-        """The k nearest other rows of each row, or of these rows; none is its own, its duplicates may be."""
+    def kneighbors_of_training(self, k, rows=None):
+        """The k nearest other training rows of each training row, or of these; duplicates count as others."""
         rows = np.arange(self._X.shape[0]) if rows is None else rows
         return self._search(self._X[rows], k, excluded=rows)
 
-    def of(self, X, k):
-        """The k nearest rows of each row of X."""
+    def kneighbors(self, X, k):
+        """The k nearest training rows of each row of X."""
         if sparse.issparse(self._X):
             X = sparse.csr_matrix(X)
         elif sparse.issparse(X):
@@ -74,7 +73,7 @@ class StableNeighbours:
         distance, index = self._engine.kneighbors(X, min(k + (1 if selfless else 2), n_known))
         if not selfless:
             others = index != excluded[:, None]
-            # A row with many duplicates may not be among its own candidates.
+            # A row with many duplicates may be missing among its own neighbours.
             others[others.all(axis=1), -1] = False
             distance, index = distance[others].reshape(n_rows, -1), index[others].reshape(n_rows, -1)
         if index.shape[1] == k:
@@ -82,7 +81,7 @@ class StableNeighbours:
         value = self._comparable(distance[:, k - 1 : k + 1])
         doubtful = np.flatnonzero(value[:, 1] - value[:, 0] <= 2 * self._rounding(X, value[:, 0]))
         distance, index = distance[:, :k].copy(), index[:, :k].copy()
-        # Rows of similar reach share a search, for scikit-learn takes one radius at a time.
+        # Rows with similar distances share a search, as scikit-learn takes one radius at a time.
         doubtful = doubtful[np.argsort(distance[doubtful, -1], kind="stable")]
         step = max(1, _CANDIDATES_AT_ONCE // n_known)
         for start in range(0, len(doubtful), step):
@@ -93,7 +92,7 @@ class StableNeighbours:
         return distance, index
 
     def _settle(self, X, kth_distance, k, excluded):
-        """Among all rows within the k-th distance, the k to take: nearer ones first, then lower indices."""
+        """The k nearest of all rows within the k-th distance: nearer ones first, then lower indices."""
         kth = self._comparable(kth_distance)
         rounding = self._rounding(X, kth)
         reach = np.max(kth + 2 * rounding)
@@ -118,11 +117,11 @@ class StableNeighbours:
         return self._metric in {"euclidean", "l2"}
 
     def _comparable(self, distance):
-        """Squared Euclidean distances, whose rounding error is that of the norms; others as they are."""
+        """Squared Euclidean distances, whose rounding error is that of the norms; others unchanged."""
         return np.square(distance) if self._squares else distance
 
     def _rounding(self, X, value):
-        """By how much the engine may misjudge a distance of that value: a bound with room to spare."""
+        """A bound on the rounding error of a distance of that value."""
         if self._metric in _EUCLIDEAN:
             scale = row_norms(X, squared=True)
         else:

@@ -1,18 +1,15 @@
-"""A strong method from outside the house, to measure ours against."""
+"""scikit-learn's extra trees with this package's interface, as a baseline."""
 
 import numpy as np
-from scipy import sparse
 from sklearn.base import clone
 from sklearn.ensemble import ExtraTreesClassifier
 
-from mlspl.models._base import MultiLabelClassifier
-from mlspl.models._forest import as_floats, flatten_tree
+from mlspl.models._base import MultiLabelClassifier, store_parameters
+from mlspl.models._forest import flatten_tree
+from mlspl.models._forest_models import as_floats, find_leaves
 from mlspl.solvers import FlatTrees
 
 __all__ = ["ExtraTrees"]
-
-# Numbers of a sparse X that are made dense at a time.
-_BLOCK = 1 << 22
 
 
 class ExtraTrees(MultiLabelClassifier):
@@ -34,9 +31,9 @@ class ExtraTrees(MultiLabelClassifier):
     Attributes
     ----------
     trees_ : list of FlatTrees
-        The forest of all labels, or one of each; a leaf answers with its number in its tree.
+        The forest of all labels, or one of each.
     votes_ : list of arrays (n_leaves, n_labels)
-        What the leaves of each forest say of its labels.
+        The share of each label in the leaves of each forest, in the order of the nodes.
 
     Examples
     --------
@@ -51,10 +48,7 @@ class ExtraTrees(MultiLabelClassifier):
     _contents = {"trees_": [FlatTrees], "votes_": ["float (_, _)"]}
 
     def __init__(self, n_estimators=500, max_features="sqrt", min_samples_leaf=1, random_state=None):
-        self.n_estimators = n_estimators
-        self.max_features = max_features
-        self.min_samples_leaf = min_samples_leaf
-        self.random_state = random_state
+        store_parameters(self, locals())
 
     def _fit(self, X, Y, label_weight):
         forest = ExtraTreesClassifier(**self.get_params())
@@ -67,20 +61,16 @@ class ExtraTrees(MultiLabelClassifier):
         self.trees_, self.votes_ = [trees for trees, _ in flat], [votes for _, votes in flat]
 
     def _scores(self, X):
-        height = max(1, _BLOCK // X.shape[1]) if sparse.issparse(X) else max(1, X.shape[0])
-        blocks = [as_floats(X[start : start + height]) for start in range(0, X.shape[0], height)]
-        return np.vstack([self._shares(block) for block in blocks]) - 0.5
+        return self._shares(as_floats(X)) - 0.5
 
     def _shares(self, X):
         """The share of the trees' votes for each label."""
-        X = X.toarray() if sparse.issparse(X) else np.ascontiguousarray(X)
         shares = []
         for trees, votes in zip(self.trees_, self.votes_, strict=True):
-            total = np.zeros((len(X), votes.shape[1]))
-            leaves_before = np.concatenate([[0], np.cumsum(trees.feature < 0)])[trees.starts]
-            for tree in range(len(trees)):
-                leaf, _ = trees.part(tree, tree + 1).sum_leaves(X)
-                total += votes[leaves_before[tree] + leaf.astype(np.intp)]
+            leaf_number = np.cumsum(trees.feature < 0) - 1
+            total = np.zeros((X.shape[0], votes.shape[1]))
+            for start, leaves in zip(trees.starts, find_leaves(trees, X), strict=False):
+                total += votes[leaf_number[start + leaves]]
             shares.append(total / len(trees))
         return np.hstack(shares)
 
@@ -88,11 +78,14 @@ class ExtraTrees(MultiLabelClassifier):
         return scores + 0.5
 
     def _check_contents(self) -> None:
-        """Refuse trees of other features; where a leaf's number leads is checked when it is looked up."""
+        """Refuse trees of other features or labels, and votes for other leaves than the trees have."""
         if any(trees.n_features != self.n_features_in_ for trees in self.trees_):
-            raise ValueError("the trees are of other features")
+            raise ValueError("the trees have other features")
         if sum(votes.shape[1] for votes in self.votes_) != len(self.label_names_):
-            raise ValueError("the trees are of other labels")
+            raise ValueError("the trees have other labels")
+        leaves = [int((trees.feature < 0).sum()) for trees in self.trees_]
+        if leaves != [len(votes) for votes in self.votes_]:
+            raise ValueError("the votes have another number of leaves")
 
 
 def _fit_label(forest, X, relevant, weight):
@@ -110,7 +103,6 @@ def _flatten(forest) -> tuple[FlatTrees, np.ndarray]:
     for tree in forest.estimators_:
         feature, left, right, value, missing_left, _ = flatten_tree(tree)
         leaves = np.flatnonzero(feature < 0)
-        value[leaves] = np.arange(len(leaves))
         parts.append(
             FlatTrees([0, len(feature)], feature, left, right, value, missing_left, forest.n_features_in_)
         )

@@ -1,15 +1,14 @@
-"""ML-kNN: how many neighbours carry a label, and what that count has meant in training."""
+"""ML-kNN: Bayes' rule on the number of neighbours that have a label (Zhang & Zhou 2007)."""
 
 import numpy as np
 from scipy import sparse
 from scipy.special import expit
 
-from mlspl._limits import FLOAT, Cost
 from mlspl.errors import UserError
 from mlspl.model_selection import ShrunkCalibration
-from mlspl.models._base import MultiLabelClassifier
+from mlspl.models._base import MultiLabelClassifier, store_parameters
+from mlspl.models._checks import check_parameters, warn_of_data
 from mlspl.models._neighbours import StableNeighbours
-from mlspl.models._parameters import check_parameters
 
 __all__ = ["MLkNNClassifier"]
 
@@ -19,33 +18,33 @@ _JUDGED_ROWS = 2000
 class MLkNNClassifier(MultiLabelClassifier):
     r"""Multi-label k nearest neighbours (Zhang & Zhou 2007).
 
-    A label's posterior follows from Bayes' rule: the prior of the label, and how often a training row with
-    (or without) the label had exactly this many carriers among its k nearest other rows,
+    The posterior of a label follows from Bayes' rule: the prior of the label, and how often a training row
+    with (or without) the label had exactly this many neighbours with it,
 
     .. math::
 
         F_l = \frac{\pi_l\,p_1[l, c]}{\pi_l\,p_1[l, c] + (1 - \pi_l)\,p_0[l, c]}, \qquad
         \pi_l = \frac{s + n_l}{2s + n}, \qquad p_1[l, r] = \frac{s + κ_1[l, r]}{s(k+1) + \sum_r κ_1[l, r]},
 
-    with c the carriers among the neighbours of the new row, κ₁[l, r] the training rows that carry l and
-    have r carriers among their neighbours, and κ₀, p₀ likewise for the rows that do not. A label is
+    with c the number of the new row's neighbours that have the label, κ₁[l, r] the number of training rows
+    with label l and r such neighbours, and κ₀, p₀ likewise for rows without the label. A label is
     predicted where F ≥ ½. No training row is its own neighbour; at equal distance the lower training index
     is nearer. `decision_function` gives the log-odds of F, `predict_proba` F itself.
 
-    With ``label_weight`` (NaN in Y being weight 0) every count becomes a sum of weights, and c the weighted
-    share of carriers among the neighbours, times k; a fractional c is shared between the two counts next to
-    it. Neighbours of weight 0 say nothing: where all of them are silent, the posterior is the prior.
+    With ``label_weight`` (an unknown label has weight 0) every count is a sum of weights, and c is k times
+    the weighted share of neighbours with the label; a fractional c is interpolated. If all neighbours have
+    weight 0, the posterior is the prior.
 
-    Counts of few rows promise more than they keep, and may rank labels worse than their frequencies do. So
-    the log-odds are drawn towards those of π as far as the training rows ask for it, each judged by what the
-    others counted (:class:`~mlspl.model_selection.ShrunkCalibration`); elsewhere they are as published.
+    With few rows, posteriors are overconfident and may rank labels worse than their frequencies. So the
+    log-odds are shrunk towards those of π as far as leave-one-out log-odds of the training rows require
+    (:class:`~mlspl.model_selection.ShrunkCalibration`); otherwise they are as published.
 
     Parameters
     ----------
     k : int, default=10
-        How many neighbours; fewer than the training rows.
+        Number of neighbours; less than the number of training rows.
     s : float, default=1.0
-        Smoothing: how many rows of each kind are imagined before counting.
+        Smoothing: added to every count.
     metric : str or callable, default="euclidean"
         Any metric of :class:`sklearn.neighbors.NearestNeighbors`, or "precomputed".
     metric_params : dict, optional
@@ -53,7 +52,7 @@ class MLkNNClassifier(MultiLabelClassifier):
     n_jobs : int, optional
         Passed on to scikit-learn's neighbour search.
     prior_weight : "auto" or float, default="auto"
-        What the prior weighs in the log-odds, from 0, as published, to 1.
+        Weight of the prior in the log-odds, from 0, as published, to 1. "auto" chooses it.
 
     Attributes
     ----------
@@ -62,7 +61,7 @@ class MLkNNClassifier(MultiLabelClassifier):
     neighbour_counts_ : array of shape (2, n_labels, k + 1)
         κ₀ and κ₁.
     prior_weight_ : float
-        The weight that was given or found.
+        The weight that was used.
 
     References
     ----------
@@ -84,7 +83,7 @@ class MLkNNClassifier(MultiLabelClassifier):
     """
 
     _contents = {
-        "_carried": "float (rows, labels)",
+        "_positive": "float (rows, labels)",
         "_weight": "float (rows, labels)?",
         "_neighbours": StableNeighbours,
         "label_counts_": "float (2, labels)",
@@ -95,28 +94,19 @@ class MLkNNClassifier(MultiLabelClassifier):
     def __init__(
         self, k=10, s=1.0, *, metric="euclidean", metric_params=None, n_jobs=None, prior_weight="auto"
     ):
-        self.k = k
-        self.s = s
-        self.metric = metric
-        self.metric_params = metric_params
-        self.n_jobs = n_jobs
-        self.prior_weight = prior_weight
-
-    def _cost(self, size):
-        """One copy of X, and in a sparse search a block of distances of at most some gigabytes."""
-        distances = 2 * size.rows**2 if size.values < size.rows * size.features else 0
-        seconds = 1e-10 * size.rows**2 * (size.values / size.rows + size.labels)
-        return Cost(super()._cost(size).bytes + FLOAT * (min(distances, 2**28) - size.values), seconds)
+        store_parameters(self, locals())
 
     def _fit(self, X, Y, label_weight):
+        if self.metric != "precomputed":
+            warn_of_data(X, type(self).__name__)
         n, n_labels = Y.shape
         self._check_k(n)
         weight = np.ones(Y.shape) if label_weight is None else label_weight
-        self._carried = weight * Y
+        self._positive = weight * Y
         self._weight = label_weight
         self._neighbours = StableNeighbours(X, self.metric, self.metric_params, self.n_jobs)
-        self.label_counts_ = np.stack([(weight * ~Y).sum(axis=0), self._carried.sum(axis=0)])
-        below, share, informed = self._carriers(self._neighbours.of_each_other(self.k)[1])
+        self.label_counts_ = np.stack([(weight * ~Y).sum(axis=0), self._positive.sum(axis=0)])
+        below, share, informed = self._count_positive(self._neighbours.kneighbors_of_training(self.k)[1])
         counted = np.where(informed, weight, 0.0)
         cell = ((Y * n_labels + np.arange(n_labels)) * (self.k + 1) + below).ravel()
         size = 2 * n_labels * (self.k + 1)
@@ -133,28 +123,25 @@ class MLkNNClassifier(MultiLabelClassifier):
             self.prior_weight_ = float(self.prior_weight)
 
     def _scores(self, X):
-        scores = self._log_odds(*self._carriers(self._neighbours.of(X, self.k)[1]))
+        scores = self._log_odds(*self._count_positive(self._neighbours.kneighbors(X, self.k)[1]))
         if self.prior_weight_ > 0:
             against, in_favour = self.s + self.label_counts_
             scores += self.prior_weight_ * (np.log(in_favour / against) - scores)
-        # F = ½ is predicted, so its score and its probability must show it, if only in the last digit; but
-        # not of a label of which no pair was known.
+        # F = ½ is predicted, so its score must be positive; but not for a label without any known pair.
         least = np.where(self.label_counts_.any(axis=0), 1.0, -1.0) * 4 * np.finfo(np.float64).eps
         return np.where(scores == 0, least, scores)
 
     def _log_odds(self, below, share, informed, own=(0.0, 0.0)):
-        """Those of the posterior; `own` is the weight of the pairs themselves among those without and with
-        the label, which is not to count.
-        """
+        """Log-odds of the posterior; `own` is the weight of the pairs themselves, which are not counted."""
         labels, sides = np.arange(below.shape[1]), []
-        # Of a pair between two counts, this much was added to what is read there.
+        # What a pair between two counts added to the interpolated value.
         twice = np.square(1 - share) + np.square(share)
         for rows, counts, mine in zip(self.label_counts_, self.neighbour_counts_, own, strict=True):
             alike = (1 - share) * counts[labels, below] + share * counts[labels, below + 1] - twice * mine
             parts = rows - mine, alike, counts.sum(axis=1) - mine
             sides.append([np.maximum(part, 0.0) for part in parts])
         (absent, absent_alike, absent_counted), (present, present_alike, present_counted) = sides
-        # Products of counts, divided once: equal posteriors come out equal, and none of them saturates.
+        # Products of counts, divided once, so that equal posteriors are equal and none saturates.
         all_counts = self.s * (self.k + 1)
         in_favour = (self.s + present_alike) * (all_counts + absent_counted)
         against = (self.s + absent_alike) * (all_counts + present_counted)
@@ -165,17 +152,17 @@ class MLkNNClassifier(MultiLabelClassifier):
     def _probabilities(self, X, scores):
         return expit(scores)
 
-    def _carriers(self, index):
-        """The number c of neighbours that carry each label, as c = below + share, and whether any has a say.
+    def _count_positive(self, index):
+        """The number c of neighbours with each label, as c = below + share, and whether any has weight.
 
         `below` is an integer from 0 to k-1, `share` lies in [0, 1].
         """
-        # Sorted, so that sums of weights round alike whatever order the search found them in.
+        # Sorted, so that sums of weights do not depend on the order of the search.
         members, ends = np.sort(index, axis=1).ravel(), np.arange(0, index.size + 1, self.k)
         chosen = sparse.csr_array(
-            (np.ones(index.size), members, ends), shape=(index.shape[0], self._carried.shape[0])
+            (np.ones(index.size), members, ends), shape=(index.shape[0], self._positive.shape[0])
         )
-        carriers, informed = chosen @ self._carried, np.True_
+        carriers, informed = chosen @ self._positive, np.True_
         if self._weight is not None:
             weight = chosen @ self._weight
             informed = weight > 0
@@ -184,8 +171,8 @@ class MLkNNClassifier(MultiLabelClassifier):
         return below, np.minimum(carriers - below, 1.0), informed
 
     def _check_contents(self):
-        """The search must find rows that are there: a product of sparse matrices does not ask."""
-        n_samples, counts = self._carried.shape[0], self.neighbour_counts_.shape[2]
+        """Refuse a search over other rows: sparse products do not check indices."""
+        n_samples, counts = self._positive.shape[0], self.neighbour_counts_.shape[2]
         check_parameters(self)
         self._check_k(n_samples)
         if self._neighbours._X.shape[0] != n_samples or counts != self.k + 1:

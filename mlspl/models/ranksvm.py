@@ -1,18 +1,21 @@
-"""RankSVM: a machine that ranks relevant labels above irrelevant ones (Elisseeff & Weston 2001)."""
+"""RankSVM: rank relevant labels above irrelevant ones (Elisseeff & Weston 2001)."""
 
 import warnings
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from mlspl._limits import FLOAT, Cost
+from mlspl._docs import share
+from mlspl._limits import check_memory
 from mlspl.model_selection import AnchoredCalibration
-from mlspl.models._machine import Machine
+from mlspl.models._base import store_parameters
+from mlspl.models._space_classifier import SpaceClassifier
 
 __all__ = ["RankSVMClassifier"]
 
 
-class RankSVMClassifier(Machine):
+@share
+class RankSVMClassifier(SpaceClassifier):
     """Rank each row's relevant labels above its irrelevant ones by a margin, then cut the ranking.
 
     Minimises ½ Σ_l ‖w_l‖² + C Σ_i 1/(#Y_i·#Ȳ_i) Σ_(p,q) [1 − (f_p(x_i) − f_q(x_i))]₊ over the pairs of a
@@ -22,8 +25,8 @@ class RankSVMClassifier(Machine):
     `predict_proba` is one sigmoid for all labels, ½ at the cut, its slope fitted to out-of-fold scores when
     first asked for: it ranks and predicts as the scores do.
 
-    Rows with no label or with all labels say nothing about the ranking: they are left out of training, and
-    predicted like any other. If no row is left, labels are ranked by how frequent they are. A single label is
+    Rows with no label or with all labels are left out of training. If no row is left, labels are ranked by
+    their frequencies. A single label is
     ranked against a virtual label that is relevant where it is absent (calibrated label ranking): this is the
     ordinary SVM of cost 2C. A pair's cost is multiplied by both its label weights; a label of weight 0 or of
     unknown value is left out of its row, #Y_i and #Ȳ_i included.
@@ -35,17 +38,11 @@ class RankSVMClassifier(Machine):
     ----------
     C : float, default=1.0
         Cost of a row whose every pair misses the margin by one.
-    kernel : {"rbf", "linear", "poly", "precomputed"} or callable, default="rbf"
-        The kernel. Scale the features first. The literature's polynomial of degree 8 makes every row so
-        unlike any other that all get almost the same ranking; there is a warning then.
-    gamma : {"auto", "scale"} or float, default="auto"
-        "auto" is 1/d.
-    degree, coef0 : float, default=3, 0.0
-        Of the polynomial kernel.
+    {kernel}
     tol : float, default=1e-4
         Duality gap to reach, relative to the objective.
     max_iter : int, default=10000
-        Most sweeps over the rows; a ConvergenceWarning says that the gap was not reached by then.
+        Largest number of sweeps over the rows; a ConvergenceWarning is given if the gap is not reached.
 
     Attributes
     ----------
@@ -56,9 +53,9 @@ class RankSVMClassifier(Machine):
     support_ : array (n_support,)
         The training rows with a coefficient.
     objective_ : float
-        What was minimised.
+        The objective.
     dual_gap_ : float
-        The objective is at most this much above its minimum.
+        Upper bound on the distance of the objective to its minimum.
     n_iter_ : int
         Sweeps over the rows.
 
@@ -73,7 +70,7 @@ class RankSVMClassifier(Machine):
     --------
     >>> from mlspl import RankSVMClassifier, datasets
     >>> digits = datasets.load_dataset("digits-traits")
-    >>> model = RankSVMClassifier(gamma="scale").fit(digits.X[:300], digits.Y[:300])
+    >>> model = RankSVMClassifier().fit(digits.X[:300], digits.Y[:300])
     >>> bool(model.dual_gap_ <= 1e-4 * model.objective_)
     True
     >>> model.predict(digits.X[300:303]).shape == (3, digits.Y.shape[1])
@@ -86,20 +83,10 @@ class RankSVMClassifier(Machine):
         "n_iter_": "int",
     }
 
-    def __init__(self, C=1.0, kernel="rbf", gamma="auto", degree=3, coef0=0.0, tol=1e-4, max_iter=10_000):
-        self.C = C
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.tol = tol
-        self.max_iter = max_iter
+    def __init__(self, C=1.0, kernel="rbf", gamma="scale", degree=3, coef0=0.0, tol=1e-4, max_iter=10_000):
+        store_parameters(self, locals())
 
-    def _cost(self, size):
-        """A kernel machine, and fourteen numbers for each pair of labels."""
-        machine = super()._cost(size)
-        return Cost(machine.bytes + 14 * FLOAT * size.pairs, machine.seconds + 1e-5 * size.pairs)
-
+    @share
     def fit(self, X, Y, label_weight=None):  # type: ignore[override]
         """Learn the ranking of the labels.
 
@@ -108,12 +95,9 @@ class RankSVMClassifier(Machine):
 
         Parameters
         ----------
-        X : array, sparse matrix or DataFrame of shape (n_samples, n_features)
-            The instances.
-        Y : array, sparse matrix or DataFrame of shape (n_samples, n_labels)
-            The labels: 0/1, -1/+1 or boolean; NaN where a label is not known.
-        label_weight : array of shape (n_samples, n_labels), optional
-            Prior weight of each (instance, label) pair; 0 leaves the pair out.
+        {X}
+        {Y}
+        {label_weight}
 
         Returns
         -------
@@ -122,27 +106,33 @@ class RankSVMClassifier(Machine):
         return super().fit(X, Y, label_weight)
 
     def _fit(self, X, Y, label_weight):
+        self._warn_of_data(X, self._gram())
         signed = np.where(Y, 1.0, -1.0) * (1.0 if label_weight is None else label_weight)
         if Y.shape[1] == 1:
             signed = np.column_stack([signed, -np.sign(signed)])
         n_pairs = np.sum(signed > 0, axis=1) * np.sum(signed < 0, axis=1)
+        check_memory(
+            14.0 * 8 * n_pairs.sum(),
+            f"{n_pairs.sum():,} pairs of relevant and irrelevant labels",
+            "Use MLSPLClassifier, or fewer rows or labels.",
+        )
         rows = np.flatnonzero(n_pairs)
-        placed = self._gram().place(X, rows if len(rows) else [0])
+        prepared = self._gram().prepare(X, rows if len(rows) else [0])
         if len(rows):
             signed, scale = signed[rows], np.sqrt(1.0 / n_pairs[rows, None])
-            solution = placed.rank(np.sqrt(self.C) * scale * signed, tol=self.tol, max_iter=self.max_iter)
+            solution = prepared.rank(np.sqrt(self.C) * scale * signed, tol=self.tol, max_iter=self.max_iter)
             mixing, constant = _cut(solution.scores, signed, scale) if Y.shape[1] > 1 else _AGAINST_VIRTUAL
             coef = mixing @ solution.coef.T
             intercept = mixing @ solution.bias + constant
             self.objective_, self.dual_gap_, self.n_iter_ = solution[-3:]
-            self._warn(placed.diagonal, solution)
+            self._warn(prepared.diagonal, solution)
         else:
             present, absent = np.maximum(signed, 0.0).sum(axis=0), np.maximum(-signed, 0.0).sum(axis=0)
             coef = np.zeros((Y.shape[1], 1))
             intercept = np.log((present + 1.0) / (absent + 1.0))[: Y.shape[1]]
             self.objective_, self.dual_gap_, self.n_iter_ = 0.0, 0.0, 0
-        self.model_ = placed.keep(coef, intercept)
-        self._prepare_calibration(X, Y, label_weight, AnchoredCalibration(shared=True))
+        self.model_ = prepared.make_model(coef, intercept)
+        self._calibrate_later(X, Y, label_weight, AnchoredCalibration(shared=True))
 
     def _warn(self, diagonal, solution):
         if solution.dual_gap > self.tol * solution.objective:
@@ -163,7 +153,7 @@ class RankSVMClassifier(Machine):
             )
 
 
-# The score of a single label is what it has over the virtual label of its absence.
+# A single label is scored against the virtual label of its absence.
 _AGAINST_VIRTUAL = np.array([[1.0, -1.0]]), 0.0
 
 

@@ -10,31 +10,35 @@ from sklearn.utils.validation import has_fit_parameter
 
 from mlspl import pacing
 from mlspl.model_selection import IterativeStratification
-from mlspl.models._base import MultiLabelClassifier
-from mlspl.models._progress import CallbackSupportMixin, fit_progress, with_callbacks
+from mlspl.models._base import (
+    CallbackSupportMixin,
+    MultiLabelClassifier,
+    fit_progress,
+    store_parameters,
+    with_callbacks,
+)
 
 __all__ = ["SelfPacedClassifier"]
 
-# Log-odds of a forest whose trees agree are infinite; beyond this no ranking and no loss gains anything.
+# Probabilities are clipped to this distance from 0 and 1.
 _CERTAIN = 1e-6
 
 
 class SelfPacedClassifier(CallbackSupportMixin, MultiLabelClassifier):
-    """One copy of a classifier per label, its training pairs weighed by how ready it is to learn them.
+    """One copy of a classifier per label, with self-paced weights of its training pairs.
 
-    At every step the logistic loss of each (instance, label) pair is taken from copies that did not see the
-    instance, the schedule turns the losses into a pace and the self-paced function into weights. At the end
-    one copy per label is fitted on all rows with the last weights. A fit costs (steps·folds + 1)·L fits of
-    the classifier.
+    At every step, the out-of-fold logistic losses of the (instance, label) pairs set the pace, and the
+    self-paced function their weights. At the end one copy per label is fitted on all rows with the last
+    weights. A fit costs (steps·folds + 1)·L fits of the classifier.
 
     Parameters
     ----------
     estimator : classifier
         With ``fit(X, y, sample_weight)`` and ``predict_proba`` or ``decision_function``.
     pace_function : str, SelfPacedFunction or None, default="gaussian"
-        The self-paced function; None weighs every pair 1.
+        The self-paced function; None weights every pair 1.
     schedule : schedule of :mod:`mlspl.pacing`, optional
-        How the pace grows; by default one step, to the .9 quantile of the losses of each label and class.
+        How the pace grows; by default one step, to the 0.9 quantile of the losses of each label and class.
     n_folds : int, default=3
         Folds of the losses.
     n_jobs : int, optional
@@ -53,7 +57,7 @@ class SelfPacedClassifier(CallbackSupportMixin, MultiLabelClassifier):
     history_ : list of dict
         For every step the pace, the mean loss, the mean weight, and the share of each label's pairs in play.
     trace_ : Trace
-        Of every pair the step at which it entered, and its losses on the way.
+        Of every pair, the step at which it entered and its losses.
     stop_reason_ : str
         "max_steps", "infinite_pace", "target_weight", "settled" or "callback".
 
@@ -69,10 +73,10 @@ class SelfPacedClassifier(CallbackSupportMixin, MultiLabelClassifier):
 
     _contents = {
         "label_weights_": "float (rows, labels)",
-        "history_": "any",
+        "history_": "plain",
         "trace_": (pacing.Trace, None),
         "stop_reason_": "text",
-        "estimators_": ["any"],
+        "estimators_": [("estimator", "float")],
     }
 
     def __init__(
@@ -85,21 +89,15 @@ class SelfPacedClassifier(CallbackSupportMixin, MultiLabelClassifier):
         random_state=None,
         verbose=0,
     ):
-        self.estimator = estimator
-        self.pace_function = pace_function
-        self.schedule = schedule
-        self.n_folds = n_folds
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+        store_parameters(self, locals())
 
     fit = with_callbacks(MultiLabelClassifier.fit)
 
     def _fit(self, X, Y, label_weight):
         if get_tags(self.estimator).input_tags.pairwise:
             raise ValueError(
-                f"{self.estimator!r} takes a matrix of all pairs of rows, which folds cannot cut. Let it "
-                "take the features, for instance with kernel='rbf'."
+                f"{self.estimator!r} takes a matrix of all pairs of rows, which folds cannot split. Let "
+                "it take the features, for instance with kernel='rbf'."
             )
         if not has_fit_parameter(self.estimator, "sample_weight"):
             advice = (
@@ -150,10 +148,7 @@ class SelfPacedClassifier(CallbackSupportMixin, MultiLabelClassifier):
 
 
 class _OutOfFold:
-    """The learner that is paced: its losses come from copies that did not see the row.
-
-    Nothing is fitted on all rows on the way, for only the last weights need that.
-    """
+    """The learner that is paced, with out-of-fold losses; nothing is fitted on all rows before the end."""
 
     def __init__(self, owner, X, Y, prior, seeds):
         self._owner, self._X, self._Y, self._prior, self._seeds = owner, X, Y, prior, seeds
@@ -175,7 +170,7 @@ class _OutOfFold:
 
 
 def _seeded(estimator, seed):
-    """A copy of the estimator; what is random in it and has no seed of its own gets this one."""
+    """A copy of the estimator, with this seed for every random_state that is None."""
     estimator = clone(estimator)
     parameters = estimator.get_params()
     unset = [name for name in parameters if name.endswith("random_state") and parameters[name] is None]
@@ -183,7 +178,7 @@ def _seeded(estimator, seed):
 
 
 def _fit_label(estimator, X, y, weight):
-    """Fit on the pairs that weigh anything; a constant where they are all of one class."""
+    """Fit on the pairs with weight; a constant if they are all of one class."""
     rows = np.flatnonzero(weight > 0)
     classes = np.unique(y[rows])
     if len(classes) < 2:

@@ -1,50 +1,63 @@
 """Forests whose own out-of-bag losses set the pace."""
 
+from typing import Any
+
 import numpy as np
 from scipy.special import expit, logit
 from sklearn.utils import check_random_state
 
 from mlspl import pacing
-from mlspl._limits import Cost
 from mlspl.model_selection import ShrunkCalibration
-from mlspl.models._base import MultiLabelClassifier
-from mlspl.models._forest import Bags, TreeRows, as_floats, make_tree, measure_units
-from mlspl.models._forest_learner import ForestLearner
-from mlspl.models._label_forests import LabelForests
-from mlspl.models._progress import CallbackSupportMixin, fit_progress, with_callbacks
+from mlspl.models._base import (
+    CallbackSupportMixin,
+    MultiLabelClassifier,
+    fit_progress,
+    store_parameters,
+    with_callbacks,
+)
+from mlspl.models._forest import RowSamples, TreeRows, make_learner, make_tree
+from mlspl.models._forest_models import JointForest, LabelForests, MeanForest, as_floats, measure_units
+from mlspl.models._pace_choice import choose_schedule
 
 __all__ = ["SelfPacedForestClassifier"]
 
+# Beyond so many labels `trees="auto"` grows no forest per label.
+_MOST_LABELS_APART = 64
+
 
 class SelfPacedForestClassifier(CallbackSupportMixin, MultiLabelClassifier):
-    """A forest per label, its training pairs weighed by how ready the forest is to learn them.
+    """Forests whose training pairs are weighted by the forests' own out-of-sample losses.
 
-    Every tree is grown on rows drawn with replacement. The trees that a row was not drawn for give its
-    out-of-bag probability p of the label, so that the loss of a pair, −ln p of the label it is given, is
-    always that of a row not seen, and costs no further fit. The schedule turns the losses into a pace, the
-    self-paced function into weights, and the forest is grown anew with these as sample weights. Where labels
-    are wrong or missing, this keeps them from being learned; see the study of self-pacing.
+    Every tree is grown on four fifths of the rows. The trees that were not grown on a row give its
+    out-of-sample probability p of each label, so the loss of a pair, −ln p of its given label, costs no
+    further fit. The schedule turns the losses into a pace, the self-paced function turns the pace into
+    weights, and the forests are grown again with these weights. Wrong and missing labels get small weights.
 
     Parameters
     ----------
     n_estimators : int, default=300
-        Trees a label.
+        Number of trees, of each label's forest and of the joint one.
     pace_function : str, SelfPacedFunction or None, default="gaussian"
         The self-paced function; None grows the plain forest.
     schedule : schedule of :mod:`mlspl.pacing`, optional
-        How the pace grows. By default one step, to the .9 quantile of the losses of each label and class.
+        How the pace grows. By default one step, chosen by the average precision on held-out rows: to the 0.9,
+        0.8 or 0.7 quantile of the losses of each label and class, to the estimated share of right labels
+        (:class:`~mlspl.pacing.NoisePace`), or none at all if no pace is ahead by half a standard error.
     forest : {"extra-trees", "random-forest"}, default="extra-trees"
         Extremely randomised trees, which cut at random, or trees that look for the best cut.
     min_samples_leaf : int or float, default=2
         Smallest number (or share) of rows in a leaf.
     max_features : {"auto", "sqrt", "log2"}, int, float or None, default="auto"
-        Features looked at for each cut; "auto": their root, or a tenth of them where that is more.
+        Features looked at for each cut; "auto": √d, or d/10 up to 1,000 where that is more.
     n_jobs : int, optional
         Threads over labels and trees. The result does not depend on it.
     random_state : int, RandomState or None, default=None
         Seeds the draws and the trees. The draws stay the same from step to step.
     verbose : int, default=0
         1 shows a progress bar.
+    trees : {"auto", "joint", "per-label"}, default="auto"
+        "joint" grows one forest for all labels: its time hardly depends on their number. "per-label" grows a
+        forest for each label. "auto" takes the mean of both, and joint trees alone for more than 64 labels.
     prior_weight : "auto" or float, default="auto"
         What the frequency of the label weighs in the log-odds, from 0, which leaves what the trees say, to 1.
         "auto" is as much as the rows out of bag ask for.
@@ -58,8 +71,11 @@ class SelfPacedForestClassifier(CallbackSupportMixin, MultiLabelClassifier):
         The weight that was given or found.
     label_weights_ : array (n_samples, n_labels)
         Weights of the last step.
-    forests_ : LabelForests
-        The trees of all labels that vary, and the frequency of each label.
+    pace_choice_ : list of dict
+        The gain in average precision of each schedule tried, and its standard error. Empty if `schedule` is
+        given.
+    forests_ : LabelForests, JointForest or MeanForest
+        The trees, and the frequency of each label.
     feature_importances_ : array (n_features,)
         How much each feature reduced the impurity, summing to 1; the mean over the labels.
     label_feature_importances_ : array (n_labels, n_features)
@@ -73,17 +89,18 @@ class SelfPacedForestClassifier(CallbackSupportMixin, MultiLabelClassifier):
 
     Notes
     -----
-    A fit costs (steps + 1) times the forests. A label's probability is (Σ_t p_t + b)/(T + 1), with p_t the
-    shares of the T trees and b the label's frequency, which ranks labels that no tree found a trace of. The
-    score is its log-odds, drawn towards those of b by `prior_weight_`: of noisy labels forests say more than
-    holds of new rows, and rank labels worse than their frequencies would (see
+    A fit costs (steps + 1) times the forests. The default schedule adds three joint forests of 100 trees on
+    two thirds of the rows.
+
+    A label's frequency counts as one more tree, so that it ranks labels of which no tree found a trace. The
+    score is the log-odds of the probability, moved towards the log-odds of the frequency by `prior_weight_`:
+    with noisy labels, forests are overconfident on new rows (see
     :class:`~mlspl.model_selection.ShrunkCalibration`).
 
-    Memory: 17 bytes a node. A tree has at most about .6·n nodes at two rows a leaf, so the forests take up to
-    10·n·T·L bytes with n rows and L labels. Rare labels take less, one to five nodes for each row that has
-    one: measured on 8,578 rows, 2,800 nodes a tree for a label of 4,817 rows and 360 for one of 144. A larger
-    `min_samples_leaf` takes less in proportion. Training also holds the draws, n·T bytes, and some 12 tables
-    like Y.
+    Memory: 17 bytes a node. A tree has at most about 0.6 n nodes at two rows a leaf, so forests per label
+    take up to 10 n T L bytes with n rows, T trees and L labels, and less for rare labels. A joint forest
+    takes 14 n T bytes, whatever the number of labels. Training also holds n T bytes of row samples and
+    about 12 arrays of the size of Y.
 
     Examples
     --------
@@ -92,19 +109,20 @@ class SelfPacedForestClassifier(CallbackSupportMixin, MultiLabelClassifier):
     >>> model = SelfPacedForestClassifier(n_estimators=50, random_state=0).fit(digits.X[:200], digits.Y[:200])
     >>> model.predict_proba(digits.X[200:202]).shape == (2, digits.Y.shape[1])
     True
-    >>> model.stop_reason_, len(model.history_), model.trace_.entered.shape == digits.Y[:200].shape
-    ('max_steps', 1, True)
+    >>> len(model.pace_choice_), len(model.history_)  # four schedules tried; on clean labels none is used
+    (4, 0)
     """
 
     _contents = {
         "oob_probabilities_": "float (rows, labels)",
         "label_weights_": "float (rows, labels)",
         "prior_weight_": "float",
-        "forests_": LabelForests,
+        "forests_": (LabelForests, JointForest, MeanForest),
         "feature_importances_": "float (features)",
         "label_feature_importances_": "float (labels, features)",
         "trace_": pacing.Trace,
-        "history_": "any",
+        "history_": "plain",
+        "pace_choice_": "plain",
         "stop_reason_": "text",
     }
 
@@ -120,30 +138,30 @@ class SelfPacedForestClassifier(CallbackSupportMixin, MultiLabelClassifier):
         random_state=None,
         verbose=0,
         prior_weight="auto",
+        trees="auto",
     ):
-        self.n_estimators = n_estimators
-        self.pace_function = pace_function
-        self.schedule = schedule
-        self.forest = forest
-        self.min_samples_leaf = min_samples_leaf
-        self.max_features = max_features
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
-        self.prior_weight = prior_weight
+        store_parameters(self, locals())
 
     fit = with_callbacks(MultiLabelClassifier.fit)
 
     def _fit(self, X, Y, label_weight):
         function = None if self.pace_function is None else pacing.get(self.pace_function)
-        schedule = self.schedule or pacing.QuantilePace(0.9, 0.9, 1, per="class")
-        targets = () if function is None else schedule
         prior = np.ones(Y.shape) if label_weight is None else label_weight
         units = measure_units(X)
         X = as_floats(X, units)
-        bags = Bags.draw(self.n_estimators, len(Y), Y.shape[1], check_random_state(self.random_state))
+        samples = RowSamples.draw(
+            self.n_estimators, len(Y), Y.shape[1], check_random_state(self.random_state)
+        )
         tree = make_tree(self.forest, self.min_samples_leaf, self.max_features, X.shape[1])
-        learner = ForestLearner(TreeRows(X, tree), Y, prior, bags, self.n_jobs)
+        rows = TreeRows(X, tree)
+        schedule = self.schedule
+        self.pace_choice_: list[dict[str, Any]] = []
+        if schedule is None and function is not None:
+            schedule, self.pace_choice_ = choose_schedule(
+                rows, Y, prior, function, self.n_jobs, self.random_state
+            )
+        targets = () if function is None or schedule is None else schedule
+        learner = make_learner(self._trees(Y.shape[1]), rows, Y, prior, samples, self.n_jobs)
         with fit_progress(self, 1 + len(targets), X, Y) as report:
             learner.fit(np.ones(Y.shape))
             walk = pacing.paced(learner, function, targets, Y, prior > 0)
@@ -151,6 +169,8 @@ class SelfPacedForestClassifier(CallbackSupportMixin, MultiLabelClassifier):
             for step in () if stopped else walk:
                 if report(f"mean weight {step.record['mean_weight']:.3f}"):
                     walk.stop()
+        if function is not None and not walk.history:
+            walk.trace.add(learner.losses(), walk.weights)
         self.label_weights_ = walk.weights
         self.history_, self.trace_ = walk.history, walk.trace
         self.stop_reason_ = "callback" if stopped else walk.stop_reason
@@ -163,7 +183,12 @@ class SelfPacedForestClassifier(CallbackSupportMixin, MultiLabelClassifier):
         self.label_feature_importances_ = learner.importances
         total = learner.importances.sum(axis=0)
         self.feature_importances_ = total / max(total.sum(), np.finfo(float).tiny)
-        self.forests_ = LabelForests(learner.forests, learner.frequencies, units)
+        self.forests_ = learner.model(units)
+
+    def _trees(self, n_labels) -> str:
+        if self.trees != "auto":
+            return self.trees
+        return "mean" if 1 < n_labels <= _MOST_LABELS_APART else "joint" if n_labels > 1 else "per-label"
 
     def _scores(self, X):
         scores = self.forests_.scores(X, self.n_jobs)
@@ -179,17 +204,6 @@ class SelfPacedForestClassifier(CallbackSupportMixin, MultiLabelClassifier):
             raise ValueError("the forests are of other labels")
         if len(forests.units) != self.n_features_in_:
             raise ValueError("the forests are of other features")
-
-    def _cost(self, size):
-        """Nodes of the trees, the draws, and tables like Y.
-
-        Where labels are rare, trees end after a few nodes for each row that carries one.
-        """
-        carriers = size.pairs / max(size.labels - 1, 1) / size.labels
-        nodes = min(0.6 * size.rows, 5.0 * carriers) if size.labels > 1 else 0.6 * size.rows
-        trees = self.n_estimators * size.labels
-        seconds = 1e-3 * trees * (1.0 + size.rows * np.log2(size.rows + 1) * np.sqrt(size.features) * 1e-5)
-        return Cost(super()._cost(size).bytes + 17 * nodes * trees + size.rows * self.n_estimators, seconds)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

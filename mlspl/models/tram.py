@@ -1,4 +1,4 @@
-"""TRAM: labels that spread from the labelled rows to their neighbours, and on to theirs."""
+"""TRAM: transductive classification by label propagation (Kong, Ng & Zhou 2013)."""
 
 import warnings
 
@@ -9,9 +9,10 @@ from scipy.special import expit
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.extmath import row_norms
 
-from mlspl._limits import FLOAT, Cost
 from mlspl.errors import UserError
-from mlspl.models._base import MultiLabelClassifier
+from mlspl.metrics import rank_criteria
+from mlspl.models._base import MultiLabelClassifier, store_parameters
+from mlspl.models._checks import warn_of_data
 from mlspl.models._neighbours import StableNeighbours
 
 __all__ = ["TRAMClassifier"]
@@ -27,9 +28,9 @@ _JUDGED_ROWS = 2000
 class TRAMClassifier(MultiLabelClassifier):
     r"""Transductive multi-label classification by propagation (Kong, Ng & Zhou 2013).
 
-    All rows, labelled or not, are joined to their k nearest others with weights
-    :math:`w_{ij} = \exp(-d_{ij}^2 / 2σ^2)`, σ² being the mean squared length of these edges; of the weights
-    there and back the larger holds. With :math:`P = D^{-1} W`, the label shares F of an unlabelled row are
+    All rows, labelled or not, are connected to their k nearest neighbours with weights
+    :math:`w_{ij} = \exp(-d_{ij}^2 / 2σ^2)`, where σ² is the mean squared length of these edges; W is made
+    symmetric by the maximum. With :math:`P = D^{-1} W`, the label shares F of an unlabelled row are
     the average of its neighbours' shares,
 
     .. math:: (I - P_{UU})\,F_U = P_{UL}\,\bar Y,
@@ -37,28 +38,26 @@ class TRAMClassifier(MultiLabelClassifier):
     where a row of :math:`\bar Y` is a labelled row divided by its number of labels. The same system gives
     the number of labels z of each row, and the round(z) labels of highest share are predicted.
 
-    The rows to predict are part of the graph, so an answer depends on the rows it was asked together with.
-    Rows with no way to a labelled one get the mean of the labelled rows. `predict_proba` turns shares into
-    probabilities: the odds of a row's labels stand in the ratio of their shares and the probabilities add
-    up to z, moved where need be so that just the predicted labels exceed ½. `decision_function` gives the
-    logarithms of these odds.
+    The rows to predict are part of the graph, so predictions depend on the rows that are predicted together.
+    Rows not connected to a labelled one get the mean of the labelled rows. `predict_proba` turns shares into
+    probabilities: the odds of a row's labels are in the ratio of their shares, the probabilities add up to z,
+    and just the predicted labels exceed ½. `decision_function` gives the log-odds.
 
-    Neighbours may tell little: on sparse text those of nearly every row are the same few short rows, and
-    their shares rank worse than label frequencies. So the shares are averaged with the mean of the labelled
-    rows as far as that ranks the labels of these rows better, each as its neighbours see it; where it does
-    not by more than two standard errors, they are as published.
+    On sparse text, nearly all rows share the same few short neighbours, and shares rank worse than label
+    frequencies. So the shares are averaged with the mean of the labelled rows if this improves the average
+    precision of the labelled rows by over two standard errors; otherwise they are as published.
 
     Parameters
     ----------
     k : int, default=10
-        How many neighbours each row is joined to.
+        Number of neighbours of each row.
     mddm : bool, default=False
         Whether to project the rows first onto the directions that depend most on the labels (MDDM, Zhang &
         Zhou 2010): the left singular vectors of the centred XᵀY.
     n_jobs : int, optional
         Passed on to scikit-learn's neighbour search.
     prior_weight : "auto" or float, default="auto"
-        What the mean of the labelled rows weighs in the shares, from 0, as published, to 1.
+        Weight of the mean of the labelled rows in the shares, from 0, as published, to 1. "auto" chooses it.
 
     Attributes
     ----------
@@ -69,7 +68,7 @@ class TRAMClassifier(MultiLabelClassifier):
     projection_ : array of shape (n_features, n_directions) or None
         The directions of MDDM.
     prior_weight_ : float
-        The weight that was given or found.
+        The weight that was used.
 
     References
     ----------
@@ -99,13 +98,10 @@ class TRAMClassifier(MultiLabelClassifier):
     _scores_rows_alone = False  # transductive
 
     def __init__(self, k=10, mddm=False, *, n_jobs=None, prior_weight="auto"):
-        self.k = k
-        self.mddm = mddm
-        self.n_jobs = n_jobs
-        self.prior_weight = prior_weight
+        store_parameters(self, locals())
 
     def fit(self, X, Y, label_weight=None, X_unlabelled=None):
-        """Keep the labelled rows, and the unlabelled ones the graph shall always hold.
+        """Store the labelled rows, and unlabelled rows that are always part of the graph.
 
         Parameters
         ----------
@@ -114,9 +110,9 @@ class TRAMClassifier(MultiLabelClassifier):
         Y : array, sparse matrix or DataFrame of shape (n_samples, n_labels)
             Their labels: 0/1, -1/+1 or boolean; NaN where a label is not known.
         label_weight : array of shape (n_samples, n_labels), optional
-            How far each pair is to be believed: with a weight w below 1 it enters as w·y + (1 − w)·prior.
+            Confidence in each pair: with a weight w below 1, the label is w·y + (1 − w)·prior.
         X_unlabelled : array, sparse matrix or DataFrame of shape (n_unlabelled, n_features), optional
-            Further rows for the graph, beside those to predict.
+            Further rows for the graph.
 
         Returns
         -------
@@ -126,12 +122,8 @@ class TRAMClassifier(MultiLabelClassifier):
         self._unlabelled = [] if X_unlabelled is None else [self._check_new(X_unlabelled)]
         return self
 
-    def _cost(self, size):
-        """The data; MDDM adds some tables of features by labels."""
-        projection = 5 * FLOAT * size.features * size.labels if self.mddm else 0
-        return Cost(super()._cost(size).bytes + projection)
-
     def _fit(self, X, Y, label_weight):
+        warn_of_data(X, type(self).__name__)
         relevant, Y = Y, Y.astype(np.float64)
         if label_weight is not None:
             weight = np.minimum(label_weight, 1.0)
@@ -170,7 +162,7 @@ class TRAMClassifier(MultiLabelClassifier):
 
 
 def _mddm(X, Y):
-    """Left singular vectors of the centred XᵀY, as many as it has rank; None if no feature tells anything."""
+    """Left singular vectors of the centred XᵀY, as many as its rank; None if the rank is 0."""
     Y = Y - Y.mean(axis=0)
     directions, strength, _ = np.linalg.svd(X.T @ Y, full_matrices=False)
     size = np.sqrt(row_norms(X, squared=True).sum()) * np.linalg.norm(Y)
@@ -179,7 +171,7 @@ def _mddm(X, Y):
 
 
 def _choose_prior_weight(X, shares, Y, k, n_jobs):
-    """The weight of the mean share that ranks the labels of the labelled rows best; 0 unless it surely does.
+    """The weight of the mean share with the best average precision on labelled rows; 0 unless significant.
 
     Each row is seen from its labelled neighbours. Average precision judges, on rows that have both present
     and absent labels; of many rows every so-manieth.
@@ -200,14 +192,12 @@ def _choose_prior_weight(X, shares, Y, k, n_jobs):
 
 def _row_precisions(Y, scores):
     """Average precision of every row."""
-    ranked = np.take_along_axis(Y, np.argsort(-scores, axis=1, kind="stable"), axis=1)
-    precision = np.cumsum(ranked, axis=1) / np.arange(1, Y.shape[1] + 1)
-    return np.round((precision * ranked).sum(axis=1) / ranked.sum(axis=1), _DECIMALS)
+    return np.round(np.nan_to_num(rank_criteria(Y, scores)[3], nan=1.0), _DECIMALS)
 
 
 def _edges(X, k, n_jobs, rows=None):
     """CSR weights exp(-d²/2σ²) from each row, or from these rows, to its k nearest others."""
-    distance, index = StableNeighbours(X, n_jobs=n_jobs).of_each_other(k, rows)
+    distance, index = StableNeighbours(X, n_jobs=n_jobs).kneighbors_of_training(k, rows)
     squared = np.square(distance)
     scale = squared.mean()
     weight = np.exp(-squared / (2 * scale)) if scale > 0 else np.ones_like(squared)
@@ -224,14 +214,14 @@ def _neighbour_graph(X, k, n_jobs):
 
 
 def _propagate(W, known):
-    """Solve (I − P_UU) F = P_UL · known, the known rows being first; rows out of reach get their mean."""
+    """Solve (I − P_UU) F = P_UL · known, the known rows being first; unconnected rows get their mean."""
     n = len(known)
     spread = np.tile(known.mean(axis=0), (W.shape[0] - n, 1))
     component = connected_components(W, directed=False)[1]
     reached = np.flatnonzero(np.isin(component[n:], component[:n]))
     edges, degree = W[n + reached], W.sum(axis=1)[n + reached]
     inner = edges[:, n + reached]
-    # Starting from the mean, rows tied to the labelled ones by next to nothing stay near it.
+    # Starting from the mean, weakly connected rows stay near it.
     spread[reached] = _conjugate_gradients(inner, degree, edges[:, :n] @ known, spread[reached])
     return np.round(np.clip(spread, known.min(axis=0), known.max(axis=0)), _DECIMALS)
 
@@ -261,8 +251,7 @@ def _conjugate_gradients(W, degree, b, x):
         direction = descent + _ratio(energy, previous) * direction
     warnings.warn(
         f"The labels had not settled after {_MAX_ITERATIONS} iterations (residual "
-        f"{np.abs(descent).max():.1e}): the unlabelled rows hang on too few or too weak links. "
-        "A larger k makes more.",
+        f"{np.abs(descent).max():.1e}): the unlabelled rows are too weakly connected. Use a larger k.",
         ConvergenceWarning,
         stacklevel=2,
     )

@@ -17,40 +17,40 @@ from mlspl.model_selection import (
     get_threshold,
     out_of_fold_scores,
 )
-from mlspl.models._base import MultiLabelClassifier
+from mlspl.models._base import MultiLabelClassifier, store_parameters
 
 __all__ = [
     "DecisionMixin",
     "TunedDecisionClassifier",
     "calibrate_folds",
     "choose_decision",
-    "judge",
-    "judge_decision",
-    "judge_of",
+    "evaluate",
+    "evaluate_decision",
     "known_labels",
     "rank_decisions",
+    "resolve_criterion",
 ]
 
 
 def known_labels(Y, label_weight) -> np.ndarray:
-    """The labels to judge by: those of pairs without weight are unknown, NaN."""
+    """The labels, NaN for pairs without weight."""
     return Y if label_weight is None else np.where(label_weight > 0, Y, np.nan)
 
 
-def judge_of(criterion, truth) -> Criterion:
-    """The criterion of that name, or Hamming loss if there is nothing to rank."""
+def resolve_criterion(criterion, truth) -> Criterion:
+    """The criterion of that name, or Hamming loss if no row has labels to rank."""
     named = get_criterion(criterion)
     can_judge = named.uses != "scores" or _mixed(truth).any()
     return named if can_judge else get_criterion("hamming_loss")
 
 
 def _mixed(Y) -> np.ndarray:
-    """Rows with both present and absent labels; no ranking of the others is better than another."""
+    """Rows with both present and absent labels; other rows cannot be ranked."""
     return (Y == 1).any(axis=1) & (Y == 0).any(axis=1)
 
 
-def judge(criterion, Y, scores, labels) -> float:
-    """Value of a criterion on its own side of scores and labels."""
+def evaluate(criterion, Y, scores, labels) -> float:
+    """Value of a criterion of scores or of labels."""
     if criterion.uses != "scores":
         return criterion(Y, scores, labels)
     mixed = _mixed(Y)
@@ -62,8 +62,8 @@ def choose_decision(
 ) -> list[dict[str, Any]]:
     """Try every calibration with every threshold rule on out-of-fold scores, best first.
 
-    Each is fitted on the scores of the other folds. The criterion decides, then Hamming loss, then the order
-    given: a criterion of scores does not see thresholds, and Hamming loss does.
+    Each is fitted on the scores of the other folds. Ties of the criterion are broken by Hamming loss, which
+    depends on thresholds, and then by the order given.
     """
     truth = known_labels(Y, label_weight)
     tried = []
@@ -76,24 +76,24 @@ def choose_decision(
                 rule = clone(get_threshold(name)).fit(fitted.log_odds(scores[train]), Y[train], weight)
                 labels[name][test] = rule.apply(odds[test])
         tried += [
-            judge_decision(calibration, name, criterion, truth, odds, labels[name]) for name in thresholds
+            evaluate_decision(calibration, name, criterion, truth, odds, labels[name]) for name in thresholds
         ]
     return rank_decisions(tried, criterion)
 
 
 def calibrate_folds(calibration, scores, Y, label_weight, folds) -> Iterator[tuple]:
-    """Yield of every fold its rows, the weights of those trained on, and the calibration fitted to them."""
+    """Yield the rows of every fold, the weights of its training rows, and the calibration fitted to them."""
     for train, test in folds:
         weight = None if label_weight is None else label_weight[train]
         yield train, test, weight, clone(get_calibration(calibration)).fit(scores[train], Y[train], weight)
 
 
-def judge_decision(calibration, threshold, criterion, truth, odds, labels) -> dict[str, Any]:
-    """What a calibration and a threshold rule are worth, whose log-odds and labels are given."""
+def evaluate_decision(calibration, threshold, criterion, truth, odds, labels) -> dict[str, Any]:
+    """The criterion and the Hamming loss of a calibration and a threshold rule."""
     return {
         "calibration": calibration,
         "threshold": threshold,
-        "score": judge(criterion, truth, odds, labels),
+        "score": evaluate(criterion, truth, odds, labels),
         "hamming_loss": get_criterion("hamming_loss").function(truth, labels),
     }
 
@@ -101,17 +101,17 @@ def judge_decision(calibration, threshold, criterion, truth, odds, labels) -> di
 def rank_decisions(tried: list[dict[str, Any]], criterion) -> list[dict[str, Any]]:
     """Best first."""
     sign = -1.0 if criterion.greater_is_better else 1.0
-    # Rounded, so that the last digits of a mean do not decide between equals.
+    # Rounded, so that ties stay ties.
     return sorted(
         tried, key=lambda row: np.round([np.nan_to_num(sign * row["score"]), row["hamming_loss"]], 9).tolist()
     )
 
 
 class DecisionMixin:
-    """For estimators with ``calibrations`` and ``thresholds`` to choose from, and ``_raw_scores(X)``."""
+    """Chooses among ``calibrations`` and ``thresholds`` for an estimator with ``_raw_scores(X)``."""
 
     _contents: ClassVar[dict[str, Any]] = {
-        "decisions_": "any",
+        "decisions_": "plain",
         "calibration_": Calibration,
         "threshold_": Threshold,
         "_probability": AnchoredCalibration,
@@ -124,7 +124,7 @@ class DecisionMixin:
         raise NotImplementedError
 
     def _decide(self, scores, Y, label_weight, folds, criterion) -> None:
-        """Choose calibration and threshold rule on held-out scores, and fit them to all of these."""
+        """Choose calibration and threshold rule on out-of-fold scores, and fit them to all of these."""
         # One label is predicted where its score is positive, as binary classifiers do.
         thresholds = self.thresholds if Y.shape[1] > 1 else ("zero",)
         self.decisions_ = choose_decision(
@@ -147,18 +147,17 @@ class DecisionMixin:
 
 
 class TunedDecisionClassifier(DecisionMixin, MultiLabelClassifier):
-    """Put a calibration and a threshold rule behind any multi-label estimator, both chosen by validation.
+    """Add a calibration and a threshold rule, chosen by validation, to any multi-label estimator.
 
-    Out-of-fold scores of the estimator decide; nothing is hidden: the choice, its rivals and the fitted rules
-    are attributes.
+    The choice is made on out-of-fold scores of the estimator.
 
     Parameters
     ----------
     estimator : estimator
         With ``fit(X, Y)`` and ``decision_function(X)`` of shape (n, L).
     criterion : str or scikit-learn scorer, default="hamming_loss"
-        What decides, as :func:`mlspl.metrics.get_criterion` takes it; ties go to Hamming loss, which also
-        decides where no row has both present and absent labels to rank.
+        The criterion, as for :func:`mlspl.metrics.get_criterion`. Ties are broken by Hamming loss, which also
+        takes its place if no row has both present and absent labels.
     calibrations : sequence of str, default=("none", "platt")
         Calibrations to try; several make scores of different labels comparable.
     thresholds : sequence of str, default=("zero", "label", "count")
@@ -188,7 +187,7 @@ class TunedDecisionClassifier(DecisionMixin, MultiLabelClassifier):
     True
     """
 
-    _contents = {"estimator_": "any"}
+    _contents = {"estimator_": "estimator"}
 
     def __init__(
         self,
@@ -200,19 +199,11 @@ class TunedDecisionClassifier(DecisionMixin, MultiLabelClassifier):
         n_jobs=None,
         random_state=0,
     ):
-        self.estimator = estimator
-        self.criterion = criterion
-        self.calibrations = calibrations
-        self.thresholds = thresholds
-        self.cv = cv
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+        store_parameters(self, locals())
 
     def _fit(self, X, Y, label_weight):
         if not hasattr(self.estimator, "decision_function"):
-            raise ValueError(
-                f"{self.estimator!r} has no decision_function, whose scores are what a decision is made on."
-            )
+            raise ValueError(f"{self.estimator!r} has no decision_function. Give an estimator with scores.")
         if len(Y) < 2:
             raise ValueError(f"Out-of-fold scores need at least two rows, but n_samples={len(Y)}.")
         seed = check_random_state(self.random_state).randint(2**31 - 1)
@@ -220,7 +211,7 @@ class TunedDecisionClassifier(DecisionMixin, MultiLabelClassifier):
         folds = list(splitter.split(X, Y))
         labels = Y.astype(np.int8)
         scores = out_of_fold_scores(self.estimator, X, labels, label_weight, splitter, self.n_jobs)
-        criterion = judge_of(self.criterion, known_labels(Y, label_weight))
+        criterion = resolve_criterion(self.criterion, known_labels(Y, label_weight))
         self._decide(scores, Y, label_weight, folds, criterion)
         weights = {} if label_weight is None else {"label_weight": label_weight}
         self.estimator_ = clone(self.estimator).fit(X, labels, **weights)

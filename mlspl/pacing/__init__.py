@@ -1,25 +1,32 @@
 """Self-paced functions and pace schedules.
 
-A self-paced function turns the loss of a pair and the pace into a weight (`weight`) and back (`inverse`); the
-weight is the minimiser that belongs to a regulariser (`penalty`). Use a known one (`get`, `names`), make one
-from a curve (`derive`), be told whether it is valid (`verify`), see it (`plot`, `save_plot`), and let a
-schedule grow the pace.
+A self-paced function maps the loss of a pair and the pace to a weight (`weight`) and back (`inverse`); the
+weight minimises a regulariser (`penalty`). `get` and `names` give known functions, `derive` makes one from a
+curve, `verify` checks it, `plot` and `save_plot` draw it. A schedule sets the pace; `paced` runs the loop.
 """
 
-from mlspl.pacing.base import SelfPacedFunction
-from mlspl.pacing.cutoff import Hard, Linear, Logarithmic, Mixture, MixtureZhao, Polynomial
+from mlspl.pacing.base import ScaleFamily, SelfPacedFunction, ShiftFamily
 from mlspl.pacing.derived import DerivedFunction, DerivedScale, DerivedShift, derive
-from mlspl.pacing.diversity import Diversity
-from mlspl.pacing.families import ScaleFamily, ShiftFamily
-from mlspl.pacing.loop import Learner, Paced, Step, paced
+from mlspl.pacing.literature import (
+    L1L2,
+    Cauchy,
+    Diversity,
+    Hard,
+    Huber,
+    Linear,
+    Logarithmic,
+    Logistic,
+    Mixture,
+    MixtureZhao,
+    Polynomial,
+    get,
+    names,
+)
+from mlspl.pacing.loop import Learner, Paced, Step, Trace, check_weights, paced
 from mlspl.pacing.paper import Arctan, Exponential, Gaussian, Sigmoid, Tanh
 from mlspl.pacing.plotting import PACES, plot, save_plot
-from mlspl.pacing.registry import get, names
-from mlspl.pacing.report import Check, Report
-from mlspl.pacing.robust import L1L2, Cauchy, Huber, Logistic
-from mlspl.pacing.schedules import GeometricPace, PaceSchedule, QuantilePace, UntilInPlay
-from mlspl.pacing.trace import Trace
-from mlspl.pacing.verification import verify
+from mlspl.pacing.schedules import GeometricPace, NoisePace, PaceSchedule, QuantilePace, UntilInPlay
+from mlspl.pacing.verification import Check, Report, verify
 
 __all__ = [
     "L1L2",
@@ -42,6 +49,7 @@ __all__ = [
     "Logistic",
     "Mixture",
     "MixtureZhao",
+    "NoisePace",
     "PaceSchedule",
     "Paced",
     "Polynomial",
@@ -55,6 +63,7 @@ __all__ = [
     "Tanh",
     "Trace",
     "UntilInPlay",
+    "check_weights",
     "derive",
     "get",
     "names",

@@ -1,33 +1,50 @@
-"""The contract of a self-paced function: weight, inverse and penalty."""
+"""The contract of a self-paced function, and the paper's two families: a scaled or a shifted curve."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
+from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["FloatArray", "SelfPacedFunction"]
+from mlspl.errors import UserError
+
+__all__ = [
+    "CurveFamily",
+    "ElementwiseFunction",
+    "FloatArray",
+    "ScaleFamily",
+    "SelfPacedFunction",
+    "ShiftFamily",
+    "check_number",
+    "loss_array",
+    "pace_array",
+    "product",
+    "weight_array",
+]
 
 FloatArray = NDArray[np.float64]
+BLOCK = 2**16  # half a megabyte of float64: temporaries stay in the second-level cache
 
 
 class SelfPacedFunction(ABC):
-    """How much a pair counts, given its loss l and the pace λ (Definition 1 of the paper).
+    """The weight of a pair, given its loss l and the pace λ (Definition 1 of the paper).
 
-    Write the three methods and every estimator of mlspl can pace with your function; `pacing.verify` tells
-    you whether it is one. All three take scalars or arrays, broadcast them and return float64. Paces run
-    from 0 to infinity; at either end the answer is the limit, and an infinite pace is the unpaced model.
+    A subclass with these three methods works in every estimator; `pacing.verify` checks its conditions. All
+    three take scalars or arrays, broadcast them and return float64. Paces run from 0 to infinity; at either
+    end the result is the limit, and an infinite pace is the unpaced model.
 
-    Give parameters in ``__init__`` (or make the class a frozen dataclass) and keep them as plain attributes:
-    functions are equal when their class and attributes are.
+    Give parameters in ``__init__`` (or use a frozen dataclass) and store them as plain attributes: functions
+    are equal when their class and attributes are.
     """
 
     _contents: ClassVar[dict[str, Any]] = {}
 
     name: ClassVar[str] = ""
-    """What `pacing.get`, the command line and the legends call the function."""
+    """The name in `pacing.get`, on the command line and in legends."""
     tex: ClassVar[str] = ""
-    """The weight as a LaTeX formula in l and λ, for the titles of plots."""
+    """The weight as a LaTeX formula in l and λ, for titles of plots."""
     max_pace: ClassVar[float] = np.inf
     """Finite paces from here on are refused."""
 
@@ -58,3 +75,195 @@ class SelfPacedFunction(ABC):
     def __repr__(self) -> str:
         parameters = ", ".join(f"{name}={value!r}" for name, value in vars(self).items())
         return f"{type(self).__name__}({parameters})"
+
+
+class ElementwiseFunction(SelfPacedFunction):
+    """A self-paced function given by three formulas of arrays; inputs are checked and broadcast here."""
+
+    def weight(self, loss: ArrayLike, pace: ArrayLike) -> FloatArray:
+        """v*(l, λ)."""
+        return blockwise(self.weight_formula, loss_array(loss), pace_array(pace, self.max_pace))
+
+    def inverse(self, weight: ArrayLike, pace: ArrayLike) -> FloatArray:
+        """s(v, λ)."""
+        return blockwise(self.inverse_formula, weight_array(weight), pace_array(pace, self.max_pace))
+
+    def penalty(self, weight: ArrayLike, pace: ArrayLike) -> FloatArray:
+        """f(v, λ)."""
+        return blockwise(self.penalty_formula, weight_array(weight), pace_array(pace, self.max_pace))
+
+    @abstractmethod
+    def weight_formula(self, loss: FloatArray, pace: FloatArray) -> FloatArray:
+        """v* of float arrays that broadcast; NaN and overflow give no warning."""
+
+    @abstractmethod
+    def inverse_formula(self, weight: FloatArray, pace: FloatArray) -> FloatArray:
+        """S of float arrays."""
+
+    @abstractmethod
+    def penalty_formula(self, weight: FloatArray, pace: FloatArray) -> FloatArray:
+        """F of float arrays."""
+
+
+class CurveFamily(ElementwiseFunction):
+    """A self-paced function made of one decreasing curve."""
+
+    lowest: ClassVar[float] = 0.0
+    """The left end of the curve's domain."""
+
+    @abstractmethod
+    def curve(self, t: FloatArray) -> FloatArray:
+        """g(t): decreasing, within [0, 1], falling to 0 as t grows."""
+
+    @abstractmethod
+    def curve_inverse(self, weight: FloatArray) -> FloatArray:
+        """g⁻¹(v)."""
+
+    @abstractmethod
+    def curve_penalty(self, weight: FloatArray) -> FloatArray:
+        """−∫ g⁻¹(v) dv."""
+
+
+class ScaleFamily(CurveFamily):
+    """v* = g(l/λ^c), s = λ^c g⁻¹(v), f = −λ^c ∫ g⁻¹ dv: invariant when loss and λ^c grow alike.
+
+    Define `curve` (on t ≥ 0), `curve_inverse` and `curve_penalty`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mlspl import pacing
+    >>> class Hyperbola(pacing.ScaleFamily):
+    ...     def curve(self, t):
+    ...         return 1 / (1 + t)
+    ...     def curve_inverse(self, weight):
+    ...         return 1 / weight - 1
+    ...     def curve_penalty(self, weight):
+    ...         return weight - np.log(weight)
+    >>> print(Hyperbola().weight([0.0, 1.0, 3.0], pace=1.0))
+    [1.   0.5  0.25]
+    """
+
+    exponent: float = 1.0
+
+    def weight_formula(self, loss: FloatArray, pace: FloatArray) -> FloatArray:
+        """g(l/λ^c); a pair without loss has the weight g(0) at every pace, 0 included."""
+        scale = pace**self.exponent
+        t = loss / scale
+        # 0/0 at pace 0 and ∞/∞ at pace ∞: in both the limit in λ is g(0).
+        return self.curve(_replace_nan(t, 0.0) if np.any((scale == 0) | (scale == np.inf)) else t)
+
+    def inverse_formula(self, weight: FloatArray, pace: FloatArray) -> FloatArray:
+        """λ^c g⁻¹(v)."""
+        return product(pace**self.exponent, self.curve_inverse(weight))
+
+    def penalty_formula(self, weight: FloatArray, pace: FloatArray) -> FloatArray:
+        """−λ^c ∫ g⁻¹ dv."""
+        return product(pace**self.exponent, self.curve_penalty(weight))
+
+
+class ShiftFamily(CurveFamily):
+    """v* = g(l − λ), s = λ + g⁻¹(v), f = −λv − ∫ g⁻¹ dv: the curve keeps its width and moves with the pace.
+
+    Define `curve` (on the whole line), `curve_inverse` and `curve_penalty`. As λ → 0 the weight tends to
+    g(l), so a function of this family breaks condition 3 of Definition 1 unless g(l) is 0 for l > 0.
+
+    Examples
+    --------
+    >>> from mlspl import pacing
+    >>> isinstance(pacing.Tanh(), pacing.ShiftFamily)
+    True
+    """
+
+    lowest = -float(np.finfo(np.float64).max)
+
+    def weight_formula(self, loss: FloatArray, pace: FloatArray) -> FloatArray:
+        """g(l − λ); at an infinite pace g(−∞)."""
+        t = loss - pace
+        return self.curve(_replace_nan(t, -np.inf) if np.any(pace == np.inf) else t)
+
+    def inverse_formula(self, weight: FloatArray, pace: FloatArray) -> FloatArray:
+        """λ + g⁻¹(v)."""
+        return _replace_nan(pace + self.curve_inverse(weight), -np.inf)
+
+    def penalty_formula(self, weight: FloatArray, pace: FloatArray) -> FloatArray:
+        """−λv − ∫ g⁻¹ dv."""
+        return _replace_nan(self.curve_penalty(weight) - product(pace, weight), np.inf)
+
+
+def check_number(
+    what: str, value: object, rule: str, low: float, high: float = np.inf, *, closed: bool = False
+) -> None:
+    """Refuse a parameter that is not a number between `low` and `high`; `closed` includes finite ends."""
+    if isinstance(value, Real) and not isinstance(value, bool):
+        number = float(value)
+        if low < number < high or (closed and number in (low, high) and np.isfinite(number)):
+            return
+    raise UserError(f"{what} is {value!r}: give {rule}.")
+
+
+def loss_array(loss: ArrayLike) -> FloatArray:
+    """Losses as float64, all of them 0 or more."""
+    return _check_range(loss, np.inf, "a loss", "must be 0 or more")
+
+
+def weight_array(weight: ArrayLike, what: str = "a weight") -> FloatArray:
+    """Weights as float64, all of them in [0, 1]."""
+    return _check_range(weight, 1.0, what, "must be between 0 and 1")
+
+
+def pace_array(pace: ArrayLike, max_pace: float = np.inf) -> FloatArray:
+    """Paces as float64, from 0 up to but not reaching `max_pace`, or infinite."""
+    array = _check_range(pace, np.inf, "a pace", "must be 0 or more; infinity means no pacing")
+    if max_pace < np.inf and np.any(beyond := (array >= max_pace) & (array < np.inf)):
+        raise UserError(
+            f"a pace is {array[beyond].flat[0]:g}: this function needs one below {max_pace:g}, or infinity. "
+            "Divide losses and pace by one number, or choose another function."
+        )
+    return array
+
+
+def _check_range(values: ArrayLike, high: float, what: str, rule: str) -> FloatArray:
+    array = np.asarray(values, dtype=np.float64)
+    # NaN fails both comparisons.
+    if array.size and not (array.min() >= 0.0 and (high == np.inf or array.max() <= high)):
+        index = tuple(map(int, np.argwhere(~((array >= 0.0) & (array <= high)))[0]))
+        where = f" at index {index if len(index) > 1 else index[0]}" if index else ""
+        raise UserError(f"{what}{where} is {array[index]:g}: it {rule}.")
+    return array
+
+
+def product(first: FloatArray, second: FloatArray) -> FloatArray:
+    """``first * second`` with 0·∞ = 0, the limit at a pace of 0 or infinity."""
+    return _replace_nan(np.asarray(first * second), 0.0)
+
+
+def _replace_nan(values: FloatArray, by: float) -> FloatArray:
+    return np.where(np.isnan(values), by, values)
+
+
+def blockwise(
+    formula: Callable[[FloatArray, FloatArray], FloatArray], values: FloatArray, pace: FloatArray
+) -> FloatArray:
+    """Evaluate an elementwise formula of (values, pace), broadcast, block by block.
+
+    Overflow to infinity and 1/0 give no warning: the formulas then have the right limit.
+    """
+    with np.errstate(all="ignore"):
+        shape = np.broadcast_shapes(values.shape, pace.shape)
+        size = int(np.prod(shape))
+        if size <= BLOCK:
+            return np.asarray(formula(values, pace), dtype=np.float64)[()]
+        if pace.size == 1 and values.flags.c_contiguous:
+            result, values, pace = np.empty(size), values.reshape(-1), pace.reshape(())
+        else:
+            result = np.empty(shape)
+        rows = max(1, BLOCK * len(result) // size)
+        for start in range(0, len(result), rows):
+            some = slice(start, start + rows)
+            # An array with one row is not cut, so parts that depend on the pace alone are computed once.
+            parts = (
+                each[some] if each.ndim == result.ndim and len(each) > 1 else each for each in (values, pace)
+            )
+            result[some] = formula(*parts)
+        return result.reshape(shape)

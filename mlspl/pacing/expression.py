@@ -1,12 +1,12 @@
-"""Formulas of one variable, read from text without ever running it.
+"""Formulas of one variable, read from text that is never executed.
 
-The text is parsed to Python's syntax tree, of which only numbers, `t`, arithmetic and the functions below are
-let through; the tree is then walked, never compiled. Length, depth, constants and exponents are bounded.
+Python's parser makes a syntax tree. Only numbers, `t`, arithmetic and the functions below are accepted, and
+the tree is evaluated node by node. Length, depth, constants and exponents are bounded.
 """
 
 import ast
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Any
@@ -17,15 +17,13 @@ from scipy import special
 from mlspl.errors import UserError
 from mlspl.pacing.base import FloatArray
 
-__all__ = ["Expression"]
+__all__ = ["FUNCTIONS", "Expression"]
 
 MAX_LENGTH = 200
 MAX_DEPTH = 50
 MAX_EXPONENT = 64.0
 MAX_CONSTANT = 1e15
 
-CONSTANTS: dict[str, float] = {"pi": np.pi, "e": np.e}
-# Each function by its name in formulas, as NumPy computes it; SymPy knows it under the name in SYMPY_NAMES.
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     "exp": np.exp,
     "log": np.log,
@@ -43,8 +41,9 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "erf": special.erf,
     "erfc": special.erfc,
 }
-SYMPY_NAMES = {"abs": "Abs", "min": "Min", "max": "Max"}
-_ALIASES = {"arctan": "atan", "ln": "log"}
+_SYMPY_NAMES = {"abs": "Abs", "min": "Min", "max": "Max"}
+_ALIASES = {"arctan": "atan", "ln": "log", "E": "e"} | {name: ours for ours, name in _SYMPY_NAMES.items()}
+_CONSTANTS = {"pi": np.float64(np.pi), "e": np.float64(np.e)}
 _OPERATORS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Add: lambda a, b: a + b,
     ast.Sub: lambda a, b: a - b,
@@ -66,35 +65,32 @@ class Expression:
         tree = _parse(self.text)
         _check(tree, self.text, depth=0)
         if not _varies(tree):
-            raise UserError(f'the formula "{self.text}" does not depend on t.')
+            raise UserError(f'the formula "{self.text}" does not depend on t. Write one such as exp(-t).')
         object.__setattr__(self, "_tree", tree)
 
     def __call__(self, t: FloatArray) -> FloatArray:
-        """The value of the formula at each t."""
+        """Evaluate the formula at each t."""
         with np.errstate(all="ignore"):
             return np.asarray(_numeric(self._tree, np.asarray(t, dtype=np.float64)))
 
     def to_sympy(self, sympy: ModuleType, symbol: Any) -> Any:
-        """The same formula as a SymPy expression in `symbol`; decimal numbers become fractions."""
+        """Return the formula as a SymPy expression in `symbol`; decimal numbers become fractions."""
+        names = {"t": symbol, "pi": sympy.pi, "e": sympy.E}
+        names |= {name: getattr(sympy, _SYMPY_NAMES.get(name, name)) for name in FUNCTIONS}
+        return _evaluate(self._tree, names, lambda value: sympy.Rational(repr(value)))
 
-        def build(node: ast.expr) -> Any:
-            match node:
-                case ast.Constant():
-                    return sympy.Rational(repr(node.value))
-                case ast.Name(id="t"):
-                    return symbol
-                case ast.Name():
-                    return sympy.pi if node.id == "pi" else sympy.E
-                case ast.UnaryOp():
-                    return -build(node.operand) if isinstance(node.op, ast.USub) else build(node.operand)
-                case ast.BinOp():
-                    return _OPERATORS[type(node.op)](build(node.left), build(node.right))
-                case ast.Call(func=ast.Name(id=name)):
-                    known = _ALIASES.get(name, name)
-                    return getattr(sympy, SYMPY_NAMES.get(known, known))(*map(build, node.args))
-            raise AssertionError(node)
 
-        return build(self._tree)
+def _parse(text: str) -> ast.expr:
+    if len(text) > MAX_LENGTH:
+        raise UserError(f"a formula has at most {MAX_LENGTH} characters, and this one has {len(text)}.")
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # SyntaxWarnings about text that is refused below
+            return ast.parse(text.strip(), mode="eval").body
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        raise UserError(
+            f'"{text}" is not a formula: write one in t, such as 1/(1+t**2) or exp(-t).'
+        ) from None
 
 
 def _refuse(text: str, what: str) -> UserError:
@@ -105,30 +101,17 @@ def _refuse(text: str, what: str) -> UserError:
     )
 
 
-def _parse(text: str) -> ast.expr:
-    if len(text) > MAX_LENGTH:
-        raise UserError(f"a formula has at most {MAX_LENGTH} characters, and this one has {len(text)}.")
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # Python's remarks on strange code; it is about to be refused
-            return ast.parse(text.strip(), mode="eval").body
-    except (SyntaxError, ValueError, MemoryError, RecursionError):
-        raise UserError(
-            f'"{text}" is not a formula: write one in t, such as 1/(1+t**2) or exp(-t).'
-        ) from None
-
-
 def _check(node: ast.expr, text: str, depth: int) -> None:
-    """Refuse every node that is no part of a formula, and every number too large to compute with."""
+    """Refuse every node that is not part of a formula, and every constant that is too large."""
     if depth > MAX_DEPTH:
         raise UserError(f'the formula "{text[:57]}…" is nested more than {MAX_DEPTH} deep.')
+    children: list[ast.expr] = []
     match node:
         case ast.Constant(value=int() | float()) if not isinstance(node.value, bool):
-            children: list[ast.expr] = []
+            pass
         case ast.Name(id=name):
-            if name not in ("t", *CONSTANTS):
+            if _ALIASES.get(name, name) not in ("t", *_CONSTANTS):
                 raise _refuse(text, f"the name {name!r}")
-            children = []
         case ast.UnaryOp(op=ast.USub() | ast.UAdd()):
             children = [node.operand]
         case ast.BinOp(op=ast.BitXor()):
@@ -136,7 +119,7 @@ def _check(node: ast.expr, text: str, depth: int) -> None:
         case ast.BinOp() if type(node.op) in _OPERATORS:
             children = [node.left, node.right]
         case ast.Call(func=ast.Name(id=name), keywords=[]) if _ALIASES.get(name, name) in FUNCTIONS:
-            expected = 2 if name in ("min", "max") else 1
+            expected = 2 if name.lower() in ("min", "max") else 1
             if len(node.args) != expected:
                 raise UserError(
                     f'in the formula "{text}", {name} takes {expected} argument{"s"[: expected - 1]}.'
@@ -148,14 +131,14 @@ def _check(node: ast.expr, text: str, depth: int) -> None:
             raise _refuse(text, f"“{ast.unparse(node)[:30]}”")
     for child in children:
         _check(child, text, depth + 1)
-    # Inside out: no constant grows too large to compute exactly before it is refused.
+    # Children first: a constant is refused before a larger one is computed from it.
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow):
         _bound(node.right, text, "exponent", MAX_EXPONENT)
     _bound(node, text, "constant", MAX_CONSTANT)
 
 
 def _bound(node: ast.expr, text: str, what: str, largest: float) -> None:
-    """Refuse a constant part of the formula beyond `largest` or too near to 0."""
+    """Refuse a constant part of the formula that is beyond `largest` or too close to 0."""
     if _varies(node):
         return
     with np.errstate(all="ignore"):
@@ -169,17 +152,22 @@ def _varies(node: ast.expr) -> bool:
 
 
 def _numeric(node: ast.expr, t: FloatArray) -> Any:
+    return _evaluate(node, {"t": t, **_CONSTANTS, **FUNCTIONS}, np.float64)
+
+
+def _evaluate(node: ast.expr, names: Mapping[str, Any], number: Callable[[Any], Any]) -> Any:
+    """Evaluate a checked tree with NumPy or SymPy, whichever `names` and `number` come from."""
     match node:
         case ast.Constant():
-            return np.float64(node.value)  # type: ignore[arg-type]
-        case ast.Name(id="t"):
-            return t
-        case ast.Name():
-            return np.float64(CONSTANTS[node.id])
+            return number(node.value)
+        case ast.Name(id=name):
+            return names[_ALIASES.get(name, name)]
         case ast.UnaryOp():
-            return -_numeric(node.operand, t) if isinstance(node.op, ast.USub) else _numeric(node.operand, t)
+            operand = _evaluate(node.operand, names, number)
+            return -operand if isinstance(node.op, ast.USub) else operand
         case ast.BinOp():
-            return _OPERATORS[type(node.op)](_numeric(node.left, t), _numeric(node.right, t))
+            left, right = (_evaluate(side, names, number) for side in (node.left, node.right))
+            return _OPERATORS[type(node.op)](left, right)
         case ast.Call(func=ast.Name(id=name)):
-            return FUNCTIONS[_ALIASES.get(name, name)](*(_numeric(argument, t) for argument in node.args))
+            return names[_ALIASES.get(name, name)](*(_evaluate(each, names, number) for each in node.args))
     raise AssertionError(node)

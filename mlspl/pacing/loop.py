@@ -1,4 +1,4 @@
-"""The one paced loop: losses, pace, weights, fit, and again (Algorithm 1 of the paper, for any learner)."""
+"""The paced loop (Algorithm 1 of the paper, for any learner): losses, pace, weights, fit, repeat."""
 
 import time
 from collections.abc import Iterable, Iterator
@@ -9,34 +9,110 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mlspl._rounding import on_grid
-from mlspl.pacing.base import FloatArray, SelfPacedFunction
+from mlspl.errors import UserError
+from mlspl.pacing.base import FloatArray, SelfPacedFunction, weight_array
 from mlspl.pacing.schedules import PaceSchedule
-from mlspl.pacing.trace import Trace
 
-__all__ = ["Learner", "Paced", "Step", "paced"]
+__all__ = ["Learner", "Paced", "Step", "Trace", "check_weights", "paced"]
+
+_LATEST = np.iinfo(np.int16).max
+
+
+class Trace:
+    """Summary of the paced steps for every pair: when it entered, and mean and spread of its loss.
+
+    A pair enters at the first step that gives it a weight of at least ½.
+
+    Parameters
+    ----------
+    shape : tuple (n, L)
+        Rows and labels.
+
+    Attributes
+    ----------
+    n_steps : int
+        Number of steps.
+    entered : int16 array (n, L)
+        The step, from 1 on, at which a pair entered; 0 if it never did.
+    last_loss, mean_loss : float32 arrays (n, L)
+        The last loss and the mean loss; NaN before the first step.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mlspl.pacing import Trace
+    >>> trace = Trace((1, 2))
+    >>> trace.add(np.array([[0.5, 2.0]]), np.array([[0.9, 0.1]]))
+    >>> trace.add(np.array([[0.1, 4.0]]), np.array([[1.0, 0.2]]))
+    >>> trace.entered, trace.mean_loss, trace.spread
+    (array([[1, 0]], dtype=int16), array([[0.3, 3. ]], dtype=float32), array([[0.2, 1. ]], dtype=float32))
+    """
+
+    _contents = {
+        "n_steps": "int",
+        "entered": "int (rows, labels)",
+        "last_loss": "float (rows, labels)",
+        "mean_loss": "float (rows, labels)",
+        "_squares": "float (rows, labels)",
+    }
+
+    def __init__(self, shape: tuple[int, int]) -> None:
+        self.n_steps = 0
+        self.entered = np.zeros(shape, dtype=np.int16)
+        self.last_loss = np.full(shape, np.nan, dtype=np.float32)
+        self.mean_loss = np.full(shape, np.nan, dtype=np.float32)
+        self._squares = np.zeros(shape, dtype=np.float32)
+
+    def add(self, losses: NDArray[Any], weights: NDArray[Any]) -> None:
+        """Add a step by its losses and weights (n, L)."""
+        self.n_steps += 1
+        fresh = (self.entered == 0) & (weights >= 0.5)
+        self.entered[fresh] = min(self.n_steps, _LATEST)
+        # Welford's update of mean and squared deviations.
+        losses = np.asarray(losses, dtype=np.float32)
+        before = losses if self.n_steps == 1 else self.mean_loss
+        self.mean_loss = before + (losses - before) / np.float32(self.n_steps)
+        self._squares += (losses - before) * (losses - self.mean_loss)
+        self.last_loss = losses
+
+    def fill(self, labels: slice, part: "Trace") -> None:
+        """Copy the trace of some labels into this one."""
+        self.n_steps = max(self.n_steps, part.n_steps)
+        for name in ("entered", "last_loss", "mean_loss", "_squares"):
+            getattr(self, name)[:, labels] = getattr(part, name)
+
+    @property
+    def spread(self) -> NDArray[np.float32]:
+        """The standard deviation of each pair's loss over the steps (n, L)."""
+        return np.sqrt(self._squares / np.float32(max(self.n_steps, 1)))
+
+    @property
+    def lateness(self) -> NDArray[np.float64]:
+        """When each pair entered, from 0 (the first step) to 1 (never), of shape (n, L)."""
+        when = np.where(self.entered > 0, self.entered - 1.0, self.n_steps)
+        return when / max(self.n_steps, 1)
 
 
 class Learner(Protocol):
-    """What can be paced: anything that is fitted with a weight for every (instance, label) pair."""
+    """What can be paced: a model that is fitted with a weight for every (instance, label) pair."""
 
     def fit(self, weights: FloatArray) -> object:
         """Fit with weights (n, L) from 0 to 1.
 
-        Return something true if fitting once more with the same weights would give another model, because the
-        learner moved something of its own (codes, say); otherwise None.
+        Return a true value if fitting again with the same weights would give another model (because codes
+        moved, for instance); otherwise None.
         """
 
     def losses(self) -> FloatArray:
-        """Losses (n, L), 0 or more, under the weights of the last fit, or unpaced before the first.
+        """Losses (n, L), 0 or more, of the last fit, or of the unpaced model before the first.
 
-        They should be of rows that the model has not seen (out of fold, out of bag): a model that has seen
-        them finds everything easy.
+        They should be out of sample (out of fold, out of bag): in-sample losses are too small.
         """
 
 
 @dataclass
 class Step:
-    """One turn of the loop, for whoever walks it.
+    """One step of the loop.
 
     Attributes
     ----------
@@ -45,13 +121,13 @@ class Step:
     target : float
         The schedule's target.
     pace : array
-        What the target meant for these losses, λ; broadcasts against (n, L).
+        λ for these losses; broadcasts against (n, L).
     losses, weights : arrays (n, L)
-        The losses that set the pace, and the weights that were fitted.
+        The losses that set the pace, and the weights of the fit.
     moved : object
-        What the learner's fit returned.
+        The return value of the learner's fit.
     record : dict
-        The step's entry in the history; the walker may add to it.
+        The step's entry in the history; callers may add to it.
     """
 
     number: int
@@ -64,7 +140,7 @@ class Step:
 
 
 class Paced:
-    """A walk along a schedule; iterate over it to take the steps.
+    """A run of the loop; iterate over it to take the steps.
 
     Attributes
     ----------
@@ -72,13 +148,12 @@ class Paced:
         The weights of the last step.
     history : list of dict
         A record of every step: ``step``, ``pace`` (the target), ``mean_loss``, ``mean_weight``, ``in_play``
-        (the share of each label's known pairs with a weight of ½ or more), ``seconds``, and what the walker
-        added.
+        (the share of each label's known pairs with a weight of ½ or more) and ``seconds``.
     trace : Trace
-        What is remembered of every pair.
+        Summary of the losses and weights of every pair.
     stop_reason : str
-        "max_steps" (the schedule ended), "infinite_pace" (every pair is in play), "target_weight", "settled"
-        (no later step would differ) or "callback" (somebody asked).
+        "max_steps" (the schedule ended), "infinite_pace" (every weight is 1), "target_weight", "settled" (no
+        later step would differ) or "callback" (`stop` was called).
     """
 
     def __init__(
@@ -105,7 +180,7 @@ class Paced:
         self._asked = False
 
     def stop(self) -> None:
-        """Ask that the present step be the last."""
+        """Make the present step the last."""
         self._asked = True
 
     def __iter__(self) -> Iterator[Step]:
@@ -118,7 +193,7 @@ class Paced:
             if self.function is not None:
                 losses = on_grid(self.learner.losses())
                 pace = self._pace(target, losses)
-                self.weights = self.function.weight(losses, pace)
+                self.weights = check_weights(self.function.weight(losses, pace), losses.shape, self.function)
                 self.trace.add(losses, self.weights)
             moved = self.learner.fit(self.weights)
             step = Step(number, target, pace, losses, self.weights, moved)
@@ -174,6 +249,17 @@ class Paced:
         }
 
 
+def check_weights(weights: FloatArray, shape: tuple[int, ...], function: SelfPacedFunction) -> FloatArray:
+    """Check the weights of a user's function."""
+    weights = np.asarray(weights, dtype=np.float64)
+    if weights.shape != shape:
+        raise UserError(
+            f"{function!r} returned weights of shape {weights.shape} for losses of shape {shape}. "
+            "It must return one weight per loss."
+        )
+    return weight_array(weights, f"a weight from {function!r}")
+
+
 def paced(
     learner: Learner,
     function: SelfPacedFunction | None,
@@ -183,28 +269,28 @@ def paced(
     *,
     target_weight: float = 1.0,
 ) -> Paced:
-    """Pace a learner: at every step its losses set the pace, the pace the weights, and it is fitted anew.
+    """Pace a learner: in each step its losses set the pace, the pace sets the weights, and it is fitted.
 
     Parameters
     ----------
     learner : Learner
         With ``fit(weights)`` and ``losses()``.
     function : SelfPacedFunction or None
-        The self-paced function. None paces nothing: every step fits with weights of 1, for learners that have
-        something of their own to alternate.
+        The self-paced function. With None, every step fits with weights of 1, for learners that alternate
+        between steps of their own.
     schedule : PaceSchedule
-        How the pace grows; without a function, anything with as many items as there are steps at most.
+        How the pace grows; without a function, any iterable with one item per step.
     Y : array (n, L)
         The labels; present where positive.
     known : bool array (n, L), optional
-        The pairs whose label is known; the others set no pace. All by default.
+        The pairs whose label is known; others are ignored. All by default.
     target_weight : float, default=1.0
-        Stop as soon as every known pair weighs at least this much; infinite for a schedule that goes back.
+        Stop when every known pair has at least this weight; infinite to never stop for this reason.
 
     Returns
     -------
     Paced
-        To be iterated over; its ``stop()`` ends the walk.
+        Iterate over it; its ``stop()`` ends the loop.
 
     Examples
     --------
@@ -220,13 +306,13 @@ def paced(
     ...     def losses(self):
     ...         return (self.Y - self.mean) ** 2
     >>> Y = np.array([[1, 0], [1, 0], [1, 0], [0, 1]])
-    >>> walk = pacing.paced(Means(Y), pacing.Hard(), pacing.QuantilePace(0.5, 1.0, 3, per="label"), Y)
-    >>> for step in walk:
-    ...     print(step.number, step.weights.mean(), walk.learner.mean)
+    >>> run = pacing.paced(Means(Y), pacing.Hard(), pacing.QuantilePace(0.5, 1.0, 3, per="label"), Y)
+    >>> for step in run:
+    ...     print(step.number, step.weights.mean(), run.learner.mean)
     1 0.75 [1. 0.]
     2 0.75 [1. 0.]
     3 1.0 [0.75 0.25]
-    >>> walk.stop_reason, walk.trace.entered.tolist()
+    >>> run.stop_reason, run.trace.entered.tolist()
     ('infinite_pace', [[1, 1], [1, 1], [1, 1], [3, 3]])
     """
     return Paced(learner, function, schedule, Y, known, target_weight)

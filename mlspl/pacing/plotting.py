@@ -1,8 +1,8 @@
-"""Pictures of self-paced functions: the weight against the loss, and the penalty against the weight."""
+"""Plots of self-paced functions: the weight against the loss, and the penalty against the weight."""
 
 import io
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,10 +10,8 @@ import numpy as np
 
 from mlspl._files import write_file
 from mlspl.errors import UserError
-from mlspl.pacing.arrays import pace_array
-from mlspl.pacing.base import FloatArray, SelfPacedFunction
-from mlspl.pacing.diversity import Diversity
-from mlspl.pacing.registry import get
+from mlspl.pacing.base import SelfPacedFunction, pace_array
+from mlspl.pacing.literature import Diversity, get
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,17 +20,9 @@ if TYPE_CHECKING:
 __all__ = ["PACES", "plot", "save_plot"]
 
 PACES = (0.25, 0.5, 1.0, 2.0)
-"""The paces at which `plot` draws a function."""
+"""The default paces of `plot`."""
 COLUMNS = 4
-# Viridis from dark to light along the pace: told apart with any colour vision, and in grey.
-_COLOURS = {
-    1: ("#31688e",),
-    2: ("#440154", "#35b779"),
-    3: ("#440154", "#31688e", "#35b779"),
-    4: ("#440154", "#3b528b", "#21918c", "#7ad151"),
-    5: ("#440154", "#414487", "#2a788e", "#22a884", "#7ad151"),
-    6: ("#440154", "#414487", "#31688e", "#21918c", "#35b779", "#90d743"),
-}
+MAX_PACES = 6
 _STYLE: dict[Any, Any] = {
     "font.family": "STIXGeneral",
     "font.size": 9,
@@ -59,18 +49,6 @@ svg {{ display: block; margin: auto; max-width: 100%; height: auto; }}
 """
 
 
-@dataclass(frozen=True)
-class _Line:
-    """One function at one pace, as the points of its two panels."""
-
-    pace: float
-    loss: FloatArray
-    weight: FloatArray
-    weight_at_pace: float
-    grid: FloatArray
-    penalty: FloatArray
-
-
 def plot(
     functions: str | SelfPacedFunction | Iterable[str | SelfPacedFunction],
     *,
@@ -85,7 +63,7 @@ def plot(
     functions : name or SelfPacedFunction, or several of them
         Drawn side by side, four to a row.
     paces : sequence of float, default=(0.25, 0.5, 1.0, 2.0)
-        At most six; a function leaves out those it does not take.
+        At most six; paces that a function does not accept are left out.
     max_loss : float, optional
         The end of the loss axis; by default twice the largest pace.
     figure : matplotlib Figure, optional
@@ -104,8 +82,19 @@ def plot(
     """
     import matplotlib as mpl
     from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
 
-    resolved, lines, max_loss = _lines(functions, paces, max_loss)
+    several = [functions] if isinstance(functions, str | SelfPacedFunction) else list(functions)
+    resolved = [get(function) for function in several]
+    if not resolved:
+        raise UserError("functions is empty: name at least one self-paced function.")
+    values = np.unique(pace_array(paces))
+    if not 1 <= len(values) <= MAX_PACES or not np.all((values > 0) & (values < np.inf)):
+        raise UserError(f"paces is {list(paces)}: give one to {MAX_PACES} paces, above 0 and finite.")
+    end = float(2 * values.max()) if max_loss is None else max_loss
+    if not 0 < end < np.inf:
+        raise UserError(f"max_loss is {max_loss!r}: give a finite number above 0.")
+    colours = dict(zip(values.tolist(), _colours(len(values)), strict=True))
     columns = min(COLUMNS, len(resolved))
     blocks = -(-len(resolved) // columns)
     with mpl.rc_context(_STYLE):
@@ -116,12 +105,22 @@ def plot(
         for index in range(blocks * columns):
             block, column = divmod(index, columns)
             top, bottom = axes[2 * block, column], axes[2 * block + 1, column]
-            if index >= len(resolved):
+            if index < len(resolved):
+                _draw(top, bottom, resolved[index], colours, end)
+            else:
                 top.set_axis_off()
                 bottom.set_axis_off()
-                continue
-            _draw(top, bottom, resolved[index], lines[index], paces, max_loss, labelled=column == 0)
-        _legend(figure, paces)
+            if column == 0:
+                top.set_ylabel(r"weight $v^*(l, \lambda)$")
+                bottom.set_ylabel(r"penalty $f(v, \lambda)$")
+        handles = [
+            Line2D([], [], color=colour, linewidth=1.5, label=rf"$\lambda={pace:g}$")
+            for pace, colour in colours.items()
+        ]
+        handles.append(
+            Line2D([], [], color="0.3", marker="o", linestyle="", markersize=3.5, label=r"$l=\lambda$")
+        )
+        figure.legend(handles=handles, loc="outside lower center", ncols=len(handles), handlelength=2.2)
     return figure
 
 
@@ -132,14 +131,14 @@ def save_plot(
     paces: Sequence[float] = PACES,
     max_loss: float | None = None,
 ) -> Path:
-    """Draw self-paced functions: ``.png``, ``.svg`` or ``.pdf`` to print, ``.html`` for a browser.
+    """Save a plot as ``.png``, ``.svg``, ``.pdf`` or ``.html``.
 
     Parameters
     ----------
     functions, paces, max_loss
         As for `plot`.
     path : str or Path
-        The file; its suffix chooses the format. An HTML file needs no network to be read.
+        The file; its suffix determines the format. An HTML file needs no network.
 
     Returns
     -------
@@ -158,10 +157,10 @@ def save_plot(
     suffix = path.suffix.lower()
     kind = "svg" if suffix == ".html" else suffix[1:]
     if kind not in ("png", "svg", "pdf"):
-        raise UserError(f"a picture is a .png, .svg, .pdf or .html file, and {path.name!r} is none of them.")
+        raise UserError(f"{path.name!r} is no picture: give a name that ends in .png, .svg, .pdf or .html.")
     import matplotlib as mpl
 
-    # The same picture gives the same file: no date, no random identifiers.
+    # No date and no random identifiers: the same plot is the same file.
     undated = {"CreationDate": None} if kind == "pdf" else {"Date": None} if kind == "svg" else {}
     figure = plot(functions, paces=paces, max_loss=max_loss)
     picture = io.BytesIO()
@@ -175,95 +174,41 @@ def save_plot(
     return path
 
 
-def _lines(
-    functions: str | SelfPacedFunction | Iterable[str | SelfPacedFunction],
-    paces: Sequence[float],
-    max_loss: float | None,
-) -> tuple[list[SelfPacedFunction], list[list[_Line]], float]:
-    """Resolve the functions and compute the points of every line."""
-    several = [functions] if isinstance(functions, str | SelfPacedFunction) else list(functions)
-    resolved = [get(function) for function in several]
-    if not resolved:
-        raise UserError("there is nothing to draw: name at least one self-paced function.")
-    values = pace_array(paces)
-    if len(set(values.tolist())) not in _COLOURS or not np.all((values > 0) & (values < np.inf)):
-        raise UserError(f"a picture takes one to {len(_COLOURS)} paces, all of them above 0 and finite.")
-    end = float(2 * values.max()) if max_loss is None else max_loss
-    if not 0 < end < np.inf:
-        raise UserError(f"the loss axis ends above 0, and {max_loss!r} is not.")
-    return resolved, [[_line(f, pace, end) for pace in values[values < f.max_pace]] for f in resolved], end
+def _colours(n: int) -> list[Any]:
+    """Viridis from dark to light, which is readable with any colour vision and in grey."""
+    from matplotlib import colormaps
 
-
-def _line(function: SelfPacedFunction, pace: float, max_loss: float) -> _Line:
-    if isinstance(function, Diversity):
-        function = replace(function, groups=None)
-    loss = np.linspace(0.0, max_loss, 1001)
-    grid = np.square(
-        np.sin(np.linspace(0.0, np.pi / 2, 1001))
-    )  # dense at the ends, where a penalty may be steep
-    # Rows of length one: for `Diversity` every point is a group of its own.
-    return _Line(
-        float(pace),
-        loss,
-        function.weight(loss[None, :], pace)[0],
-        float(function.weight(pace, pace)),
-        grid,
-        function.penalty(grid[None, :], pace)[0],
-    )
-
-
-def _penalty_range(lines: list[_Line]) -> tuple[float, float]:
-    """Limits for the penalty's axis, without the ends if it is infinite there."""
-    penalties = np.concatenate([line.penalty for line in lines])
-    if not np.isfinite(penalties).all():
-        penalties = np.concatenate([line.penalty[(line.grid > 0.12) & (line.grid < 0.97)] for line in lines])
-    low, high = float(penalties.min()), float(penalties.max())
-    room = 0.06 * (high - low or 1.0)
-    return low - room, high + room
-
-
-def _colours(paces: Sequence[float]) -> dict[float, str]:
-    order = sorted({float(pace) for pace in paces})
-    return dict(zip(order, _COLOURS[len(order)], strict=True))
+    return [colormaps["viridis"](share) for share in (np.linspace(0.0, 0.8, n) if n > 1 else [0.35])]
 
 
 def _draw(
-    top: "Axes",
-    bottom: "Axes",
-    function: SelfPacedFunction,
-    lines: list[_Line],
-    paces: Sequence[float],
-    max_loss: float,
-    *,
-    labelled: bool,
+    top: "Axes", bottom: "Axes", function: SelfPacedFunction, colours: dict[float, Any], max_loss: float
 ) -> None:
-    colours = _colours(paces)
-    for line in lines:
-        colour = colours[line.pace]
-        top.plot(line.loss, line.weight, color=colour, linewidth=1.5)
-        if line.pace <= max_loss:
-            top.plot(line.pace, line.weight_at_pace, "o", color=colour, markersize=3.5, clip_on=False)
-        bottom.plot(line.grid, line.penalty, color=colour, linewidth=1.5)
+    if isinstance(function, Diversity):
+        function = replace(function, groups=None)
+    loss = np.linspace(0.0, max_loss, 1001)
+    # Dense at the ends, where a penalty may be steep.
+    grid = np.square(np.sin(np.linspace(0.0, np.pi / 2, 1001)))
+    penalties = []
+    for pace, colour in colours.items():
+        if pace >= function.max_pace:
+            continue
+        # Rows of length one: for `Diversity` every point is a group of its own.
+        top.plot(loss, function.weight(loss[None, :], pace)[0], color=colour, linewidth=1.5)
+        if pace <= max_loss:
+            at_pace = float(function.weight(pace, pace))
+            top.plot(pace, at_pace, "o", color=colour, markersize=3.5, clip_on=False)
+        penalties.append(function.penalty(grid[None, :], pace)[0])
+        bottom.plot(grid, penalties[-1], color=colour, linewidth=1.5)
     top.set_title(function.name or type(function).__name__, pad=33 if function.tex else 8)
     if function.tex:
         top.text(0.5, 1.19, f"${function.tex}$", transform=top.transAxes, ha="center", va="center")
     top.set(xlim=(0, max_loss), ylim=(0, 1.04), xlabel="loss $l$", yticks=(0, 0.5, 1))
     bottom.set(xlim=(0, 1), xlabel="weight $v$", xticks=(0, 0.5, 1))
-    if lines:
-        bottom.set_ylim(*_penalty_range(lines))
-    if labelled:
-        top.set_ylabel(r"weight $v^*(l, \lambda)$")
-        bottom.set_ylabel(r"penalty $f(v, \lambda)$")
-
-
-def _legend(figure: "Figure", paces: Sequence[float]) -> None:
-    from matplotlib.lines import Line2D
-
-    handles = [
-        Line2D([], [], color=colour, linewidth=1.5, label=rf"$\lambda={pace:g}$")
-        for pace, colour in _colours(paces).items()
-    ]
-    handles.append(
-        Line2D([], [], color="0.3", marker="o", linestyle="", markersize=3.5, label=r"$l=\lambda$")
-    )
-    figure.legend(handles=handles, loc="outside lower center", ncols=len(handles), handlelength=2.2)
+    if penalties:
+        shown = np.concatenate(penalties)
+        if not np.isfinite(shown).all():  # a penalty that is infinite at an end is shown between the ends
+            shown = np.concatenate([each[(grid > 0.12) & (grid < 0.97)] for each in penalties])
+        low, high = float(shown.min()), float(shown.max())
+        margin = 0.06 * (high - low or 1.0)
+        bottom.set_ylim(low - margin, high + margin)

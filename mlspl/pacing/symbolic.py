@@ -1,77 +1,142 @@
-"""Closed forms of a curve's inverse and penalty, where SymPy finds them in a few seconds."""
+"""Formulas of a derived self-paced function: SymPy runs in a child process with limited time and memory."""
 
-import inspect
+import json
+import os
+import signal
+import subprocess
 import sys
-import time
-from collections.abc import Callable
-from dataclasses import dataclass
-from types import FrameType
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 
+from mlspl.errors import UserError
 from mlspl.pacing.base import FloatArray
+from mlspl.pacing.expression import Expression
 from mlspl.pacing.numeric import NumericCurve
 
-__all__ = ["ClosedForms", "find_closed_forms"]
+__all__ = ["find_formulas"]
 
-_SECONDS = 3.0  # of processor time for each question to SymPy, so that a busy machine finds no fewer answers
-_SHORT = 16  # operations; a penalty this short is not worth a second look
+_QUESTION_SECONDS = 2.0  # of processor time for each question to SymPy
+_CPU_SECONDS = 12  # of processor time for the child
+_WALL_SECONDS = 40.0
+_MEMORY = 2**30  # bytes of address space
+_SHORT = 16  # operations; a shorter penalty is not simplified further
 _PROBES = np.concatenate([[1e-6, 1e-3], np.linspace(0.02, 0.98, 25)])
 
 
-@dataclass(frozen=True)
-class ClosedForms:
-    """SymPy expressions for a curve g(t), for g⁻¹(v) and for −∫ g⁻¹ dv; None where none was found."""
+def find_formulas(text: str, family: str, exponent: float) -> dict[str, dict[str, str]]:
+    """Find the formulas of a derived function; parts without a closed form are left out.
 
-    curve: Any
-    inverse: Any
-    penalty: Any
+    Returns
+    -------
+    dict
+        From "weight", "inverse" and "penalty" to ``{"text": ..., "latex": ...}``.
+    """
+    if find_spec("sympy") is None:
+        raise UserError("formulas need SymPy. Install the extra: python -m pip install 'mlspl[symbolic]'.")
+    # With -P and without "" in the path, a sympy.py in the current directory is not imported.
+    path = os.pathsep.join(entry for entry in sys.path if entry)
+    environment = {**os.environ, "PYTHONPATH": path, "OPENBLAS_NUM_THREADS": "1"}
+    try:
+        output = subprocess.run(
+            [sys.executable, "-P", "-W", "ignore", "-m", __name__],
+            input=json.dumps([text, family, exponent]).encode(),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            timeout=_WALL_SECONDS,
+            env=environment,
+            check=False,
+        ).stdout
+    except subprocess.TimeoutExpired as late:
+        output = late.stdout or b""
+    # The child writes one line for each form it finds; a later line is a shorter form of the same part.
+    return dict(map(json.loads, output.splitlines()[: output.count(b"\n")]))
 
 
-def find_closed_forms(curve: Any, t: Any, numeric: NumericCurve) -> ClosedForms:
-    """Ask SymPy to invert and to integrate a curve; keep only answers that agree with the numeric ones."""
+def main() -> None:
+    """Read a formula from standard input and write what SymPy finds, line by line."""
+    text, family, exponent = json.load(sys.stdin)
+    if sys.platform != "win32":
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_CPU, (_CPU_SECONDS, _CPU_SECONDS))
+        resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
     import sympy as sp
 
-    v = sp.Symbol("v", positive=True)
+    from mlspl.pacing.derived import derive
+
+    loss, v, pace = (sp.Symbol(name, positive=True) for name in ("l", "v", "lambda"))
+    t = sp.Symbol("t", positive=True) if family == "scale" else sp.Symbol("t", real=True)
+    scale = pace ** sp.nsimplify(exponent, rational=True)
+    curve = Expression(text).to_sympy(sp, t)
+    # SymPy may find that a curve is constant for t > 0, as 0**t is; then nothing is substituted.
+    _write("weight", curve.subs(t, loss / scale if family == "scale" else loss - pace))
+    numeric = derive(text, family).numeric
     probes = _PROBES * numeric.top
+    for part, form in _search(curve, t, v, probes, numeric):
+        shift = pace if part == "inverse" else -pace * v
+        _write(part, scale * form if family == "scale" else form + shift)
+
+
+def _write(part: str, form: Any) -> None:
+    import sympy as sp
+
+    forms = {"text": str(form), "latex": sp.latex(form, ln_notation=True)}
+    print(json.dumps([part, forms]), flush=True)
+
+
+def _search(
+    curve: Any, t: Any, v: Any, probes: FloatArray, numeric: NumericCurve
+) -> Iterator[tuple[str, Any]]:
+    """Invert and integrate a curve; yield forms that agree with the numeric values, ever shorter."""
+    import sympy as sp
+
     losses, costs = numeric.inverse(probes), numeric.penalty(probes)
     plain = curve
     if curve.has(sp.tanh, sp.sinh, sp.cosh):
-        exponentials = _attempt(lambda: sp.simplify(curve.rewrite(sp.exp)))
-        plain = curve if exponentials is None else exponentials
-    roots = _attempt(lambda: sp.solve(sp.Eq(plain, v), t)) or []
-    shorter = _attempt(lambda: [sp.simplify(root) for root in roots]) or []
-    roots = [root for root in (*roots, *shorter) if _agrees(root, v, probes, losses)]
+        plain = _ask(lambda: sp.simplify(curve.rewrite(sp.exp))) or curve
+    roots = _ask(lambda: sp.solve(sp.Eq(plain, v), t)) or []
+    roots += _ask(lambda: [sp.simplify(root) for root in roots]) or []
+    roots = [root for root in roots if _agrees(root, v, probes, losses)]
     if not roots:
-        return ClosedForms(curve, None, None)
+        return
     root = min(roots, key=sp.count_ops)
+    yield "inverse", root
+    shortest = np.inf
+    for integral in (
+        lambda: sp.integrate(plain, t).subs(t, root) - v * root,  # by parts
+        lambda: -sp.integrate(root, v, manual=True),
+    ):
+        for form in _rewrite(_ask(integral), v):
+            size = sp.count_ops(form)
+            if size < shortest and _agrees(form, v, probes, costs, up_to_constant=True):
+                shortest = size
+                yield "penalty", form
+        if shortest <= _SHORT:
+            return
 
-    area = _attempt(lambda: sp.integrate(plain, t))
-    found = [] if area is None else _rewritten(area.subs(t, root) - v * root, v)
-    if not any(sp.count_ops(form) <= _SHORT for form in found):
-        direct = _attempt(lambda: sp.integrate(root, v, manual=True))
-        found += [] if direct is None else _rewritten(-direct, v)
-    right = [form for form in found if _agrees(form, v, probes, costs, up_to_constant=True)]
-    return ClosedForms(curve, root, min(right, key=sp.count_ops, default=None))
 
-
-def _rewritten(form: Any, v: Any) -> list[Any]:
-    """A few ways to write the same form, each without its constant."""
+def _rewrite(form: Any, v: Any) -> Iterator[Any]:
+    """Write a form in a few ways, each without its constant."""
     import sympy as sp
 
-    if form.has(sp.Integral):
-        return []
-    simple = _attempt(lambda: sp.simplify(form))
+    if form is None or form.has(sp.Integral):
+        return
+    simple = _ask(lambda: sp.simplify(form))
     logs = (sp.log(v), sp.log(1 - v), sp.log(2 - v))
-    split = _attempt(lambda: sp.collect(sp.expand(sp.expand_log(sp.expand(simple), force=True)), logs))
-    return [way.as_independent(v, as_Add=True)[1] for way in (form, simple, split) if way is not None]
+    split = _ask(lambda: sp.collect(sp.expand(sp.expand_log(sp.expand(simple), force=True)), logs))
+    for way in (form, simple, split):
+        if way is not None:
+            yield way.as_independent(v, as_Add=True)[1]
 
 
 def _agrees(
     form: Any, v: Any, probes: FloatArray, expected: FloatArray, *, up_to_constant: bool = False
 ) -> bool:
-    """Whether a form is real and gives the numbers expected at the probes."""
+    """Return whether a form is real and has the expected values at the probes."""
     import sympy as sp
 
     if not isinstance(form, sp.Expr) or form.has(sp.I, sp.zoo, sp.nan, sp.Integral):
@@ -79,7 +144,7 @@ def _agrees(
     try:
         with np.errstate(all="ignore"):
             values = np.asarray(sp.lambdify(v, form, ["scipy", "numpy"])(probes))
-    except Exception:  # a form that NumPy and SciPy cannot compute is of no use
+    except Exception:  # a form that NumPy and SciPy cannot compute is not used
         return False
     if values.shape != probes.shape or values.dtype.kind != "f":
         return False
@@ -88,31 +153,34 @@ def _agrees(
     return bool(np.allclose(values, expected, rtol=1e-8, atol=1e-8 * np.abs(expected).max()))
 
 
-class _Late(BaseException):
-    """Time is up. Not an Exception, which SymPy might catch."""
+class _TimeUp(BaseException):
+    """The time for a question is over; not an Exception, which SymPy might catch."""
 
 
-def _attempt(question: Callable[[], Any]) -> Any:
-    """SymPy's answer, or None if it fails or takes more than a few seconds.
+@contextmanager
+def _time_limit() -> Iterator[None]:
+    def stop(number: int, frame: object) -> None:
+        raise _TimeUp
 
-    SymPy cannot be told to stop, nor can a thread; but a profile function sees every call, and can raise.
-    """
-    end = time.thread_time() + _SECONDS
-    calls = 0
-
-    def stop_if_late(frame: FrameType, event: str, argument: Any) -> None:
-        nonlocal calls
-        # A generator may be on its way out, where Python would print the error and forget it.
-        if event == "call" and not frame.f_code.co_flags & inspect.CO_GENERATOR:
-            calls += 1
-            if calls % 64 == 0 and time.thread_time() > end:
-                raise _Late
-
-    before = sys.getprofile()
-    sys.setprofile(stop_if_late)
+    if sys.platform == "win32":  # no timer of processor time; the parent's limit remains
+        yield
+        return
+    signal.signal(signal.SIGVTALRM, stop)
+    signal.setitimer(signal.ITIMER_VIRTUAL, _QUESTION_SECONDS)
     try:
-        return question()
-    except (Exception, _Late):  # SymPy gives up in many ways
-        return None
+        yield
     finally:
-        sys.setprofile(before)
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+
+
+def _ask(question: Callable[[], Any]) -> Any:
+    """Return SymPy's answer, or None if it fails or takes too long."""
+    try:
+        with _time_limit():
+            return question()
+    except (Exception, _TimeUp):
+        return None
+
+
+if __name__ == "__main__":
+    main()

@@ -1,30 +1,74 @@
-"""Whether a function is a self-paced function, condition by condition, with a witness for each failure."""
+"""Check the conditions of a self-paced function one by one, with a counterexample for each failure."""
 
-from collections.abc import Callable, Iterator
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from mlspl.pacing.base import FloatArray, SelfPacedFunction
-from mlspl.pacing.diversity import Diversity
+from mlspl.pacing.literature import Diversity, get, names
 from mlspl.pacing.numeric import vanishes
-from mlspl.pacing.registry import get, names
-from mlspl.pacing.report import Check, Report
 
-__all__ = ["verify"]
+__all__ = ["Check", "Report", "verify"]
 
 _LOSSES = np.concatenate([[0.0], np.logspace(-3, 3, 121)])
 _PACES = np.array([0.01, 0.1, 0.3, 0.5, 0.7, 0.9, 0.99, 1.0, 2.0, 10.0, 100.0])
 _WEIGHTS = np.linspace(0.0, 1.0, 2001)
 _TOLERANCE = 1e-7
-_CONTRACT = "arrays in, numbers out"
+_NUMBERS = "arrays in, numbers out"
+
+
+@dataclass(frozen=True)
+class Check:
+    """One condition: its source, its statement, whether it holds, and a counterexample if it does not."""
+
+    source: str
+    statement: str
+    passed: bool
+    witness: str
+
+
+@dataclass(frozen=True)
+class Report:
+    """The result of `verify`. Its text is a table; `passed` is whether every condition holds."""
+
+    function: SelfPacedFunction
+    checks: tuple[Check, ...]
+    remark: str = ""
+
+    @property
+    def passed(self) -> bool:
+        """Whether every condition holds."""
+        return not self.failed
+
+    @property
+    def failed(self) -> tuple[Check, ...]:
+        """The conditions that do not hold."""
+        return tuple(check for check in self.checks if not check.passed)
+
+    @property
+    def verdict(self) -> str:
+        """The result in a phrase."""
+        if self.passed:
+            return "a self-paced function; every condition holds."
+        count = len(self.failed)
+        return f"{count} of {len(self.checks)} conditions {'fails' if count == 1 else 'fail'}."
+
+    def __str__(self) -> str:
+        """The report as a table in plain text."""
+        rows = [(c.source, c.statement, "holds" if c.passed else "FAILS", c.witness) for c in self.checks]
+        widths = [max(len(row[i]) for row in rows) for i in range(3)]
+        lines = [f"{self.function!r}: {self.verdict}"]
+        for row in rows:
+            cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=False)]
+            lines.append("  ".join([*cells, row[3]]).rstrip())
+        return "\n".join([*lines, self.remark] if self.remark else lines)
 
 
 def verify(function: str | SelfPacedFunction) -> Report:
     """Check the conditions of Definition 1 and of Lemma 1, and that weight, inverse and penalty fit together.
 
-    The conditions are tried on a grid of losses, paces and weights; a failure comes with its witness. This
-    finds mistakes, it does not prove their absence.
+    The conditions are checked on a grid of losses, paces and weights. This finds mistakes; it is no proof.
 
     Parameters
     ----------
@@ -34,7 +78,7 @@ def verify(function: str | SelfPacedFunction) -> Report:
     Returns
     -------
     Report
-        Print it, or look at ``passed``, ``failed`` and ``checks``.
+        Print it, or use ``passed``, ``failed`` and ``checks``.
 
     Examples
     --------
@@ -47,15 +91,15 @@ def verify(function: str | SelfPacedFunction) -> Report:
     """
     function = get(function)
     if isinstance(function, Diversity):
-        function = replace(function, groups=None)  # the grids below make their own groups
+        function = replace(function, groups=None)  # the grids make their own groups
     grid = _Grid(function)
     with np.errstate(all="ignore"):
-        contract = _numbers(grid)
-        if not contract.passed:
-            return Report(function, (contract,), "Mend this first; the other conditions were not tried.")
-        checks = (contract, *(check(grid) for check in _CHECKS))
-        apart = any(check.source == "Together" and not check.passed for check in checks)
-        return Report(function, checks, _mismatch(function) if apart else "")
+        numbers = _check_numbers(grid)
+        if not numbers.passed:
+            return Report(function, (numbers,), "Correct this first; the other conditions were not checked.")
+        checks = (numbers, *(check(grid) for check in _CHECKS))
+        mismatch = any(check.source == "Together" and not check.passed for check in checks)
+        return Report(function, checks, _explain_mismatch(function) if mismatch else "")
 
 
 class _Grid:
@@ -64,225 +108,209 @@ class _Grid:
     def __init__(self, function: SelfPacedFunction) -> None:
         self.function = function
         self.paces = np.array([pace for pace in _PACES if pace < function.max_pace])
+        self.column = self.paces[:, None]
 
-    def weight(self, loss: FloatArray | float, pace: FloatArray | float) -> FloatArray:
-        loss, pace = np.broadcast_arrays(loss, pace)
-        return self.function.weight(loss.reshape(1, -1), pace.reshape(1, -1)).reshape(loss.shape)
+    def evaluate(self, method: str, values, pace) -> FloatArray:
+        values, pace = np.broadcast_arrays(values, pace)
+        result = getattr(self.function, method)(values.reshape(1, -1), pace.reshape(1, -1))
+        return np.asarray(result, dtype=np.float64).reshape(values.shape)
 
-    def inverse(self, weight: FloatArray | float, pace: FloatArray | float) -> FloatArray:
-        weight, pace = np.broadcast_arrays(weight, pace)
-        return self.function.inverse(weight.reshape(1, -1), pace.reshape(1, -1)).reshape(weight.shape)
+    def weight(self, loss, pace) -> FloatArray:
+        return self.evaluate("weight", loss, pace)
 
-    def penalty(self, weight: FloatArray | float, pace: FloatArray | float) -> FloatArray:
-        weight, pace = np.broadcast_arrays(weight, pace)
-        return self.function.penalty(weight.reshape(1, -1), pace.reshape(1, -1)).reshape(weight.shape)
+    def inverse(self, weight, pace) -> FloatArray:
+        return self.evaluate("inverse", weight, pace)
+
+    def penalty(self, weight, pace) -> FloatArray:
+        return self.evaluate("penalty", weight, pace)
 
 
-def _numbers(grid: _Grid) -> Check:
-    """Before anything else: arrays in, arrays of numbers out, without a pace or a weight that gives none."""
-    pace = grid.paces[:, None]
+def _judge(
+    source: str, statement: str, excess: FloatArray, tolerance: float, describe: Callable[..., str]
+) -> Check:
+    """Pass if no excess is above the tolerance; otherwise describe the largest one by its indices."""
+    worst = np.unravel_index(np.argmax(np.nan_to_num(excess, nan=np.inf)), excess.shape)
+    passed = bool(excess[worst] <= tolerance)
+    return Check(source, statement, passed, "" if passed else describe(*worst))
+
+
+def _relative(excess: FloatArray, *terms: FloatArray) -> FloatArray:
+    """An excess in units of the terms it came from; 0 if one of them is infinite."""
+    size = np.maximum.reduce([np.abs(term) for term in terms])
+    ratio = excess / np.where(size > 0, size, 1.0)
+    return np.where(np.isfinite(size), ratio, 0.0)
+
+
+def _check_numbers(grid: _Grid) -> Check:
     for method, given, letter in (
         ("weight", _LOSSES, "l"),
         ("inverse", _WEIGHTS, "v"),
         ("penalty", _WEIGHTS, "v"),
     ):
         try:
-            values = np.asarray(getattr(grid, method)(given, pace), dtype=np.float64)
+            values = grid.evaluate(method, given, grid.column)
         except Exception as error:
-            return _check("Contract", _CONTRACT, False, f"{method} failed on arrays: {error}")
+            return Check("Contract", _NUMBERS, False, f"{method} failed on arrays: {error}")
         if np.any(bad := np.isnan(values)):
             i, j = np.argwhere(bad)[0]
             witness = f"{method} is not a number at {letter} = {given[j]:.4g}, λ = {grid.paces[i]:g}"
-            return _check("Contract", _CONTRACT, False, witness)
-    return _check("Contract", _CONTRACT, True, "")
+            return Check("Contract", _NUMBERS, False, witness)
+    return Check("Contract", _NUMBERS, True, "")
 
 
 def _convex(grid: _Grid) -> Check:
-    """On pairs of weights, so that a penalty which couples the weights of a group is seen."""
-    random = np.random.default_rng(0)
-    first, second = random.uniform(size=(2, 2, 400))
-    first[1, :200], second[1, :200] = first[0, :200], second[0, :200]  # half of them along the diagonal
+    """On pairs of weights, because a penalty may couple the weights of a group."""
+    first, second = np.random.default_rng(0).uniform(size=(2, 2, 400))
+    first[1, :200], second[1, :200] = first[0, :200], second[0, :200]  # half of them on the diagonal
     first[:, -1], second[:, -1] = (1, 0), (0, 1)
-    worst, witness = 0.0, ""
-    for pace in grid.paces:
-        ends = [grid.function.penalty(point, pace).sum(axis=0) for point in (first, second)]
-        middle = grid.function.penalty(0.5 * (first + second), pace).sum(axis=0)
-        excess = _relative(middle - 0.5 * (ends[0] + ends[1]), *ends, middle)
-        i = int(np.argmax(excess))
-        if excess[i] > max(worst, _TOLERANCE):
-            worst = excess[i]
-            a, b = (f"({point[0, i]:.3g}, {point[1, i]:.3g})" for point in (first, second))
-            chord = 0.5 * (ends[0][i] + ends[1][i])
-            witness = (
-                f"at λ = {pace:g}, between v = {a} and {b}: f = {middle[i]:.5g} above the chord's {chord:.5g}"
-            )
-    return Check("Definition 1 (1)", "f is convex in v", worst == 0, witness)
+    start, end, middle = (
+        np.array([grid.function.penalty(point, pace).sum(axis=0) for pace in grid.paces])
+        for point in (first, second, 0.5 * (first + second))
+    )
+    chord = 0.5 * (start + end)
+
+    def describe(i, j) -> str:
+        a, b = (f"({point[0, j]:.3g}, {point[1, j]:.3g})" for point in (first, second))
+        return (
+            f"at λ = {grid.paces[i]:g}, between v = {a} and {b}: f = {middle[i, j]:.5g} above the chord's "
+            f"{chord[i, j]:.5g}"
+        )
+
+    excess = _relative(middle - chord, start, end, middle)
+    return _judge("Definition 1 (1)", "f is convex in v", excess, _TOLERANCE, describe)
 
 
 def _falls_with_loss(grid: _Grid) -> Check:
-    weight = grid.weight(_LOSSES[None, :], grid.paces[:, None])
-    rise = np.diff(weight, axis=1)
-    i, j = np.unravel_index(np.argmax(rise), rise.shape)
-    witness = (
-        f"at λ = {grid.paces[i]:g}: v* = {weight[i, j]:.5g} at l = {_LOSSES[j]:.4g}, "
-        f"{weight[i, j + 1]:.5g} at l = {_LOSSES[j + 1]:.4g}"
-    )
-    return _check("Definition 1 (2)", "v* falls as l grows", rise[i, j] <= 1e-12, witness)
+    weight = grid.weight(_LOSSES, grid.column)
+    return _judge(
+        "Definition 1 (2)", "v* falls as l grows", np.diff(weight, axis=1), 1e-12,
+        lambda i, j: f"at λ = {grid.paces[i]:g}: v* = {weight[i, j]:.5g} at l = {_LOSSES[j]:.4g}, "
+        f"{weight[i, j + 1]:.5g} at l = {_LOSSES[j + 1]:.4g}",
+    )  # fmt: skip
 
 
-def _at_most_one(grid: _Grid) -> Check:
+def _within_0_and_1(grid: _Grid) -> Check:
     weight = grid.weight(0.0, grid.paces)
-    i = int(np.argmax(np.abs(weight - 0.5)))
-    witness = f"at l = 0, λ = {grid.paces[i]:g}: v* = {weight[i]:.5g}"
-    return _check(
-        "Definition 1 (2)", "0 ≤ v* ≤ 1 as l → 0", bool(np.all((weight >= 0) & (weight <= 1))), witness
-    )
+    return _judge(
+        "Definition 1 (2)", "0 ≤ v* ≤ 1 as l → 0", np.abs(weight - 0.5), 0.5,
+        lambda i: f"at l = 0, λ = {grid.paces[i]:g}: v* = {weight[i]:.5g}",
+    )  # fmt: skip
 
 
-def _no_weight_at_infinite_loss(grid: _Grid) -> Check:
+def _vanishes_with_loss(grid: _Grid) -> Check:
     far, farther = grid.weight(np.array([[1e50], [1e100]]), grid.paces)
-    i = int(np.argmax(farther))
-    witness = f"at l = 1e100, λ = {grid.paces[i]:g}: v* = {farther[i]:.5g}"
-    return _check("Definition 1 (2)", "v* → 0 as l → ∞", bool(np.all(vanishes(far, farther))), witness)
+    return _judge(
+        "Definition 1 (2)", "v* → 0 as l → ∞", np.where(vanishes(far, farther), 0.0, farther), 0.0,
+        lambda i: f"at l = 1e100, λ = {grid.paces[i]:g}: v* = {farther[i]:.5g}",
+    )  # fmt: skip
 
 
 def _rises_with_pace(grid: _Grid) -> Check:
-    weight = grid.weight(_LOSSES[None, :], grid.paces[:, None])
-    fall = -np.diff(weight, axis=0)
-    i, j = np.unravel_index(np.argmax(fall), fall.shape)
-    witness = (
-        f"at l = {_LOSSES[j]:.4g}: v* = {weight[i, j]:.5g} at λ = {grid.paces[i]:g}, "
-        f"{weight[i + 1, j]:.5g} at λ = {grid.paces[i + 1]:g}"
-    )
-    return _check("Definition 1 (3)", "v* rises as λ grows", fall[i, j] <= 1e-12, witness)
+    weight = grid.weight(_LOSSES, grid.column)
+    return _judge(
+        "Definition 1 (3)", "v* rises as λ grows", -np.diff(weight, axis=0), 1e-12,
+        lambda i, j: f"at l = {_LOSSES[j]:.4g}: v* = {weight[i, j]:.5g} at λ = {grid.paces[i]:g}, "
+        f"{weight[i + 1, j]:.5g} at λ = {grid.paces[i + 1]:g}",
+    )  # fmt: skip
 
 
-def _no_weight_at_pace_zero(grid: _Grid) -> Check:
+def _vanishes_with_pace(grid: _Grid) -> Check:
     losses = np.array([1.0, 0.1, 10.0])
     far, farther = grid.weight(losses, np.array([[1e-50], [1e-100]]))
-    i = int(np.argmin(vanishes(far, farther)))
-    witness = f"at l = {losses[i]:g}, λ = 1e-100: v* = {farther[i]:.5g}"
-    return _check("Definition 1 (3)", "v* → 0 as λ → 0", bool(np.all(vanishes(far, farther))), witness)
+    return _judge(
+        "Definition 1 (3)", "v* → 0 as λ → 0", ~vanishes(far, farther), 0.0,
+        lambda i: f"at l = {losses[i]:g}, λ = 1e-100: v* = {farther[i]:.5g}",
+    )  # fmt: skip
 
 
-def _at_most_one_at_infinite_pace(grid: _Grid) -> Check:
-    pace = 1e100 if grid.function.max_pace == np.inf else np.nextafter(grid.function.max_pace, 0.0)
+def _at_most_1(grid: _Grid) -> Check:
+    limit = grid.function.max_pace
+    pace = 1e100 if limit == np.inf else np.nextafter(limit, 0.0)
     weight = grid.weight(_LOSSES, pace)
-    i = int(np.argmax(weight))
-    witness = f"at l = {_LOSSES[i]:.4g}, λ = {pace:g}: v* = {weight[i]:.5g}"
-    return _check("Definition 1 (3)", "v* ≤ 1 as λ → ∞", bool(np.all(weight <= 1)), witness)
-
-
-def _inverse_falls(grid: _Grid) -> Check:
-    loss = grid.inverse(_WEIGHTS[1:-1], grid.paces[:, None])
-    rise = _relative(np.diff(loss, axis=1), loss[:, 1:], loss[:, :-1])
-    i, j = np.unravel_index(np.argmax(rise), rise.shape)
-    witness = (
-        f"at λ = {grid.paces[i]:g}: s = {loss[i, j]:.5g} at v = {_WEIGHTS[j + 1]:.4g}, "
-        f"{loss[i, j + 1]:.5g} at v = {_WEIGHTS[j + 2]:.4g}"
-    )
-    return _check("Lemma 1", "∂s/∂v ≤ 0", rise[i, j] <= _TOLERANCE, witness)
+    return _judge(
+        "Definition 1 (3)", "v* ≤ 1 as λ → ∞", weight, 1.0,
+        lambda i: f"at l = {_LOSSES[i]:.4g}, λ = {pace:g}: v* = {weight[i]:.5g}",
+    )  # fmt: skip
 
 
 def _penalty_integrates_inverse(grid: _Grid) -> Check:
-    """As f(b) − f(a) = −∫ s dv on short intervals: a difference quotient would drown in rounding."""
+    """As f(b) − f(a) = −∫ s dv on short intervals; a difference quotient would be dominated by rounding."""
     nodes, node_weights = np.polynomial.legendre.leggauss(20)
     ends = np.linspace(0.01, 0.99, 50)
     half = 0.5 * np.diff(ends)[:, None]
     points = 0.5 * (ends[1:] + ends[:-1])[:, None] + half * nodes
-    loss = grid.inverse(points, grid.paces[:, None, None])
-    expected = -(half * node_weights * loss).sum(axis=2)
-    change = np.diff(grid.penalty(ends, grid.paces[:, None]), axis=1)
-    error = _relative(np.abs(change - expected), change, expected)
-    i, j = np.unravel_index(np.argmax(error), error.shape)
-    witness = (
-        f"at λ = {grid.paces[i]:g}, from v = {ends[j]:.2g} to {ends[j + 1]:.2g}: "
-        f"f changes by {change[i, j]:.5g}, −∫ s dv is {expected[i, j]:.5g}"
-    )
-    return _check("Lemma 1", "∂f/∂v = −s", error[i, j] <= _TOLERANCE, witness)
+    expected = -(half * node_weights * grid.inverse(points, grid.paces[:, None, None])).sum(axis=2)
+    change = np.diff(grid.penalty(ends, grid.column), axis=1)
+    return _judge(
+        "Lemma 1", "∂f/∂v = −s", _relative(np.abs(change - expected), change, expected), _TOLERANCE,
+        lambda i, j: f"at λ = {grid.paces[i]:g}, from v = {ends[j]:.2g} to {ends[j + 1]:.2g}: "
+        f"f changes by {change[i, j]:.5g}, −∫ s dv is {expected[i, j]:.5g}",
+    )  # fmt: skip
+
+
+def _inverse_falls(grid: _Grid) -> Check:
+    loss = grid.inverse(_WEIGHTS[1:-1], grid.column)
+    return _judge(
+        "Lemma 1", "∂s/∂v ≤ 0", _relative(np.diff(loss, axis=1), loss[:, 1:], loss[:, :-1]), _TOLERANCE,
+        lambda i, j: f"at λ = {grid.paces[i]:g}: s = {loss[i, j]:.5g} at v = {_WEIGHTS[j + 1]:.4g}, "
+        f"{loss[i, j + 1]:.5g} at v = {_WEIGHTS[j + 2]:.4g}",
+    )  # fmt: skip
 
 
 def _inverse_undoes_weight(grid: _Grid) -> Check:
-    loss, pace = np.broadcast_arrays(_LOSSES[1:], grid.paces[:, None])
+    loss, pace = np.broadcast_arrays(_LOSSES[1:], grid.column)
     weight = grid.weight(loss, pace)
-    step = 1e-3 * loss
-    slope = grid.weight(loss - step, pace) - grid.weight(loss + step, pace)
-    # Where the weight hardly moves, so many losses share it that none can be told from it.
-    told = (weight > 1e-9) & (weight < 1 - 1e-6) & (slope > 1e-6 * weight) & (slope < 0.1)
-    if not told.any():
+    slope = grid.weight(0.999 * loss, pace) - grid.weight(1.001 * loss, pace)
+    # Where the weight is nearly constant, the loss cannot be recovered from it.
+    invertible = (weight > 1e-9) & (weight < 1 - 1e-6) & (slope > 1e-6 * weight) & (slope < 0.1)
+    if not invertible.any():
         return Check("Together", "s(v*(l)) = l", True, "v* takes no value between 0 and 1")
-    back = grid.inverse(np.where(told, weight, 0.5), pace)
-    error = np.where(told, _relative(np.abs(back - loss), back, loss), 0.0)
-    i, j = np.unravel_index(np.argmax(error), error.shape)
-    witness = (
-        f"at l = {loss[i, j]:.4g}, λ = {pace[i, j]:g}: v* = {weight[i, j]:.5g}, whose s is {back[i, j]:.5g}"
-    )
-    return _check("Together", "s(v*(l)) = l", error[i, j] <= 1e-6, witness)
+    back = grid.inverse(np.where(invertible, weight, 0.5), pace)
+    error = np.where(invertible, _relative(np.abs(back - loss), back, loss), 0.0)
+    return _judge(
+        "Together", "s(v*(l)) = l", error, 1e-6,
+        lambda i, j: f"at l = {loss[i, j]:.4g}, λ = {pace[i, j]:g}: v* = {weight[i, j]:.5g}, whose s is "
+        f"{back[i, j]:.5g}",
+    )  # fmt: skip
 
 
 def _weight_minimises(grid: _Grid) -> Check:
-    loss, pace = np.broadcast_arrays(_LOSSES[::4], grid.paces[:, None])
+    loss, pace = np.broadcast_arrays(_LOSSES[::4], grid.column)
     best = grid.weight(loss, pace)
     cost = best * loss + grid.penalty(np.clip(best, 0, 1), pace)
-    rival = _WEIGHTS[::5]
-    penalty = grid.penalty(rival, grid.paces[:, None])
-    costs = rival * loss[..., None] + penalty[:, None, :]
+    others = _WEIGHTS[::5]
+    penalty = grid.penalty(others, grid.column)
+    costs = others * loss[..., None] + penalty[:, None, :]
     size = np.where(np.isfinite(penalty), np.abs(penalty), 0.0).max(axis=1)[:, None] + best * loss
+
+    def describe(i, j) -> str:
+        k = int(np.argmin(costs[i, j]))
+        return (
+            f"at l = {loss[i, j]:.4g}, λ = {pace[i, j]:g}: v* = {best[i, j]:.5g} costs {cost[i, j]:.5g}, "
+            f"v = {others[k]:.4g} only {costs[i, j, k]:.5g}"
+        )
+
     excess = (cost - costs.min(axis=2)) / size
-    i, j = np.unravel_index(np.argmax(np.nan_to_num(excess, nan=np.inf)), excess.shape)
-    k = int(np.argmin(costs[i, j]))
-    witness = (
-        f"at l = {loss[i, j]:.4g}, λ = {pace[i, j]:g}: v* = {best[i, j]:.5g} costs {cost[i, j]:.5g}, "
-        f"v = {rival[k]:.4g} only {costs[i, j, k]:.5g}"
-    )
-    return _check("Together", "v* minimises v·l + f(v, λ)", excess[i, j] <= _TOLERANCE, witness)
+    return _judge("Together", "v* minimises v·l + f(v, λ)", excess, _TOLERANCE, describe)
 
 
 _CHECKS: tuple[Callable[[_Grid], Check], ...] = (
-    _convex,
-    _falls_with_loss,
-    _at_most_one,
-    _no_weight_at_infinite_loss,
-    _rises_with_pace,
-    _no_weight_at_pace_zero,
-    _at_most_one_at_infinite_pace,
-    _penalty_integrates_inverse,
-    _inverse_falls,
-    _inverse_undoes_weight,
-    _weight_minimises,
+    *(_convex, _falls_with_loss, _within_0_and_1, _vanishes_with_loss),
+    *(_rises_with_pace, _vanishes_with_pace, _at_most_1),
+    *(_penalty_integrates_inverse, _inverse_falls, _inverse_undoes_weight, _weight_minimises),
 )
 
 
-def _check(source: str, statement: str, passed: object, witness: str) -> Check:
-    """A check whose witness is told only if it failed."""
-    return Check(source, statement, bool(passed), "" if passed else witness)
-
-
-def _relative(excess: FloatArray, *beside: FloatArray) -> FloatArray:
-    """An excess in units of the numbers it came from; between infinities there is none."""
-    size = np.maximum.reduce([np.abs(each) for each in beside])
-    ratio = excess / np.where(size > 0, size, 1.0)
-    return np.where(np.isfinite(size), ratio, 0.0)
-
-
-def _mismatch(function: SelfPacedFunction) -> str:
-    """If the parts belong to two different known functions, say to which."""
+def _explain_mismatch(function: SelfPacedFunction) -> str:
+    """If the parts belong to different known functions, name them."""
     losses, weights = np.linspace(0.05, 3.0, 40), np.linspace(0.05, 0.95, 40)
-
-    def owners(same: Callable[[SelfPacedFunction], bool]) -> Iterator[str]:
-        return (name for name in names() if same(get(name)))
-
-    weight = next(
-        owners(lambda known: np.allclose(known.weight(losses, 0.7), function.weight(losses, 0.7))), None
-    )
-    inverse = next(
-        owners(lambda known: np.allclose(known.inverse(weights, 0.7), function.inverse(weights, 0.7))), None
-    )
-    steps = np.diff(function.penalty(weights, 0.7))
-    penalty = next(owners(lambda known: np.allclose(np.diff(known.penalty(weights, 0.7)), steps)), None)
-    known = [
-        f"its {part} is that of {name}"
-        for part, name in (("weight", weight), ("inverse", inverse), ("penalty", penalty))
-        if name
-    ]
-    return f"The parts do not belong together: {', '.join(known)}." if known else ""
+    parts = {
+        "weight": lambda f: f.weight(losses, 0.7),
+        "inverse": lambda f: f.inverse(weights, 0.7),
+        "penalty": lambda f: np.diff(f.penalty(weights, 0.7)),
+    }
+    found = []
+    for part, evaluate in parts.items():
+        owner = next((name for name in names() if np.allclose(evaluate(get(name)), evaluate(function))), None)
+        found += [f"its {part} is that of {owner}"] if owner else []
+    return f"The parts do not belong together: {', '.join(found)}." if found else ""

@@ -1,4 +1,4 @@
-"""What speaks for and against a suspected label: features of its row, and the rows most like it."""
+"""Evidence on a suspected label: features of its row that count for and against it, and the nearest rows."""
 
 from collections.abc import Iterator
 from typing import TypeAlias
@@ -15,6 +15,7 @@ Evidence: TypeAlias = dict[str, list[tuple[float, ...]]]
 and `without`, rows as (position, distance)."""
 
 _MOST_FEATURES = 4
+_MOST_WORDS = 12  # of sparse rows, which are text as a rule: the page marks them in it
 _MOST_ROWS = 3
 # Rows are compared in blocks of about this many cells.
 _BLOCK_CELLS = 4_000_000
@@ -28,21 +29,21 @@ def find_evidence(
 ) -> list[Evidence]:
     """Return the evidence on each pair (rows[i], labels[i]).
 
-    X may hold NaN, which says nothing; Y holds NaN where a label is unknown. A feature speaks by its share of
-    the log-odds under a Gaussian of equal spread for rows with and without the label (diagonal discriminant
-    analysis), whose means leave the row itself out. Dense rows are compared by Euclid's distance of
-    standardised features, sparse ones by the cosine, where features that vary by more than 1 are divided by
-    how much they vary.
+    X may hold NaN for missing values; Y holds NaN where a label is unknown. A feature counts by its share of
+    the log-odds under Gaussians of equal variance for rows with and without the label (diagonal discriminant
+    analysis); the means leave the row itself out. Dense rows are compared by the Euclidean distance of
+    standardised features, sparse rows by the cosine, after features with a standard deviation above 1 are
+    divided by it.
     """
     found: list[Evidence] = [{} for _ in rows]
     spread = _spread(X)
     for label in np.unique(labels):
         of_label = np.flatnonzero(labels == label)
         for pairs in _blocks(of_label, X.shape[1]):
-            for i, (speaks_for, speaks_against) in zip(
-                pairs, _speaking_features(X, Y[:, label], rows[pairs], spread), strict=True
+            for i, (counts_for, counts_against) in zip(
+                pairs, _counting_features(X, Y[:, label], rows[pairs], spread), strict=True
             ):
-                found[i] |= {"for": speaks_for, "against": speaks_against}
+                found[i] |= {"for": counts_for, "against": counts_against}
     coordinates = _coordinates(X, spread)
     for pairs in _blocks(np.argsort(rows, kind="stable"), X.shape[0]):
         distances = _distances(coordinates, rows[pairs])
@@ -79,8 +80,8 @@ def _sums(X, mask) -> tuple[NDArray, NDArray]:
     return np.nansum(chosen, axis=0), (~np.isnan(chosen)).sum(axis=0)
 
 
-def _speaking_features(X, given, rows, spread) -> Iterator[tuple[list, list]]:
-    """Of each row the features that speak most for and against the label, with what they are compared to."""
+def _counting_features(X, given, rows, spread) -> Iterator[tuple[list, list]]:
+    """Yield for each row the features that count most for and against the label, with both means."""
     values = X[rows].toarray() if sparse.issparse(X) else X[rows]
     known = ~np.isnan(values)
     plain = np.where(known, values, 0.0)
@@ -92,15 +93,16 @@ def _speaking_features(X, given, rows, spread) -> Iterator[tuple[list, list]]:
         means.append(np.where(rest > 0, (total - own * plain) / np.maximum(rest, 1), np.nan))
     having, lacking = means
     with np.errstate(divide="ignore", invalid="ignore"):
-        speaks = (having - lacking) * (values - (having + lacking) / 2) / spread**2
-    speaks = np.where(np.isfinite(speaks), speaks, 0.0)
-    order = np.argsort(speaks, axis=1, kind="stable")
+        counts = (having - lacking) * (values - (having + lacking) / 2) / spread**2
+    counts = np.where(np.isfinite(counts), counts, 0.0)
+    order = np.argsort(counts, axis=1, kind="stable")
+    most = _MOST_WORDS if sparse.issparse(X) else _MOST_FEATURES
     for i in range(len(rows)):
-        low = order[i, :_MOST_FEATURES]
-        high = order[i, ::-1][:_MOST_FEATURES]
+        low = order[i, :most]
+        high = order[i, ::-1][:most]
         yield tuple(  # type: ignore[misc]
             [(int(j), float(values[i, j]), float(having[i, j]), float(lacking[i, j])) for j in chosen]
-            for chosen in (high[speaks[i, high] > 0], low[speaks[i, low] < 0])
+            for chosen in (high[counts[i, high] > 0], low[counts[i, low] < 0])
         )
 
 

@@ -1,9 +1,9 @@
 """Pictures of rows, as addresses that a page without a network can show."""
 
 import base64
-import struct
-import zlib
+import io
 from collections.abc import Sequence
+from os import path
 from pathlib import Path
 from urllib.parse import quote
 
@@ -11,16 +11,55 @@ import numpy as np
 
 from mlspl.errors import UserError
 
-__all__ = ["Picture", "are_local", "picture_address"]
+__all__ = ["Picture", "are_local", "find_pictures", "picture_address"]
 
 Picture = np.ndarray | Path | str | None
 """Pixels or a file, which the page embeds; a path relative to the page, which it links; or none."""
 
+_SUFFIXES = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp")
 _KINDS = {b"\x89PNG": "png", b"\xff\xd8\xff": "jpeg", b"GIF8": "gif", b"RIFF": "webp", b"BM": "bmp"}
 
 
+def find_pictures(
+    names: Sequence[str | None], folder: Path, page_folder: Path | None
+) -> tuple[list[Picture] | None, list[str]]:
+    """Return the pictures that a column names, or None if it names none; and the names of those left out.
+
+    A picture outside `folder` is left out: a data file from somebody else must not choose which of the user's
+    files end up on the page.
+
+    Parameters
+    ----------
+    names : sequence of str or None
+        File names, relative to `folder`.
+    folder : Path
+        The folder that holds the pictures, at any depth.
+    page_folder : Path or None
+        The folder of the page that will link to the pictures; None to embed them.
+
+    Examples
+    --------
+    >>> find_pictures(["a calm song", None], Path(), None)
+    (None, [])
+    """
+    known = [name for name in names if name]
+    if not known or not all(name.lower().endswith(_SUFFIXES) for name in known):
+        return None, []
+    folder = folder.resolve()
+    pictures: list[Picture] = []
+    left_out = []
+    for name in names:
+        file = (folder / name).resolve() if name and "\0" not in name else None
+        if file is None or not file.is_relative_to(folder) or not file.is_file():
+            pictures.append(None)
+            left_out += [name] if name else []
+        else:
+            pictures.append(file if page_folder is None else path.relpath(file, page_folder.resolve()))
+    return pictures, left_out
+
+
 def picture_address(picture: Picture) -> str | None:
-    """Return what the `src` of an image takes."""
+    """Return the `src` of an image."""
     if picture is None:
         return None
     if isinstance(picture, str):
@@ -34,32 +73,25 @@ def picture_address(picture: Picture) -> str | None:
     return _embed(_png(np.asarray(picture)), "png")
 
 
+def are_local(pictures: Sequence[Picture] | None) -> bool:
+    """Whether the page links to files."""
+    return pictures is not None and any(isinstance(picture, str) for picture in pictures)
+
+
 def _embed(content: bytes, kind: str) -> str:
     return f"data:image/{kind};base64,{base64.b64encode(content).decode()}"
 
 
 def _png(pixels: np.ndarray) -> bytes:
-    """Grey levels (h, w), the highest black; or red, green and blue (h, w, 3), the highest bright."""
+    """Encode grey levels (h, w), the highest black, or red, green and blue (h, w, 3), the highest bright."""
+    from matplotlib.image import imsave
+
     if pixels.ndim not in (2, 3) or pixels.shape[2:] not in ((), (3,)) or not pixels.size:
         raise UserError(f"a picture of shape {pixels.shape} is neither grey (h, w) nor coloured (h, w, 3).")
-    grey = pixels.ndim == 2
     if pixels.dtype != np.uint8:
         low, high = np.nanmin(pixels), np.nanmax(pixels)
         share = (np.nan_to_num(pixels, nan=low) - low) / (high - low if high > low else 1)
-        pixels = np.rint(255 * (1 - share if grey else share)).astype(np.uint8)
-    height, width = pixels.shape[:2]
-    # Every line begins with the number of its filter: none.
-    lines = np.zeros((height, 1 + pixels[0].size), dtype=np.uint8)
-    lines[:, 1:] = pixels.reshape(height, -1)
-    header = struct.pack(">IIBBBBB", width, height, 8, 0 if grey else 2, 0, 0, 0)
-    parts = ((b"IHDR", header), (b"IDAT", zlib.compress(lines.tobytes())), (b"IEND", b""))
-    return b"\x89PNG\r\n\x1a\n" + b"".join(_chunk(name, content) for name, content in parts)
-
-
-def _chunk(name: bytes, content: bytes) -> bytes:
-    return struct.pack(">I", len(content)) + name + content + struct.pack(">I", zlib.crc32(name + content))
-
-
-def are_local(pictures: Sequence[Picture] | None) -> bool:
-    """Whether the page has to show files beside it."""
-    return pictures is not None and any(isinstance(picture, str) for picture in pictures)
+        pixels = np.rint(255 * (1 - share if pixels.ndim == 2 else share)).astype(np.uint8)
+    stream = io.BytesIO()
+    imsave(stream, pixels, format="png", cmap="gray", vmin=0, vmax=255)
+    return stream.getvalue()

@@ -1,4 +1,4 @@
-"""`write_audit`: the page on which suspected labels are reviewed."""
+"""The page on which suspected labels are reviewed, and the tables beside it."""
 
 from collections.abc import Iterable, Sequence
 from os import PathLike
@@ -10,39 +10,28 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy import sparse
 
-from mlspl._files import write_file
-from mlspl.curriculum import Audit
+from mlspl._files import OutputFolder, write_file
+from mlspl._text import safe_csv
+from mlspl.curriculum import LEAST_SUSPICION, Audit
 from mlspl.datasets import Dataset
 from mlspl.pages._evidence import find_evidence
 from mlspl.pages._images import Picture, are_local, picture_address
 from mlspl.pages._render import embed_json, render
 
-__all__ = ["write_audit"]
+__all__ = ["AUDIT_FILES", "write_audit", "write_audit_folder"]
+
+AUDIT_FILES = ("audit.html", "issues.csv", "labels.csv", "rows.csv")
+"""The files that an audit writes to its folder."""
 
 _MOST_PAIRS = 100_000
 # Features and nearest rows are shown for so many of the strongest suspicions, and for so many of each label.
 _MOST_DETAILS = 2000
 _DETAILS_A_LABEL = 5
-_MOST_EXAMPLES = 3000
-_EXAMPLES = 3
-# A paced fit of fewer steps tells little of what came when; then pairs are shown by tenths of difficulty.
-_FEWEST_STEPS = 3
 # Characters of a text: of a row whose details are shown, and of one that only stands in a list.
 _LONG_TEXT, _SHORT_TEXT = 2000, 200
 
 
-def write_audit(
-    path: str | PathLike,
-    audit: Audit,
-    X,
-    *,
-    name: str = "data",
-    fingerprint: str | None = None,
-    feature_names: Sequence[str] | None = None,
-    ids: Sequence[str] | None = None,
-    texts: Sequence[str | None] | None = None,
-    images: Sequence[Picture] | None = None,
-) -> Path:
+def write_audit(path: str | PathLike, audit: Audit, X, **page: Any) -> Path:
     """Write the page of an audit: one HTML file with everything inside.
 
     Parameters
@@ -58,8 +47,12 @@ def write_audit(
     fingerprint : str, optional
         Under which the browser keeps decisions, and by which `mlspl correct` knows the data again: that of
         the :class:`~mlspl.datasets.Dataset`. By default it is taken of X and the given labels.
+    options : sequence of str
+        Options of `mlspl audit` that say how the file is read; `mlspl correct` compares its own with them.
     feature_names : sequence of str, optional
         Names of the columns of X; by default those of a DataFrame.
+    most : int, default=0
+        List also this many of the most probable missing labels, however low their suspicion.
     ids, texts : sequences of str, optional
         What to call each row, by default as the audit does, and its text.
     images : sequence, optional
@@ -85,7 +78,96 @@ def write_audit(
     1
     """
     path = Path(path)
-    names = feature_names or getattr(X, "columns", None)
+    write_file(path, render_audit(audit, X, **page))
+    return path
+
+
+def write_audit_folder(
+    folder: str | PathLike,
+    audit: Audit,
+    X,
+    *,
+    inputs: Iterable[str | PathLike] = (),
+    force: bool = False,
+    **page: Any,
+) -> list[Path]:
+    """Write what an audit found: audit.html, issues.csv, labels.csv and rows.csv.
+
+    Parameters
+    ----------
+    folder : path
+        The folder to write to; it is made if it does not exist.
+    audit : Audit
+        From :func:`mlspl.curriculum.audit`.
+    X : array or CSR array of shape (n, d)
+        The features, in units that a reader knows.
+    inputs : sequence of paths
+        Files that were read, which are never replaced.
+    force : bool, default=False
+        Replace files of the same names that were not written by this function, or were changed since.
+    **page
+        Further arguments of :func:`write_audit`: name and fingerprint of the data, names of features and
+        rows, texts, pictures.
+
+    Returns
+    -------
+    list of Path
+        The files.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from mlspl import BSVMClassifier, curriculum, datasets
+    >>> digits = datasets.load_dataset("digits-traits")
+    >>> X, (Y, planted) = digits.X[:200], datasets.corrupt(digits.Y[:200], "flip", 0.05, random_state=0)
+    >>> found = curriculum.audit(X, Y, BSVMClassifier(gamma="scale"), random_state=0)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     paths = write_audit_folder(folder, found, X, name="digits", fingerprint="of these rows")
+    >>> [path.name for path in paths]
+    ['audit.html', 'issues.csv', 'labels.csv', 'rows.csv']
+    """
+    outputs = OutputFolder(Path(folder), map(Path, inputs), force=force)
+    outputs.check(AUDIT_FILES)
+    ids = page.get("ids")
+    issues = audit.issues
+    columns = ["label", "given", "suggested", "suspicion", "probability", "difficulty", "why"]
+    # Columns for review in a spreadsheet, which `read_decisions` reads like an exported decisions.csv.
+    review = issues[columns].assign(decision="", fingerprint=page.get("fingerprint") or "")
+    tables = {
+        "issues.csv": _with_rows(review, issues["row_number"], ids),
+        "labels.csv": audit.labels.rename_axis("label").reset_index(),
+        "rows.csv": _with_rows(audit.rows.reset_index(drop=True), range(len(audit.rows)), ids),
+    }
+    return [
+        outputs.write("audit.html", render_audit(audit, X, **page)),
+        *(
+            outputs.write(name, safe_csv(table, float_format="%.6g", lineterminator="\n"))
+            for name, table in tables.items()
+        ),
+    ]
+
+
+def _with_rows(table: pd.DataFrame, rows, ids: Sequence[str] | None) -> pd.DataFrame:
+    """The table with the numbers of its rows before it, and their names if they have any."""
+    named = {} if ids is None else {"id": [ids[row] for row in rows]}
+    return pd.concat([pd.DataFrame({"row": list(rows)} | named), table.reset_index(drop=True)], axis=1)
+
+
+def render_audit(
+    audit: Audit,
+    X,
+    *,
+    name: str = "data",
+    fingerprint: str | None = None,
+    options: Sequence[str] = (),
+    feature_names: Sequence[str] | None = None,
+    most: int = 0,
+    ids: Sequence[str] | None = None,
+    texts: Sequence[str | None] | None = None,
+    images: Sequence[Picture] | None = None,
+) -> str:
+    """Return the HTML of the page; the parameters are those of `write_audit`."""
+    names = getattr(X, "columns", None) if feature_names is None else feature_names
     names = [f"feature {j}" for j in range(X.shape[1])] if names is None else list(map(str, names))
     X = sparse.csr_array(X) if sparse.issparse(X) else np.asarray(X, dtype=np.float64)
     if fingerprint is None:
@@ -93,33 +175,27 @@ def write_audit(
         fingerprint = Dataset(X, labels, names, audit.label_names).fingerprint()
     if ids is None and not isinstance(audit.row_names, pd.RangeIndex):
         ids = audit.row_names.map(str).tolist()
-    document = describe_audit(audit, X, ids=ids, texts=texts, images=images)
-    document |= {"name": name, "fingerprint": fingerprint, "features": names}
-    page = render("audit.html", name=name, document=embed_json(document), local_images=are_local(images))
-    write_file(path, page)
-    return path
+    document = describe_audit(audit, X, most=most, ids=ids, texts=texts, images=images)
+    document |= {"name": name, "fingerprint": fingerprint, "options": list(options), "features": names}
+    return render("audit.html", name=name, document=embed_json(document), local_images=are_local(images))
 
 
-def describe_audit(audit: Audit, X, *, ids=None, texts=None, images=None) -> dict[str, Any]:
-    """What the page knows, as columns of plain numbers and texts; `templates/audit/model.js` reads it."""
+def describe_audit(audit: Audit, X, *, most=0, ids=None, texts=None, images=None) -> dict[str, Any]:
+    """Return what the page shows as columns of numbers and texts; `templates/audit/model.js` reads it."""
     Y = np.where(audit.given < 0, np.nan, audit.given)
     pairs = _pairs(audit)
+    first_low = len(pairs)
+    pairs = pd.concat([pairs, _most_probable(audit, most)]) if most else pairs
     rows, labels = (pairs[name].to_numpy(dtype=np.intp) for name in ("row_number", "label_number"))
     detailed = _detailed(labels)
     evidence = find_evidence(X, Y, rows[detailed], labels[detailed])
-    trace = audit.trace if audit.trace is not None and audit.trace.n_steps >= _FEWEST_STEPS else None
-    stage = _tenths(audit.difficulty.pairs) if trace is None else trace.entered
-    curriculum = _curriculum(audit, stage, 10 if trace is None else int(trace.n_steps))
-    curriculum["paced"] = trace is not None
     reasons = list(dict.fromkeys(pairs["why"]))
     reason_at = {reason: i for i, reason in enumerate(reasons)}
     in_detail = set(rows[detailed].tolist())
     shown = {int(row) for one in evidence for side in ("with", "without") for row, _ in one[side]}
-    shown |= {
-        row for sides in curriculum["examples"] for stages in sides for rows_at in stages for row in rows_at
-    }
     return {
         "rows": len(Y),
+        "low": first_low,
         "estimated": _number(audit.expected_errors),
         "labels": _label_columns(audit),
         "pairs": {
@@ -129,7 +205,6 @@ def describe_audit(audit: Audit, X, *, ids=None, texts=None, images=None) -> dic
             "suggested": pairs["suggested"].astype(int).tolist(),
             "suspicion": _numbers(pairs["suspicion"]),
             "difficulty": _numbers(audit.difficulty.pairs[rows, labels]),
-            "entered": [None] * len(rows) if trace is None else stage[rows, labels].tolist(),
             "why": [reason_at[why] for why in pairs["why"]],
         },
         "reasons": reasons,
@@ -142,7 +217,6 @@ def describe_audit(audit: Audit, X, *, ids=None, texts=None, images=None) -> dic
         "items": _items(
             sorted({*rows.tolist(), *shown}), in_detail, in_detail | shown, Y, ids, texts, images
         ),
-        "curriculum": curriculum,
     }
 
 
@@ -157,6 +231,23 @@ def _pairs(audit: Audit) -> pd.DataFrame:
     columns = ["row_number", "label_number", "suggested", "suspicion", "why"]
     parts = [part[columns] for part in (audit.issues, proposed) if len(part)]
     return pd.concat(parts).head(_MOST_PAIRS) if parts else audit.issues[columns]
+
+
+def _most_probable(audit: Audit, most: int) -> pd.DataFrame:
+    """Return the labels that are absent and most probable among those that are no issue."""
+    absent = (audit.given == 0) & (np.nan_to_num(audit.suspicion) < LEAST_SUSPICION)
+    at = np.flatnonzero(absent)
+    order = at[np.argsort(-audit.truth.ravel()[at], kind="stable")][:most]
+    rows, labels = np.unravel_index(order, audit.given.shape)
+    return pd.DataFrame(
+        {
+            "row_number": rows,
+            "label_number": labels,
+            "suggested": 1,
+            "suspicion": audit.truth[rows, labels],
+            "why": "among the most probable of the labels that are not given",
+        }
+    )
 
 
 def _detailed(labels: NDArray[np.intp]) -> NDArray[np.intp]:
@@ -197,35 +288,13 @@ def _items(rows, in_detail, pictured, Y, ids, texts, images) -> dict[str, list |
     }
 
 
-def _tenths(difficulty: NDArray) -> NDArray[np.intp]:
-    """From 1, the easiest tenth of all pairs, to 10; 0 where nothing is known."""
-    return np.where(np.isnan(difficulty), 0, np.minimum(np.nan_to_num(difficulty) * 10, 9).astype(int) + 1)
-
-
-def _curriculum(audit: Audit, stage: NDArray, steps: int) -> dict[str, Any]:
-    """How many pairs of each label, given 0 and given 1, are at each stage from 1 on, at 0 last; examples."""
-    at = np.where(stage > 0, stage - 1, steps)
-    n_labels = audit.given.shape[1]
-    wanted = min(_EXAMPLES, _MOST_EXAMPLES // (2 * n_labels * (steps + 1)))
-    counts, examples = [], []
-    for j in range(n_labels):
-        sides = [np.flatnonzero(audit.given[:, j] == given) for given in (0, 1)]
-        counts.append([np.bincount(at[rows, j], minlength=steps + 1).tolist() for rows in sides])
-        easy_first = [rows[np.argsort(audit.difficulty.pairs[rows, j], kind="stable")] for rows in sides]
-        examples.append(
-            [
-                [rows[at[rows, j] == step][:wanted].tolist() for step in range(steps + 1)]
-                for rows in easy_first
-            ]
-        )
-    return {"steps": steps, "entered": counts, "examples": examples}
-
-
-def _number(value: float) -> float | None:
-    """Four digits of a number; None for what JSON has no number for."""
+def _number(value: float) -> float | int | None:
+    """Four digits of a measurement; an integer, such as a position, as it is; None for NaN and infinity."""
+    if isinstance(value, int | np.integer):
+        return int(value)
     value = float(value)
     return float(f"{value:.4g}") if np.isfinite(value) else None
 
 
-def _numbers(values: Iterable[float]) -> list[float | None]:
+def _numbers(values: Iterable[float]) -> list[float | int | None]:
     return [_number(value) for value in values]

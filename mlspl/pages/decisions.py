@@ -1,6 +1,7 @@
 """`read_decisions`: what a reviewer decided on the page of an audit."""
 
 import csv
+import re
 from os import PathLike
 from pathlib import Path
 
@@ -9,7 +10,7 @@ import pandas as pd
 
 from mlspl._text import safe_cell
 from mlspl.datasets import DataFormatError, Dataset
-from mlspl.errors import UserError
+from mlspl.errors import UserError, shorten
 
 __all__ = ["DECISIONS", "read_decisions"]
 
@@ -25,7 +26,8 @@ def read_decisions(path: str | PathLike, dataset: Dataset) -> pd.DataFrame:
     Parameters
     ----------
     path : path
-        Exported from `audit.html`. A column `given` is optional, and compared with the labels if it is there.
+        Exported from `audit.html`, or `issues.csv` with its column `decision` filled in; lines without a
+        decision are left out. A column `given` is optional, and compared with the labels if it is there.
     dataset : Dataset
         The data that were audited, read with ``encode=False``.
 
@@ -61,37 +63,50 @@ def read_decisions(path: str | PathLike, dataset: Dataset) -> pd.DataFrame:
     if absent := [name for name in _COLUMNS if name not in table[0]]:
         raise DataFormatError(f"there is no column {absent[0]!r}: this is no decisions.csv.", path, 1)
     fingerprint = dataset.fingerprint()
-    position: dict[str, int] = {}
+    # A name that a spreadsheet would take for a formula has an apostrophe before it.
+    positions: dict[str, set[int]] = {}
     for j, name in enumerate(dataset.label_names):
-        position.setdefault(safe_cell(name), j)
+        for spelling in (name, safe_cell(name)):
+            positions.setdefault(spelling, set()).add(j)
     n_rows = dataset.Y.shape[0]
     found: dict[tuple[int, int], tuple[str, float, float]] = {}
     for line, cells in enumerate(table, 2):
+        if not cells["decision"]:
+            continue
         if cells["fingerprint"] != fingerprint:
             raise UserError(
                 f"{path}: these decisions were made for other data than {dataset.name}, or for other labels "
                 "of it. Name the file that was audited, with the same --labels and other options of reading."
             )
-        label = position.get(cells["label"], position.get(safe_cell(cells["label"] or "")))
-        row, decision = cells["row"] or "", cells["decision"]
-        if label is None or not row.isdecimal() or int(row) >= n_rows:
-            raise DataFormatError(f"there is no label {cells['label']!r} of a row {row!r}.", path, line)
+        name, row, decision = cells["label"] or "", cells["row"] or "", cells["decision"]
+        labels = positions.get(name, set())
+        if len(labels) > 1:
+            message = f"{shorten(name)!r} can mean two labels. Rename one of them, and audit the file again."
+            raise DataFormatError(message, path, line)
+        if not labels or not re.fullmatch("[0-9]{1,18}", row) or int(row) >= n_rows:
+            message = f"{dataset.name} has no row {shorten(row)!r} with a label {shorten(name)!r}."
+            raise DataFormatError(message, path, line)
+        (label,) = labels
         if decision not in DECISIONS or cells["suggested"] not in ("0", "1"):
             raise DataFormatError(f"a decision is one of {', '.join(DECISIONS)}.", path, line)
         given = float(dataset.Y[int(row), label])
         if "given" in cells and not _is_given(cells["given"], given):
             raise DataFormatError(
-                f"label {cells['label']!r} of row {row} was {cells['given'] or 'unknown'} when it was "
-                f"reviewed, and is {'unknown' if given != given else int(given)} in {dataset.name}. Were "
-                "label columns renamed or exchanged? Name the file that was audited, or audit this one.",
+                f"label {shorten(name)!r} of row {row} was {shorten(cells['given'] or 'unknown')} when "
+                f"it was reviewed, and is {'unknown' if given != given else int(given)} in {dataset.name}. "
+                "Were label columns renamed or exchanged? Name the file that was audited, or audit this one.",
                 path,
                 line,
             )
         value = {"accepted": float(cells["suggested"]), "rejected": given, "unsure": np.nan}[decision]
-        if found.setdefault((int(row), label), (decision, given, value))[0] != decision:
-            raise DataFormatError(
-                f"row {row} and {cells['label']!r} were decided differently before.", path, line
+        before = found.setdefault((int(row), label), (decision, given, value))
+        if before[0] != decision or (decision == "accepted" and before[2] != value):
+            message = (
+                f"row {row} and label {shorten(name)!r} have two different decisions. Remove one of them."
             )
+            raise DataFormatError(message, path, line)
+    if not found:
+        raise DataFormatError("it holds no decisions: its column 'decision' is empty.", path)
     return pd.DataFrame(
         [(*pair, *what) for pair, what in found.items()],
         columns=["row", "label", "decision", "given", "value"],

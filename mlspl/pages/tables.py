@@ -1,4 +1,4 @@
-"""Tables of a page: heads, cells, and what rows are sorted by."""
+"""Tables of a page."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -9,22 +9,7 @@ __all__ = ["Cell", "Head", "Table", "number"]
 
 @dataclass(frozen=True)
 class Head:
-    """Head of a column.
-
-    Parameters
-    ----------
-    text : str
-        What it says.
-    numeric : bool, default=True
-        Whether the column holds numbers.
-    largest_first : bool, default=False
-        Whether the largest come first when one sorts by it.
-
-    Examples
-    --------
-    >>> Head("average precision", largest_first=True).numeric
-    True
-    """
+    """Head of a column; numeric columns are right-aligned, `largest_first` is what the first click does."""
 
     text: str
     numeric: bool = True
@@ -33,22 +18,10 @@ class Head:
 
 @dataclass(frozen=True)
 class Cell:
-    """A cell: what it shows, and the number it is sorted by, if that is not its text.
+    """A cell: its text, the number it is sorted by (NaN stays last), and how it looks.
 
-    Parameters
-    ----------
-    text : str
-        What it shows.
-    value : float, optional
-        What it is sorted by; NaN stays last.
-    best : bool, default=False
-        Whether it stands out.
-    std, paper, far : str
-        A deviation behind the text; below it, another's figure and how far ours lies from it.
-    share : float, optional
-        Length of a bar before the text, in per cent.
-    style : {"", "wide", "error"}
-        How long text is set.
+    `best` is set in bold. `std` follows the text. `paper` is a second line: another's figure, and in `far`
+    ours minus that. `style` is "", "wide" or "error".
 
     Examples
     --------
@@ -62,7 +35,6 @@ class Cell:
     std: str = ""
     paper: str = ""
     far: str = ""
-    share: float | None = None
     style: str = ""
 
     @property
@@ -74,22 +46,8 @@ class Cell:
 class Table:
     """A table that a click on a head sorts, in a box that scrolls on narrow screens.
 
-    Parameters
-    ----------
-    caption : str
-        What it shows.
-    heads : sequence of Head or str
-        One per column, a text for a column of text; the first column names the rows.
-    rows : iterable of sequences of Cell or str
-        The body.
-    style : {"", "scores", "tall"}
-        How its box is set.
-
-    Examples
-    --------
-    >>> table = Table("Losses.", ["method", Head("loss")], [["ours", Cell("0.1", 0.1)]])
-    >>> table.rows[0][0].text
-    'ours'
+    A head given as text is that of a column of text. The first column names the rows. `style` is "", "scores"
+    or "tall".
     """
 
     def __init__(
@@ -107,15 +65,6 @@ class Table:
 
 def number(value: float, digits: int = 4, sign: bool = False) -> str:
     """Return a number as pages show it, a dash for what is missing.
-
-    Parameters
-    ----------
-    value : float
-        The number.
-    digits : int, default=4
-        After the point.
-    sign : bool, default=False
-        Whether a plus is written.
 
     Examples
     --------

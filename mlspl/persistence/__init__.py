@@ -6,18 +6,16 @@ A file holds arrays, JSON and the names of types, never code.
 from mlspl.persistence.model_file import (
     ModelInfo,
     load_model,
-    model_bytes,
     read_model,
     read_model_info,
     save_model,
 )
-from mlspl.persistence.trusted import TRUSTED_TYPES
+from mlspl.persistence.reader import TRUSTED_TYPES
 
 __all__ = [
     "TRUSTED_TYPES",
     "ModelInfo",
     "load_model",
-    "model_bytes",
     "read_model",
     "read_model_info",
     "save_model",

@@ -15,11 +15,9 @@ from mlspl.recipes.methods import (
     list_settings,
     method_title,
 )
-from mlspl.recipes.pipeline import build_pipeline, encode_table
-from mlspl.recipes.recipe import Recipe
-from mlspl.recipes.schema import Schema
-from mlspl.recipes.tables import find_counters, take_rows
-from mlspl.recipes.tuning import choose_parameters
+from mlspl.recipes.pipeline import build_pipeline, encode_table, scores_and_labels
+from mlspl.recipes.recipe import Recipe, choose_parameters
+from mlspl.recipes.schema import Schema, find_counters, take_rows
 
 __all__ = [
     "METHODS",
@@ -36,5 +34,6 @@ __all__ = [
     "get_method",
     "list_settings",
     "method_title",
+    "scores_and_labels",
     "take_rows",
 ]

@@ -10,7 +10,7 @@ from typing import Any
 
 from sklearn.base import BaseEstimator
 
-from mlspl import models
+from mlspl import models, torch
 from mlspl.errors import UserError, guess
 
 __all__ = [
@@ -91,6 +91,28 @@ class Method:
             estimator = models.TunedDecisionClassifier(estimator, criterion, cv=TUNING_FOLDS)
         seeds = [name for name in estimator.get_params() if name.split("__")[-1] == "random_state"]
         return estimator.set_params(**dict.fromkeys(seeds, random_state))
+
+    def with_parameters(self, given: Mapping[str, Any]) -> "Method":
+        """Return the method with some of its parameters fixed, which tuning leaves as they are.
+
+        Parameters
+        ----------
+        given : mapping
+            Parameters of the estimator and their values.
+        """
+        known = {*self.make(self.defaults, 0, undecided=True).get_params(deep=False), *self.defaults}
+        for name in given:
+            if name not in known:
+                choice = ", ".join(sorted(known))
+                hint = guess(name, known)
+                raise UserError(f"{self.name} has no parameter {name!r}.{hint} It has {choice}.")
+        grid = {name: values for name, values in self.grid.items() if name not in given}
+        method = replace(self, defaults={**self.defaults, **given}, grid=grid)
+        try:
+            method.make(method.defaults, 0)
+        except TypeError as error:
+            raise UserError(f"{self.name} cannot have {', '.join(given)} set: {error}.") from None
+        return method
 
     def settings(self, tune: str) -> dict[str, Any]:
         """Return the parameters, or the values of each that tuning tries.
@@ -173,7 +195,7 @@ def list_settings(grid: Mapping[str, list]) -> list[dict[str, Any]]:
     return [dict(zip(grid, values, strict=True)) for values in product(*grid.values())]
 
 
-_SVM_GRID: dict[str, list] = {"C": [0.1, 1.0, 10.0, 100.0, 1000.0], "gamma": ["auto", 0.001, 0.01, 0.1]}
+_SVM_GRID: dict[str, list] = {"C": [0.1, 1.0, 10.0, 100.0, 1000.0], "gamma": ["scale", 0.001, 0.01, 0.1]}
 # ML-LOC's α = 1 is C = ½; the same five orders of magnitude around it.
 _LOCAL_GRID = {**_SVM_GRID, "C": [0.05, 0.5, 5.0, 50.0, 500.0]}
 _NEIGHBOUR_GRID = {"k": list(range(1, TUNING_BUDGET + 1))}
@@ -183,27 +205,27 @@ _FOREST_GRID: dict[str, list] = {
     "min_samples_leaf": [1, 2, 3, 5, 8],
 }
 _LOGISTIC_GRID: dict[str, list] = {"C": [0.003, 0.03, 0.3, 3.0, 30.0], "class_weight": [None, 0.25, 0.5, 1.0]}
+_NETWORK_GRID: dict[str, list] = {
+    "dropout": [0.1, 0.3, 0.5, 0.7],
+    "learning_rate": [1e-4, 3e-4, 1e-3, 3e-3, 1e-2],
+}
 _MLSPL = {"C": "auto", "gamma": "scale", "class_weight": 0.5, "regressor": "ridge"}
 _PUBLISHED = {"pace_function": "sigmoid", "pace": 1e-2, "growth": 1.3, "max_steps": 20}
 
 
-def _logistic(C: float = 0.03, **parameters: Any) -> models.BSVMClassifier:
-    """Logistic regression for each label.
-
-    Tables come scaled to unit variance, so with C = 1 a few hundred rows of a hundred features are overfitted
-    to where the scores rank labels worse than their frequencies. This C was best or nearly so on ten sets.
-    """
+def _logistic(C: float | str = "auto", **parameters: Any) -> models.BSVMClassifier:
+    """Logistic regression for each label; "auto" chooses C by the loss of held-out rows."""
     return models.BSVMClassifier(C, space="linear", loss="logistic", **parameters)
 
 
 METHODS: Mapping[str, Method] = {
     method.name: method
     for method in (
-        Method("bsvm", "BSVM", models.BSVMClassifier, {"C": "auto", "gamma": "auto"}, _SVM_GRID),
+        Method("bsvm", "BSVM", models.BSVMClassifier, {"C": "auto", "gamma": "scale"}, _SVM_GRID),
         Method("ml-knn", "ML-kNN", models.MLkNNClassifier, {"k": 10}, _NEIGHBOUR_GRID),
         Method("tram", "TRAM", models.TRAMClassifier, {"k": 10}, _NEIGHBOUR_GRID),
-        Method("ranksvm", "RankSVM", models.RankSVMClassifier, {"C": 1.0, "gamma": "auto"}, _SVM_GRID),
-        Method("ml-loc", "ML-LOC", models.MLLOCClassifier, {"C": "auto", "gamma": "auto"}, _LOCAL_GRID),
+        Method("ranksvm", "RankSVM", models.RankSVMClassifier, {"C": 1.0, "gamma": "scale"}, _SVM_GRID),
+        Method("ml-loc", "ML-LOC", models.MLLOCClassifier, {"C": "auto", "gamma": "scale"}, _LOCAL_GRID),
         Method(
             "mlspl-published", "MLSPL (paper)", models.MLSPLClassifier.as_published, _PUBLISHED, _PACE_GRID
         ),
@@ -212,7 +234,7 @@ METHODS: Mapping[str, Method] = {
             "MLSPL",
             models.MLSPLClassifier,
             _MLSPL,
-            _SVM_GRID | {"gamma": ["scale", 0.001, 0.01, 0.1]},
+            _SVM_GRID,
         ),
         Method("mlspl-cv", "MLSPL-CV", models.MLSPLClassifierCV, {_CRITERION: "average_precision"}, {}),
         Method(
@@ -223,7 +245,8 @@ METHODS: Mapping[str, Method] = {
             _FOREST_GRID | {"max_features": [0.05, 0.1, 0.2, "auto"]},
         ),
         Method("extra-trees", "ExtraTrees", models.ExtraTrees, {"n_estimators": 500}, _FOREST_GRID),
-        Method("logistic", "Logistic", _logistic, {"C": 0.03}, _LOGISTIC_GRID),
+        Method("logistic", "Logistic", _logistic, {"C": "auto"}, _LOGISTIC_GRID),
+        Method("net", "Networks", torch.SelfPacedNetClassifier, {"n_epochs": 100}, _NETWORK_GRID),
     )
 }
 """The methods by name: those of the paper in the order of its tables, then the others."""

@@ -1,19 +1,25 @@
 """`build_pipeline`: what a table needs before an estimator, put there."""
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.compose import ColumnTransformer
+from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import MaxAbsScaler, OneHotEncoder, StandardScaler
 
-from mlspl.recipes.columns import KINDS, make_scaler
+from mlspl.recipes.dates import DateParts
 from mlspl.recipes.schema import Schema
 
-__all__ = ["build_pipeline", "encode_table"]
+__all__ = ["build_pipeline", "encode_table", "scores_and_labels"]
 
 # One-hot columns of more cells than this are kept sparse if they make the table ten times as wide.
 _DENSE_CELLS = 10**7
+# Per column of text: rarer words and pairs of words are left out.
+_MOST_WORDS = 50_000
 
 
 def build_pipeline(schema: Schema, estimator: BaseEstimator) -> Pipeline:
@@ -21,9 +27,9 @@ def build_pipeline(schema: Schema, estimator: BaseEstimator) -> Pipeline:
 
     Missing numbers become the median of their column; a missing category is a category of its own; a category
     that the training rows do not have counts as none. Dates become their parts and elapsed days, text TF-IDF
-    weights of its words. Columns get mean 0 and variance 1; those of sparse tables are divided by their
-    largest value instead, so that a rare word counts no more than a frequent one, and what is missing there
-    becomes 0.
+    weights of its words and pairs of words. Columns get mean 0 and variance 1; those of sparse tables are
+    divided by their largest value instead, so that a rare word counts no more than a frequent one, and what
+    is missing there becomes 0.
 
     Parameters
     ----------
@@ -50,17 +56,17 @@ def build_pipeline(schema: Schema, estimator: BaseEstimator) -> Pipeline:
     """
     if schema.layout != "frame":
         fill = SimpleImputer(strategy="constant", fill_value=0.0, keep_empty_features=True)
-        scale = make_scaler(is_sparse=schema.layout != "dense")
+        scale = _make_scaler(is_sparse=schema.layout != "dense")
         return Pipeline([("fill", fill), ("scale", scale), ("model", estimator)])
     keep_sparse = _is_wide(schema) or "text" in schema.kinds.values()
     parts: list[tuple[str, Any, Any]] = []
-    for kind, of_kind in KINDS.items():
+    for kind, make in _TRANSFORMERS.items():
         names = [name for name in schema.names or () if schema.kind(name) == kind]
-        if of_kind.alone:
-            parts += [(f"{kind}: {name}", of_kind.transform([], keep_sparse), name) for name in names]
+        if kind == "text":
+            parts += [(f"{kind}: {name}", make([], keep_sparse), name) for name in names]
         elif names:
             categories = [schema.categories.get(name) for name in names]
-            parts.append((kind, of_kind.transform(categories, keep_sparse), names))
+            parts.append((kind, make(categories, keep_sparse), names))
     columns = ColumnTransformer(parts, sparse_threshold=1.0 if keep_sparse else 0.0)
     return Pipeline([("columns", columns), ("model", estimator)])
 
@@ -105,3 +111,59 @@ def encode_table(schema: Schema, table: Any, scale: bool = False) -> tuple[Any, 
 def _is_wide(schema: Schema) -> bool:
     width = schema.n_features + sum(len(values) for values in schema.categories.values())
     return (schema.n_rows or 0) * width > _DENSE_CELLS and width > 10 * schema.n_features
+
+
+def scores_and_labels(model: Any, table: Any) -> tuple[Any, Any]:
+    """Return scores and 0/1 labels of shape (n, L), with the scores of our estimators computed once.
+
+    Parameters
+    ----------
+    model : estimator
+        Fitted, or a pipeline that ends in one.
+    table : DataFrame, array or CSR array
+        The rows.
+    """
+    final = model[-1] if isinstance(model, Pipeline) else model
+    if not hasattr(final, "_scores_and_labels"):
+        return model.decision_function(table), model.predict(table)
+    return final._scores_and_labels(model[:-1].transform(table) if final is not model else table)
+
+
+def _make_scaler(is_sparse: bool) -> BaseEstimator:
+    """What makes columns comparable: variance 1, or a largest value of 1 where most cells are 0.
+
+    The variance of a rare word is small: divided by it, one occurrence outweighs all else in a row.
+    """
+    return MaxAbsScaler() if is_sparse else StandardScaler()
+
+
+def _scale_numbers(categories: Sequence[Any], keep_sparse: bool) -> Pipeline:
+    fill = SimpleImputer(strategy="median", keep_empty_features=True)
+    return Pipeline([("fill", fill), ("scale", StandardScaler())])
+
+
+def _encode_categories(categories: Sequence[Any], keep_sparse: bool) -> Pipeline:
+    known = all(values is not None for values in categories)
+    encode = OneHotEncoder(
+        categories=[np.array(values, dtype=object) for values in categories] if known else "auto",
+        handle_unknown="ignore",
+        sparse_output=keep_sparse,
+    )
+    return Pipeline([("encode", encode), ("scale", _make_scaler(keep_sparse))])
+
+
+def _split_dates(categories: Sequence[Any], keep_sparse: bool) -> Pipeline:
+    fill = SimpleImputer(strategy="median", keep_empty_features=True)
+    return Pipeline([("parts", DateParts()), ("fill", fill), ("scale", StandardScaler())])
+
+
+def _weigh_words(categories: Sequence[Any], keep_sparse: bool) -> TfidfVectorizer:
+    return TfidfVectorizer(sublinear_tf=True, ngram_range=(1, 2), max_features=_MOST_WORDS)
+
+
+_TRANSFORMERS: dict[str, Callable[[Sequence[Any], bool], BaseEstimator]] = {
+    "numeric": _scale_numbers,
+    "categorical": _encode_categories,
+    "date": _split_dates,
+    "text": _weigh_words,
+}

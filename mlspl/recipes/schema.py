@@ -1,9 +1,9 @@
-"""`Schema`: the columns that a model learns from, of which kind each is, and rows in that form."""
+"""`Schema`: the columns that a model is fitted on, their kinds, and new rows in the same form."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -15,17 +15,18 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 
 from mlspl._names import join_names
-from mlspl.datasets import Dataset, one_hot
-from mlspl.errors import UserError, listed
-from mlspl.recipes.columns import KINDS, is_binary
+from mlspl.datasets import KINDS, Dataset, column_kind, days_since_1970, one_hot, spell_numbers
+from mlspl.errors import UserError, listed, shorten
 
-__all__ = ["LAYOUTS", "Schema"]
+__all__ = ["LAYOUTS", "Schema", "find_counters", "take_rows"]
 
 LAYOUTS = ("frame", "dense", "sparse", "any")
 """What a model takes: a DataFrame, a dense array, a CSR array, or either array."""
 
 # A column of text with this many values, most of them in one row only, tells rows apart and no more.
 _FEW_CATEGORIES = 20
+# In fewer rows, a column may count by chance.
+_FEW_ROWS = 20
 
 
 @dataclass(frozen=True)
@@ -54,8 +55,8 @@ class Schema:
     Examples
     --------
     >>> import numpy as np
-    >>> X = np.array([[120.0, 1.0], [64.0, np.nan]])
-    >>> songs = Dataset(X, np.eye(2), ["tempo", "key"], ["happy", "calm"], {"key": ("C", "F")})
+    >>> X = pd.DataFrame({"tempo": [120.0, 64.0], "key": pd.Categorical(["F", None], ["C", "F"])})
+    >>> songs = Dataset(X, np.eye(2), ["tempo", "key"], ["happy", "calm"])
     >>> schema = Schema.from_dataset(songs)
     >>> schema.kinds, schema.categories
     ({'key': 'categorical'}, {'key': ('C', 'F', nan)})
@@ -74,7 +75,7 @@ class Schema:
     day_first: Mapping[str, bool] = field(default_factory=dict)
 
     @classmethod
-    def from_dataset(cls, dataset: Dataset, text: Collection[str] = ()) -> Schema:
+    def from_dataset(cls, dataset: Dataset, text: Collection[str] | None = None) -> Schema:
         """Return the schema of a data set that is to be learnt from.
 
         Dense data become a DataFrame with categories as text, so that a fitted pipeline takes the user's own
@@ -84,36 +85,30 @@ class Schema:
         ----------
         dataset : Dataset
             Read with ``encode=False``.
-        text : collection of str
-            Columns of text to learn from; other text is dropped.
+        text : collection of str, optional
+            Columns of text to learn from; other text is dropped. By default all columns of text.
         """
         n_rows = dataset.X.shape[0]
         if sparse.issparse(dataset.X):
-            _, names = one_hot(dataset.X[:0], dataset.feature_names, dataset.nominal, Path(dataset.name))
-            return cls(tuple(names), len(names), layout="sparse", n_rows=n_rows)
-        names, dropped = [], []
+            return cls(tuple(dataset.feature_names), dataset.X.shape[1], layout="sparse", n_rows=n_rows)
+        names: list[str] = []
+        dropped: list[str] = []
         kinds: dict[str, str] = {}
         categories: dict[str, tuple[Any, ...]] = {}
-        for j, name in enumerate(dataset.feature_names):
-            values, kind = dataset.nominal.get(name, ()), dataset.kind(name)
-            if name in text or kind == "date":
-                names.append(name)
-                kinds[name] = "text" if name in text else kind
-                continue
-            if kind == "text":
+        for name, column in dataset.frame().items():
+            kind = "text" if name in (text or ()) else column_kind(column)
+            if kind == "text" and text is not None and name not in text:
                 dropped.append(name)
                 continue
-            if is_binary(values):
-                names.append(name)
-                continue
-            codes = dataset.X[:, j]
-            missing = np.isnan(codes)
-            if len(np.unique(codes[~missing])) > max(_FEW_CATEGORIES, n_rows / 2):
-                dropped.append(name)
-                continue
+            if kind == "categorical" and not _is_binary(column.cat.categories):
+                if column.nunique() > max(_FEW_CATEGORIES, n_rows / 2):
+                    dropped.append(name)
+                    continue
+                categories[name] = (*column.cat.categories, *([np.nan] if column.isna().any() else []))
+                kinds[name] = kind
+            elif kind in ("text", "date"):
+                kinds[name] = kind
             names.append(name)
-            kinds[name] = "categorical"
-            categories[name] = (*values, np.nan) if missing.any() else tuple(values)
         if not names:
             hint = f" To learn from the words: --text '{join_names(dropped)}'"
             why = f": {listed(dropped)} differs in most rows.{hint}" if dropped else "."
@@ -267,10 +262,9 @@ class Schema:
         numbered = sparse.issparse(dataset.X) and _is_numbered(dataset.feature_names)
         if self.names is None or (numbered and not _is_numbered(self.names)):
             return self._match_count(dataset), []
-        if self.layout == "frame":
-            X, names = dataset.X, dataset.feature_names
-        else:
-            X, names = one_hot(dataset.X, dataset.feature_names, dataset.nominal, Path(dataset.name))
+        X, names = dataset.X, dataset.feature_names
+        if self.layout != "frame" and isinstance(X, pd.DataFrame):
+            X, names = one_hot(X, Path(dataset.name))
         position = {name: j for j, name in enumerate(names)}
         missing = [name for name in self.names if name not in position]
         # Features that a file of numbered ones does not mention are 0.
@@ -285,16 +279,16 @@ class Schema:
         return self._array(X if positions == list(range(X.shape[1])) else _take_columns(X, positions)), extra
 
     def _frame(self, dataset: Dataset, positions: list[int]) -> pd.DataFrame:
-        if not (self.kinds or dataset.nominal or sparse.issparse(dataset.X)):
-            X = dataset.X if positions == list(range(dataset.X.shape[1])) else dataset.X[:, positions]
+        frame, names = dataset.frame(), list(self.names or ())
+        if not self.kinds and all(column_kind(column) == "numeric" for _, column in frame.items()):
+            numbers = frame.to_numpy()
+            if positions != list(range(numbers.shape[1])):
+                numbers = np.column_stack([numbers, np.zeros(len(numbers))])[:, positions]
             # Sums over a column, and so the scale, depend in their last bit on the order in memory.
-            return pd.DataFrame(np.ascontiguousarray(X), columns=list(self.names or ()), copy=False)
-        if sparse.issparse(dataset.X):
-            dataset = replace(dataset, X=sparse.csc_array(dataset.X))
-        empty = np.zeros(dataset.X.shape[0])
+            return pd.DataFrame(np.ascontiguousarray(numbers), columns=names, copy=False)
         columns = {
-            name: empty if j < 0 else KINDS[self.kind(name)].read(dataset, j)
-            for name, j in zip(self.names or (), positions, strict=True)
+            name: np.zeros(len(frame)) if j < 0 else _convert(frame.iloc[:, j], self.kind(name), dataset.name)
+            for name, j in zip(names, positions, strict=True)
         }
         return pd.DataFrame(columns, copy=False)
 
@@ -305,7 +299,9 @@ class Schema:
 
     def _match_count(self, dataset: Dataset) -> Any:
         """The rows as they are, if they are as wide as the model; columns that sparse ones lack are 0."""
-        X: Any = one_hot(dataset.X, dataset.feature_names, dataset.nominal, Path(dataset.name))[0]
+        X: Any = (
+            one_hot(dataset.X, Path(dataset.name))[0] if isinstance(dataset.X, pd.DataFrame) else dataset.X
+        )
         given = X.shape[1]
         if given > self.n_features or (given < self.n_features and not sparse.issparse(X)):
             raise UserError(
@@ -319,6 +315,49 @@ class Schema:
             return self._array(X)
         X = X.toarray() if sparse.issparse(X) else X
         return pd.DataFrame(X, columns=list(self.names or range(self.n_features)))
+
+
+def _is_binary(values: Collection[str]) -> bool:
+    """Return whether categories are 0 and 1, or false and true, and so can be used as numbers."""
+    words = {value.lower() for value in values}
+    return words <= {"0", "1"} or words <= {"false", "true"}
+
+
+def _convert(column: pd.Series, kind: str, source: str) -> Any:
+    """Return a column in the form that a pipeline takes for its kind."""
+    given = column_kind(column)
+    if kind in ("categorical", "text"):
+        words = spell_numbers(column) if given == "numeric" else column.astype(object)
+        return words.where(words.notna(), "" if kind == "text" else np.nan)
+    if given == "numeric" or given == kind == "date":
+        return column
+    if kind == "date":
+        raise UserError(
+            f"{source}: column {column.name!r} holds no dates such as 2024-12-31, as the model needs."
+        )
+    if given == "date":
+        return days_since_1970(column)
+    values = column.astype(object).dropna().unique().tolist()
+    is_binary = _is_binary(values)
+    try:
+        numbers = {
+            value: float(value.lower() in ("1", "true")) if is_binary else float(value) for value in values
+        }
+    except ValueError:
+        text = shorten(next(value for value in values if not _is_number(value)))
+        message = (
+            f"{source}: column {column.name!r} holds text, such as {text!r}, but the model needs numbers."
+        )
+        raise UserError(message) from None
+    return column.astype(object).map(numbers).to_numpy(float)
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _encoded_columns(model: Any) -> dict[str, tuple[Any, ...]]:
@@ -369,3 +408,40 @@ def _are_names(names: Any) -> bool:
 
 def _are_categories(values: Any) -> bool:
     return isinstance(values, list) and all(value is None or isinstance(value, str) for value in values)
+
+
+def find_counters(table: pd.DataFrame | sparse.csr_array) -> list[str]:
+    """Return the names of the columns of numbers that grow by one from row to row.
+
+    Parameters
+    ----------
+    table : DataFrame or CSR array
+        From :meth:`Schema.match`.
+
+    Examples
+    --------
+    >>> find_counters(pd.DataFrame({"id": np.arange(7.0, 50.0), "tempo": 120.0}))
+    ['id']
+    """
+    if sparse.issparse(table) or len(table) <= _FEW_ROWS:
+        return []
+    numeric = table.select_dtypes("number").columns
+    return [str(name) for name in numeric if (np.diff(table[name]) == 1).all()]
+
+
+def take_rows(table: Any, rows: np.ndarray) -> Any:
+    """Return these rows of a table.
+
+    Parameters
+    ----------
+    table : DataFrame, array or CSR array
+        From :meth:`Schema.match`.
+    rows : array of int
+        Their positions.
+
+    Examples
+    --------
+    >>> take_rows(pd.DataFrame({"tempo": [120.0, 64.0]}), np.array([1]))["tempo"].tolist()
+    [64.0]
+    """
+    return table.iloc[rows] if isinstance(table, pd.DataFrame) else table[rows]

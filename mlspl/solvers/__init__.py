@@ -1,35 +1,33 @@
 """Compiled solvers, arrays in and arrays out; they know nothing of data sets or estimators."""
 
-from mlspl.solvers.code_program import CodeSolution, solve_codes
-from mlspl.solvers.extra_trees import grow_extra_trees
-from mlspl.solvers.kernel_svm import SVMSolution, solve_svms
-from mlspl.solvers.kernel_svr import SVRSolution, solve_svrs
-from mlspl.solvers.linear_machines import LINEAR_LOSSES, LinearSolution, solve_linear
-from mlspl.solvers.linear_ridge import solve_ridge
+from mlspl.solvers.code_program import solve_codes
+from mlspl.solvers.extra_trees import TreeFeatures, grow_extra_trees
+from mlspl.solvers.kernel_svm import SVMSolution, SVRSolution, solve_svms, solve_svrs
+from mlspl.solvers.linear import LINEAR_LOSSES, LinearSolution, solve_linear
 from mlspl.solvers.rank_pairs import LabelPairs, label_pairs
 from mlspl.solvers.rank_svm import RankSVMSolution, solve_rank_svm
-from mlspl.solvers.reference import get_svm_solver, solve_svms_libsvm
-from mlspl.solvers.threads import one_library_thread
-from mlspl.solvers.trees import FlatTrees
+from mlspl.solvers.ridge import solve_ridge
+from mlspl.solvers.threads import one_library_thread, raise_interrupts
+from mlspl.solvers.trees import FlatTrees, average_leaf_labels
 
 __all__ = [
     "LINEAR_LOSSES",
-    "CodeSolution",
     "FlatTrees",
     "LabelPairs",
     "LinearSolution",
     "RankSVMSolution",
     "SVMSolution",
     "SVRSolution",
-    "get_svm_solver",
+    "TreeFeatures",
+    "average_leaf_labels",
     "grow_extra_trees",
     "label_pairs",
     "one_library_thread",
+    "raise_interrupts",
     "solve_codes",
     "solve_linear",
     "solve_rank_svm",
     "solve_ridge",
     "solve_svms",
-    "solve_svms_libsvm",
     "solve_svrs",
 ]

@@ -1,77 +1,132 @@
-"""Extremely randomised trees for 0/1 labels with a weight for every row, grown without the GIL.
+"""Extremely randomised trees (Geurts, Ernst and Wehenkel 2006) for one target or many, dense or sparse rows.
 
-As scikit-learn's ``ExtraTreeClassifier`` grows them (Geurts, Ernst and Wehenkel 2006): at every node some
-features are drawn, each is cut at random between its extremes, and the cut that reduces Gini's impurity most
-is made. With a few hundred rows, scikit-learn takes longer to begin a tree than to grow it.
+As scikit-learn's ``ExtraTreeRegressor`` grows them: at every node some features are drawn, each is cut at
+random between its extremes, and the cut that reduces the variance most, summed over the targets, is made.
+The variance of a 0/1 label is half of its Gini impurity, so the same trees serve classification.
 """
 
 import numpy as np
+from scipy import sparse
 
 from mlspl._numba_cache import njit
 from mlspl.solvers.trees import FlatTrees
 
-__all__ = ["grow_extra_trees"]
+__all__ = ["TreeFeatures", "grow_extra_trees"]
 
-# A feature whose values lie closer together is constant, as scikit-learn has it.
+# A feature whose values lie closer together is constant, as in scikit-learn.
 _CONSTANT = 1e-7
+# A node whose variance is this small a share of its squared targets is pure: the rest is rounding.
+_PURE = 1e-12
 
 
-def grow_extra_trees(X_columns, y, weight, counts, seeds, min_samples_leaf, max_features, otherwise=0.5):
+class TreeFeatures:
+    """Training rows as the trees read them, prepared once for all targets.
+
+    Parameters
+    ----------
+    X : float32 array or CSR matrix (n, d)
+        The rows, without NaN. A sparse X stays sparse; a node then costs time by its nonzero values.
+    """
+
+    def __init__(self, X) -> None:
+        self.shape = X.shape
+        empty = np.empty(0, np.float32), np.empty(0, np.int32), np.zeros(1, np.int32)
+        self._columns = np.empty((0, 0), np.float32)
+        self._by_row, self._by_column = empty, empty
+        if sparse.issparse(X):
+            self._by_row, self._by_column = _parts(X.tocsr()), _parts(X.tocsc())
+        else:
+            self._columns = np.ascontiguousarray(X.T)
+
+    @property
+    def arrays(self) -> tuple:
+        """Dense columns (d, n), then rows and columns of a sparse matrix; what does not apply is empty."""
+        return self._columns, self._by_row, self._by_column
+
+
+def _parts(X) -> tuple:
+    X.sort_indices()
+    return X.data.astype(np.float32, copy=False), X.indices.astype(np.int32), X.indptr.astype(np.int64)
+
+
+def grow_extra_trees(
+    features: TreeFeatures, targets, weight, counts, seeds, min_samples_leaf, max_features, empty_value=0.5
+) -> tuple[FlatTrees, np.ndarray]:
     """Grow a tree for each row of `counts`.
 
     Parameters
     ----------
-    X_columns : float32 array (d, n)
-        The features, one after the other, without NaN.
-    y : bool array (n,)
-        The label.
+    features : TreeFeatures
+        The training rows.
+    targets : array (n, q)
+        What the trees predict: a 0/1 label, or several targets at once.
     weight : float64 array (n,)
-        Weights of the rows; with whole numbers sums are exact.
+        Weights of the rows; with whole numbers and 0/1 targets all sums are exact.
     counts : uint8 array (n_trees, n)
-        How often each row counts in each tree.
+        How often each row was drawn for each tree.
     seeds : int array (n_trees,)
-        What is random in each tree.
+        Seeds of the trees.
     min_samples_leaf, max_features : int
         Smallest number of rows in a leaf, and features drawn at a node.
-    otherwise : float, default=0.5
-        What a tree answers for which nothing counts and weighs anything.
+    empty_value : float, default=0.5
+        The answer of a one-target tree none of whose rows has any weight.
 
     Returns
     -------
-    FlatTrees
-        The trees.
+    trees : FlatTrees
+        The trees; a leaf answers with the mean of the first target.
     importances : array (d,)
-        The sum over the trees of each feature's share of the reduction of impurity.
+        The sum over the trees of each feature's share of the reduction of variance.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from mlspl.solvers import grow_extra_trees
-    >>> x, y = np.array([[1, 2, 8, 9]], dtype=np.float32), np.array([False, False, True, True])
-    >>> trees, _ = grow_extra_trees(x, y, np.ones(4), np.ones((50, 4), dtype=np.uint8), np.arange(50), 1, 1)
-    >>> sums, passed = trees.sum_leaves(np.array([[0], [10]], dtype=np.float32))
-    >>> sums / passed
+    >>> from mlspl.solvers import TreeFeatures, grow_extra_trees
+    >>> x, y = np.array([[1], [2], [8], [9]], dtype=np.float32), np.array([[0], [0], [1], [1]])
+    >>> counts = np.ones((50, 4), dtype=np.uint8)
+    >>> trees, _ = grow_extra_trees(TreeFeatures(x), y, np.ones(4), counts, np.arange(50), 1, 1)
+    >>> sums, n_trees = trees.sum_leaves(np.array([[0], [10]], dtype=np.float32))
+    >>> (sums / n_trees).ravel()
     array([0., 1.])
     """
-    seeds = np.asarray(seeds, dtype=np.uint64)
+    targets = np.ascontiguousarray(targets, dtype=np.float64)
     starts, feature, left, right, value, importances = _grow(
-        X_columns, y, weight, counts, seeds, min_samples_leaf, max_features, otherwise
+        *features.arrays,
+        targets,
+        np.ascontiguousarray(weight, dtype=np.float64),
+        np.ascontiguousarray(counts),
+        np.asarray(seeds, dtype=np.uint64),
+        min_samples_leaf,
+        max_features,
+        empty_value,
     )
     missing_left = np.zeros(len(feature), dtype=bool)
-    return FlatTrees(starts, feature, left, right, value, missing_left, len(X_columns)), importances
+    return FlatTrees(starts, feature, left, right, value, missing_left, features.shape[1]), importances
 
 
 @njit(cache=True, nogil=True)
-def _grow(X, y, weight, counts, seeds, min_leaf, max_features, otherwise):
-    d, n = X.shape
-    room = 256
-    feature, left, right = np.empty(room, np.int32), np.empty(room, np.int32), np.empty(room, np.int32)
-    value = np.empty(room, np.float32)
+def _grow(columns, by_row, by_column, targets, weight, counts, seeds, min_leaf, max_features, empty_value):
+    n, q = targets.shape
+    is_sparse = columns.size == 0
+    _, row_features, row_starts = by_row
+    data, column_rows, column_starts = by_column
+    d = len(column_starts) - 1 if is_sparse else len(columns)
+    capacity = 256
+    feature = np.empty(capacity, np.int32)
+    left, right = np.empty(capacity, np.int32), np.empty(capacity, np.int32)
+    value = np.empty(capacity, np.float32)
     starts = np.zeros(len(seeds) + 1, np.int64)
     importances = np.zeros(d)
-    rows, w, wy = np.empty(n, np.int64), np.empty(n), np.empty(n)
+    rows, w = np.empty(n, np.int64), np.empty(n)
+    # The values of a feature in a node, and whose they are; where each row stands in `rows`.
+    values, members, position = np.empty(n, np.float32), np.empty(n, np.int64), np.full(n, -1, np.int64)
+    given = np.empty(n if is_sparse else 0, np.float32)
+    row_length, column_length = len(row_features) / n, len(column_rows) / d
     features = np.empty(d, np.int64)
     is_constant, constants = np.zeros(d, np.bool_), np.empty(d, np.int64)
+    # The last node in which a feature had a nonzero value, for sparse rows.
+    nonzero_in = np.full(d if is_sparse else 0, -1, np.int64)
+    total, sums = np.empty(q), np.empty(q)
     # Of every node that waits: its first row, the one behind its last, its parent and side, and how many
     # features were known to be constant at its parent.
     waiting = np.empty((n + 1, 5), np.int64)
@@ -80,14 +135,14 @@ def _grow(X, y, weight, counts, seeds, min_leaf, max_features, otherwise):
         random = _scramble(seeds[tree])
         for f in range(d):
             features[f] = f
-        n_rows, total = 0, 0.0
+        n_rows = 0
         for i in range(n):
             w[i] = counts[tree, i] * weight[i]
-            wy[i] = w[i] if y[i] else 0.0
+            position[i] = -1
             if w[i] > 0.0:
                 rows[n_rows] = i
+                position[i] = n_rows
                 n_rows += 1
-                total += w[i]
         gained = np.zeros(d)
         n_constants = 0
         node, root = 0, used
@@ -99,22 +154,38 @@ def _grow(X, y, weight, counts, seeds, min_leaf, max_features, otherwise):
             while n_constants > known:
                 n_constants -= 1
                 is_constant[constants[n_constants]] = False
-            if used == room:
-                room *= 2
-                feature, left, right = _widen(feature, room), _widen(left, room), _widen(right, room)
-                value = _widen(value, room)
+            if used == capacity:
+                capacity *= 2
+                feature, left, right = (
+                    _widen(feature, capacity),
+                    _widen(left, capacity),
+                    _widen(right, capacity),
+                )
+                value = _widen(value, capacity)
             if parent >= 0:
                 if side == 0:
                     left[root + parent] = node
                 else:
                     right[root + parent] = node
-            weighs, present = 0.0, 0.0
+            weighs, squares = 0.0, 0.0
+            total[:] = 0.0
             for k in range(first, behind):
-                weighs += w[rows[k]]
-                present += wy[rows[k]]
+                i = rows[k]
+                weighs += w[i]
+                for t in range(q):
+                    total[t] += w[i] * targets[i, t]
+                    squares += w[i] * targets[i, t] ** 2
+            parent_score = 0.0
+            if weighs > 0.0:
+                for t in range(q):
+                    parent_score += total[t] ** 2 / weighs
             best, best_feature, best_cut = -1.0, -1, np.float32(0.0)
-            best_weighs, best_present = 0.0, 0.0
-            if behind - first >= max(2, 2 * min_leaf) and 0.0 < present < weighs:
+            if behind - first >= max(2, 2 * min_leaf) and squares - parent_score > _PURE * squares:
+                by_rows = is_sparse and (behind - first) * row_length < max_features * column_length
+                if by_rows:
+                    for k in range(first, behind):
+                        for p in range(row_starts[rows[k]], row_starts[rows[k] + 1]):
+                            nonzero_in[row_features[p]] = used
                 drawn, varied = 0, 0
                 while drawn < d and (drawn < max_features or varied == 0):
                     random = _advance(random)
@@ -125,10 +196,32 @@ def _grow(X, y, weight, counts, seeds, min_leaf, max_features, otherwise):
                     drawn += 1
                     if is_constant[f]:
                         continue
-                    x = X[f]
-                    low = high = x[rows[first]]
-                    for k in range(first + 1, behind):
-                        low, high = min(low, x[rows[k]]), max(high, x[rows[k]])
+                    n_values = behind - first
+                    if is_sparse:
+                        n_values = 0
+                        if not by_rows or nonzero_in[f] == used:
+                            n_values = _read_column(
+                                data,
+                                column_rows,
+                                column_starts,
+                                f,
+                                rows,
+                                position,
+                                first,
+                                behind,
+                                members,
+                                values,
+                            )
+                    else:
+                        x = columns[f]
+                        for k in range(n_values):
+                            members[k] = rows[first + k]
+                            values[k] = x[members[k]]
+                    # The rows that are not listed have the value 0.
+                    zeros = n_values < behind - first
+                    low = high = np.float32(0.0) if zeros else values[0]
+                    for k in range(n_values):
+                        low, high = min(low, values[k]), max(high, values[k])
                     if high <= low + _CONSTANT:
                         is_constant[f] = True
                         constants[n_constants] = f
@@ -139,41 +232,60 @@ def _grow(X, y, weight, counts, seeds, min_leaf, max_features, otherwise):
                     cut = np.float32(low + _uniform(random) * (np.float64(high) - low))
                     if cut >= high:
                         cut = low
-                    n_left, weighs_left, present_left = 0, 0.0, 0.0
-                    for k in range(first, behind):
-                        if x[rows[k]] <= cut:
+                    # Sum the side without the zeros; the other side is what is left of the node.
+                    zeros_left = zeros and cut >= 0.0
+                    n_left, weighs_left = 0, 0.0
+                    sums[:] = 0.0
+                    for k in range(n_values):
+                        if (values[k] <= cut) != zeros_left:
+                            i = members[k]
                             n_left += 1
-                            weighs_left += w[rows[k]]
-                            present_left += wy[rows[k]]
+                            weighs_left += w[i]
+                            for t in range(q):
+                                sums[t] += w[i] * targets[i, t]
                     if n_left < min_leaf or behind - first - n_left < min_leaf:
                         continue
-                    present_right, weighs_right = present - present_left, weighs - weighs_left
-                    score = present_left**2 / weighs_left + present_right**2 / weighs_right
+                    score, weighs_right = 0.0, weighs - weighs_left
+                    for t in range(q):
+                        score += sums[t] ** 2 / weighs_left + (total[t] - sums[t]) ** 2 / weighs_right
                     if score > best:
                         best, best_feature, best_cut = score, f, cut
-                        best_weighs, best_present = weighs_left, present_left
             feature[used] = best_feature
             if best_feature < 0:
                 left[used], right[used] = -1, -1
-                value[used] = present / weighs if weighs > 0.0 else otherwise
+                value[used] = total[0] / weighs if weighs > 0.0 else empty_value
             else:
                 value[used] = best_cut
-                other = weighs - best_weighs
-                # Variance, half of Gini's impurity, times weight: of the node less that of its children.
-                gained[best_feature] += max(
-                    best_present**2 / best_weighs
-                    + (present - best_present) ** 2 / other
-                    - present**2 / weighs,
-                    0.0,
-                )
-                x = X[best_feature]
+                gained[best_feature] += max(best - parent_score, 0.0)
+                if is_sparse:
+                    values[first:behind] = 0.0
+                    n_values = _read_column(
+                        data,
+                        column_rows,
+                        column_starts,
+                        best_feature,
+                        rows,
+                        position,
+                        first,
+                        behind,
+                        members,
+                        given,
+                    )
+                    for k in range(n_values):
+                        values[position[members[k]]] = given[k]
+                else:
+                    for k in range(first, behind):
+                        values[k] = columns[best_feature, rows[k]]
                 middle, last = first, behind
                 while middle < last:
-                    if x[rows[middle]] <= best_cut:
+                    if values[middle] <= best_cut:
                         middle += 1
                     else:
                         last -= 1
                         rows[middle], rows[last] = rows[last], rows[middle]
+                        values[middle], values[last] = values[last], values[middle]
+                for k in range(first, behind):
+                    position[rows[k]] = k
                 waiting[n_waiting] = (middle, behind, node, 1, n_constants)
                 waiting[n_waiting + 1] = (first, middle, node, 0, n_constants)
                 n_waiting += 2
@@ -182,6 +294,7 @@ def _grow(X, y, weight, counts, seeds, min_leaf, max_features, otherwise):
         while n_constants:
             n_constants -= 1
             is_constant[constants[n_constants]] = False
+        # Nodes of the next tree have other numbers, so `nonzero_in` needs no reset.
         starts[tree + 1] = used
         if gained.sum() > 0.0:
             importances += gained / gained.sum()
@@ -189,15 +302,34 @@ def _grow(X, y, weight, counts, seeds, min_leaf, max_features, otherwise):
 
 
 @njit(cache=True, nogil=True)
-def _widen(array, room):
-    wider = np.empty(room, array.dtype)
+def _read_column(data, column_rows, starts, f, rows, position, first, behind, members, values):
+    """List the node's rows with a nonzero value of feature f; scans the column or the rows, the shorter."""
+    start, stop = starts[f], starts[f + 1]
+    length, found = stop - start, 0
+    if length <= (behind - first) * (np.log2(length + 1) + 1):
+        for p in range(start, stop):
+            if first <= position[column_rows[p]] < behind:
+                members[found], values[found] = column_rows[p], data[p]
+                found += 1
+        return found
+    for k in range(first, behind):
+        p = start + np.searchsorted(column_rows[start:stop], rows[k])
+        if p < stop and column_rows[p] == rows[k]:
+            members[found], values[found] = rows[k], data[p]
+            found += 1
+    return found
+
+
+@njit(cache=True, nogil=True)
+def _widen(array, capacity):
+    wider = np.empty(capacity, array.dtype)
     wider[: len(array)] = array
     return wider
 
 
 @njit(cache=True, nogil=True)
 def _scramble(seed):
-    """A first state of the generator that tells neighbouring seeds apart (splitmix64), never 0."""
+    """Return a first state of the generator that differs for neighbouring seeds (splitmix64), never 0."""
     z = seed + np.uint64(0x9E3779B97F4A7C15)
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
@@ -206,7 +338,7 @@ def _scramble(seed):
 
 @njit(cache=True, nogil=True)
 def _advance(state):
-    """The next state (Marsaglia's xorshift64)."""
+    """Return the next state (Marsaglia's xorshift64)."""
     state ^= state << np.uint64(13)
     state ^= state >> np.uint64(7)
     return state ^ (state << np.uint64(17))
@@ -214,11 +346,11 @@ def _advance(state):
 
 @njit(cache=True, nogil=True)
 def _below(state, n):
-    """A whole number from 0 to n - 1."""
+    """Return a whole number from 0 to n - 1."""
     return np.int64(_uniform(state) * n)
 
 
 @njit(cache=True, nogil=True)
 def _uniform(state):
-    """A number from 0 to below 1."""
+    """Return a number from 0 to below 1."""
     return np.float64((state * np.uint64(0x2545F4914F6CDD1D)) >> np.uint64(11)) * 2.0**-53

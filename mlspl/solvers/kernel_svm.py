@@ -1,24 +1,22 @@
-"""Many weighted support vector machines on one shared kernel matrix."""
+"""Many weighted support vector machines or regressions on one shared kernel matrix."""
 
 from dataclasses import dataclass
 
 import numpy as np
 from numba import config
 
-from mlspl.solvers.arrays import read_only
-from mlspl.solvers.smo import solve_label, solve_labels
-from mlspl.solvers.threads import run_threads
+from mlspl.solvers.smo import solve_dual, solve_duals
+from mlspl.solvers.threads import read_only, run_threads
 
-__all__ = ["SVMSolution", "solve_svms"]
+__all__ = ["SVMSolution", "SVRSolution", "solve_svms", "solve_svrs"]
 
 _FEW_ROWS = 256
 _GROUP = 16
-_NOT_FINITE = "K holds NaN or infinite values; clean the features or the kernel that made it."
 
 
 @dataclass(frozen=True)
 class SVMSolution:
-    """What `solve_svms` found, one row per label.
+    """Result of `solve_svms`, one row per label.
 
     The score of a new instance for label l is ``K_new @ (alpha[l] * Y[l]) + bias[l]``.
 
@@ -31,17 +29,17 @@ class SVMSolution:
     bounded : bool array (L, n)
         Where alpha has reached its cost C > 0: instances inside the margin or on its wrong side.
     decision : array (L, n)
-        Scores of the training instances, bias included; they come free with the solution.
+        Scores of the training instances, bias included.
     objective : array (L,)
-        ½‖w‖² + Σ_i C_i max(0, 1 − y_i f(x_i)), the primal objective.
+        The primal objective ½‖w‖² + Σ_i C_i max(0, 1 − y_i f(x_i)).
     gap : array (L,)
         Primal minus dual objective. For a positive semi-definite kernel the objective is at most this
         far above its minimum.
     violation : array (L,)
-        Largest violation of the optimality conditions as LIBSVM measures it; below `tol` unless the
-        steps ran out.
+        Largest violation of the optimality conditions, LIBSVM's criterion; below `tol` unless `max_iter` was
+        reached.
     n_iter : int array (L,)
-        Pairs of variables moved.
+        Number of pair steps.
     """
 
     alpha: np.ndarray
@@ -57,9 +55,35 @@ class SVMSolution:
     def warm_start(self) -> np.ndarray:
         """A start for the same labels at other costs: `alpha`, but infinite where `bounded`.
 
-        Pairs at their old cost then begin at their new one, which is where most of them will end.
+        Pairs at their old cost then start at their new one, where most of them end.
         """
         return np.where(self.bounded, np.inf, self.alpha)
+
+
+@dataclass(frozen=True)
+class SVRSolution:
+    """Result of `solve_svrs`, one row per regression.
+
+    Attributes
+    ----------
+    coef : array (m, n)
+        Dual coefficients β; the regression predicts ``K_new @ coef + bias``.
+    bias : array (m,)
+        Intercepts.
+    fitted : array (m, n)
+        Predictions for all n rows of the kernel matrix, those of cost 0 included.
+    objective : array (m,)
+        The dual objective ½βᵀKβ − tᵀβ + ε‖β‖₁, which is minimised.
+    violation, n_iter : arrays (m,)
+        As in `SVMSolution`.
+    """
+
+    coef: np.ndarray
+    bias: np.ndarray
+    fitted: np.ndarray
+    objective: np.ndarray
+    violation: np.ndarray
+    n_iter: np.ndarray
 
 
 def solve_svms(
@@ -75,17 +99,16 @@ def solve_svms(
     """Fit one soft-margin SVM per label, with a cost for every pair of label and instance.
 
     For each label, min over w and b of ½‖w‖² + Σ_i C_i max(0, 1 − y_i(⟨w, φ(x_i)⟩ + b)): LIBSVM's problem and
-    optimum (:func:`solve_svms_libsvm` asks LIBSVM itself).
+    optimum.
 
     Parameters
     ----------
     K : array (n, n)
-        Symmetric kernel matrix, used as it is when it is C-contiguous float64 and converted otherwise. An
-        indefinite one is safe: the search descends to a point that meets the optimality conditions.
+        Symmetric kernel matrix. For an indefinite one the result meets the optimality conditions.
     Y : array (L, n)
         The labels, +1 or −1, one row per label.
     C : float or array broadcastable to (L, n)
-        Cost of a unit of hinge loss. A pair of cost 0 is out of the problem and has alpha 0.
+        Cost of a unit of hinge loss. A pair of cost 0 is left out and has alpha 0.
     alpha : array (L, n), optional
         Where to start, for instance the ``warm_start`` of a solution with other costs or another kernel.
         It is clipped to the costs and shifted to Σ alpha·y = 0.
@@ -94,7 +117,7 @@ def solve_svms(
     max_iter : int
         Most pair steps per label.
     n_threads : int, optional
-        Labels solved at the same time; by default as many as numba may use. The answer does not depend on it.
+        Labels solved at the same time; by default as many as numba may use. The result does not depend on it.
         Up to 256 rows the labels are solved one after the other.
 
     Returns
@@ -105,12 +128,6 @@ def solve_svms(
     -----
     The bias is not regularised. A label whose instances of positive cost are all of one class has the
     constant score of that class, +1 or −1; if every cost is 0, the score is 0. alpha is 0 in both cases.
-
-    Time grows with the number of steps, about 1 to 4 a support vector for C ≤ 1 on an RBF kernel. A kernel of
-    low rank, such as a linear one on few features, takes very many at a large cost; so it does in LIBSVM.
-
-    ML-LOC's kernel K + QQᵀ is best formed before the call. Adding the codes' part of m = 15 columns wherever
-    a row of K is read made the solver twice as slow, where forming takes as long as two or three labels.
 
     Examples
     --------
@@ -124,64 +141,129 @@ def solve_svms(
     >>> solution.bias
     array([0., 1.])
     """
-    K, Y, costs = _problem(K, Y, C)
-    if not tol > 0:
-        raise ValueError(f"tol is {tol}; give a positive number.")
-    if n_threads is None:
-        n_threads = config.NUMBA_NUM_THREADS  # type: ignore[attr-defined]
-    if n_threads < 1:
-        raise ValueError(f"n_threads is {n_threads}; give at least 1.")
+    K, Y, costs = _check(K, Y, C, tol)
+    if not np.all(np.abs(Y) == 1):
+        raise ValueError("Y must hold only +1 and −1.")
     n_positive, n_negative = ((costs > 0) & (Y > 0)).sum(axis=1), ((costs > 0) & (Y < 0)).sum(axis=1)
-    start = np.zeros(Y.shape) if alpha is None else _clipped(alpha, costs)
+    start = np.zeros(Y.shape) if alpha is None else np.clip(_check_start(alpha, costs), 0.0, costs)
     start[(n_positive == 0) | (n_negative == 0)] = 0.0
-    alpha, decision, summary = np.empty(Y.shape), np.empty(Y.shape), np.empty((len(Y), 5))
-    stop = np.zeros(1, dtype=np.bool_)
-    given = (K, K.diagonal().copy(), Y, costs, start, float(tol), int(max_iter), stop)
+    signed = Y * costs
+    bounds = read_only(np.minimum(signed, 0.0)), read_only(np.maximum(signed, 0.0))
     # Hard labels first, so that no thread is left with one when the others have finished.
-    labels = np.argsort(-np.minimum(n_positive, n_negative), kind="stable")
-    if Y.shape[1] <= _FEW_ROWS:
-        # To start threads takes longer than most problems this small. Those that do not converge keep Ctrl-C
-        # waiting until the end of their group, some seconds a label at the default max_iter.
-        for first in range(0, len(labels), _GROUP):
-            solve_labels(labels[first : first + _GROUP], *given, alpha, decision, summary)
-    else:
-        run_threads(
-            solve_label, [(label, *given, alpha, decision, summary) for label in labels], n_threads, stop
-        )
-    if not np.isfinite(decision).all():
-        raise ValueError(_NOT_FINITE)
+    order = np.argsort(-np.minimum(n_positive, n_negative), kind="stable")
+    beta, fitted, summary = _solve(K, Y, bounds, 0.0, Y * start, order, tol, max_iter, n_threads)
+    alpha, bias = np.abs(beta), summary[:, 0].copy()
+    decision = fitted + bias[:, None]
+    squared_norm = np.sum(beta * fitted, axis=1)
+    loss = np.sum(costs * np.maximum(0.0, 1.0 - Y * decision), axis=1)
     return SVMSolution(
         alpha=alpha,
-        bias=summary[:, 0].copy(),
+        bias=bias,
         bounded=(alpha >= (1.0 - 1e-9) * costs) & (costs > 0),
         decision=decision,
-        objective=summary[:, 1].copy(),
-        gap=summary[:, 2].copy(),
-        violation=summary[:, 3].copy(),
-        n_iter=summary[:, 4].astype(np.int64),
+        objective=squared_norm / 2 + loss,
+        gap=squared_norm + loss - alpha.sum(axis=1),
+        violation=summary[:, 1].copy(),
+        n_iter=summary[:, 2].astype(np.int64),
     )
 
 
-def _problem(K, Y, C) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Kernel, labels and costs, of the right shapes and values, as compiled code takes them."""
-    K, Y = read_only(K), read_only(Y)
-    if Y.ndim != 2 or K.shape != (Y.shape[1], Y.shape[1]):
+def solve_svrs(
+    K: np.ndarray,
+    targets: np.ndarray,
+    C: float | np.ndarray = 1.0,
+    epsilon: float = 0.1,
+    *,
+    coef: np.ndarray | None = None,
+    tol: float = 1e-3,
+    max_iter: int = 10_000_000,
+    n_threads: int | None = 1,
+) -> SVRSolution:
+    """Fit m ε-support vector regressions that share a kernel matrix.
+
+    Each solves LIBSVM's problem in the difference β = α − α* of its two multipliers,
+
+        min ½βᵀKβ − tᵀβ + ε‖β‖₁   subject to Σβ_i = 0, −C_i ≤ β_i ≤ C_i.
+
+    Parameters
+    ----------
+    K : array (n, n)
+        Symmetric kernel matrix.
+    targets : array (m, n)
+        One row of targets per regression.
+    C : float or array broadcastable to (m, n)
+        Cost of an error beyond ε, per regression and instance. An instance of cost 0 is left out of the
+        regression; `fitted` has its prediction.
+    epsilon : float
+        Errors up to this size are free.
+    coef : array (m, n), optional
+        Where to start, for instance the solution of a similar problem. It is clipped to the costs.
+    tol, max_iter, n_threads
+        As in `solve_svms`.
+
+    Returns
+    -------
+    SVRSolution
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> x = np.arange(4.0)
+    >>> solution = solve_svrs(np.outer(x, x), x[None, :], C=10.0, epsilon=0.0, tol=1e-9)
+    >>> np.round(solution.fitted, 6)
+    array([[0., 1., 2., 3.]])
+    """
+    K, targets, costs = _check(K, targets, C, tol)
+    if not np.isfinite(targets).all():
+        raise ValueError("The targets contain NaN or infinite values.")
+    start = np.zeros(targets.shape) if coef is None else np.clip(_check_start(coef, costs), -costs, costs)
+    bounds, order = (read_only(-costs), costs), np.arange(len(targets))
+    coef, fitted, summary = _solve(K, targets, bounds, float(epsilon), start, order, tol, max_iter, n_threads)
+    objective = np.sum(coef * (fitted / 2 - targets), axis=1) + epsilon * np.abs(coef).sum(axis=1)
+    bias = summary[:, 0].copy()
+    violation, n_iter = summary[:, 1].copy(), summary[:, 2].astype(np.int64)
+    return SVRSolution(coef, bias, fitted + bias[:, None], objective, violation, n_iter)
+
+
+def _solve(K, targets, bounds, epsilon, beta, order, tol, max_iter, n_threads) -> tuple:
+    """Solve all problems in this order; returns β, Kβ and (intercept, violation, steps) of each."""
+    n_threads = config.NUMBA_NUM_THREADS if n_threads is None else n_threads  # type: ignore[attr-defined]
+    if n_threads < 1:
+        raise ValueError(f"n_threads is {n_threads}; give at least 1.")
+    fitted, summary, stop = np.empty(targets.shape), np.empty((len(targets), 3)), np.zeros(1, dtype=np.bool_)
+    given = (K, read_only(K.diagonal()), targets, *bounds, epsilon, float(tol), int(max_iter), stop)
+    if targets.shape[1] <= _FEW_ROWS:
+        # Starting threads takes longer than most problems of this size.
+        for first in range(0, len(order), _GROUP):
+            solve_duals(order[first : first + _GROUP], *given, beta, fitted, summary)
+    else:
+        run_threads(solve_dual, [(which, *given, beta, fitted, summary) for which in order], n_threads, stop)
+    if not np.isfinite(fitted).all():
+        raise ValueError("K contains NaN or infinite values. Clean the features or the kernel function.")
+    return beta, fitted, summary
+
+
+def _check(K, targets, C, tol) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Kernel matrix, targets and costs of the right shapes and values, as compiled code takes them."""
+    K, targets = read_only(K), read_only(targets)
+    if targets.ndim != 2 or K.shape != (targets.shape[1], targets.shape[1]):
         raise ValueError(
-            f"K has shape {K.shape} and Y {Y.shape}; give K as (n, n) and Y as (L, n), a row per label."
+            f"K has shape {K.shape} and the targets have {targets.shape}. Give K as (n, n) and one row of n "
+            "targets per problem."
         )
-    if not np.all(np.abs(Y) == 1):
-        raise ValueError("Y must hold nothing but +1 and −1.")
-    # The rest of K is checked by its use: what is not finite there shows in the scores.
+    # Other values of K show in the fitted values, which `_solve` checks.
     if not np.isfinite(K.diagonal()).all():
-        raise ValueError(_NOT_FINITE)
-    costs = read_only(np.broadcast_to(np.asarray(C, dtype=np.float64), Y.shape))
+        raise ValueError("K contains NaN or infinite values. Clean the features or the kernel function.")
+    costs = read_only(np.broadcast_to(np.asarray(C, dtype=np.float64), targets.shape))
     if not (np.isfinite(costs).all() and (costs >= 0).all()):
-        raise ValueError("C must be finite and not negative; 0 takes a pair out of the problem.")
-    return K, Y, costs
+        raise ValueError("C must be finite and not negative; 0 leaves a pair out.")
+    if not tol > 0:
+        raise ValueError(f"tol is {tol}; give a positive number.")
+    return K, targets, costs
 
 
-def _clipped(alpha, costs) -> np.ndarray:
-    alpha = np.asarray(alpha, dtype=np.float64)
-    if alpha.shape != costs.shape or np.isnan(alpha).any():
-        raise ValueError(f"alpha has shape {alpha.shape}, or NaN in it; give numbers of shape {costs.shape}.")
-    return np.clip(alpha, 0.0, costs)
+def _check_start(start, costs) -> np.ndarray:
+    start = np.asarray(start, dtype=np.float64)
+    if start.shape != costs.shape or np.isnan(start).any():
+        raise ValueError(f"The start has shape {start.shape} or contains NaN; give shape {costs.shape}.")
+    return start

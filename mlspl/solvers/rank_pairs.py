@@ -1,4 +1,4 @@
-"""Pairs of a relevant and an irrelevant label in the same row, and the flow they make among the labels."""
+"""Pairs of a relevant and an irrelevant label of a row, and their flow among the labels."""
 
 from typing import NamedTuple
 

@@ -1,7 +1,7 @@
 """The ranking SVM of Elisseeff & Weston on one kernel matrix: row-wise dual ascent, biases by multipliers.
 
-Row i gives label l a signed weight u_il: positive if the label is relevant there, negative if it is not,
-zero if the row says nothing about it. Every (relevant p, irrelevant q) of a row is a pair of cost
+Row i has a signed weight u_il for label l: positive if the label is relevant, negative if it is not, 0 if it
+is left out. Every (relevant p, irrelevant q) of a row is a pair of cost
 c_ipq = u_ip·|u_iq|, and the program is
 
     min_{w,b} ½ Σ_l ‖w_l‖² + Σ_ipq c_ipq [1 − (f_p(x_i) − f_q(x_i))]₊,   f_l(x) = ⟨w_l, φ(x)⟩ + b_l.
@@ -31,13 +31,17 @@ from typing import NamedTuple
 import numpy as np
 
 from mlspl._numba_cache import njit
+from mlspl.errors import UserError
 from mlspl.solvers.rank_pairs import component_shift, flow_components, label_pairs
 
 __all__ = ["RankSVMSolution", "solve_rank_svm"]
 
+# About a minute of fitting and 600 MB.
+_MOST_PAIRS = 5_000_000
+
 
 class RankSVMSolution(NamedTuple):
-    """What `solve_rank_svm` returns.
+    """Result of `solve_rank_svm`.
 
     Attributes
     ----------
@@ -97,6 +101,12 @@ def solve_rank_svm(K, signed_weight, *, tol=1e-4, max_iter=10_000) -> RankSVMSol
     """
     K = np.ascontiguousarray(K, dtype=np.float64)
     signed_weight = np.ascontiguousarray(signed_weight, dtype=np.float64)
+    n_pairs = np.vdot(np.sum(signed_weight > 0, axis=1), np.sum(signed_weight < 0, axis=1))
+    if n_pairs > _MOST_PAIRS:
+        raise UserError(
+            f"RankSVM compares each relevant with each irrelevant label of a row: {n_pairs:,} pairs, more "
+            f"than {_MOST_PAIRS:,}. Use fewer labels or rows, or BSVMClassifier or MLSPLClassifier."
+        )
     pairs = label_pairs(signed_weight)
     component, circulates = flow_components(pairs, signed_weight.shape[1])
     state = _DualAscent(K, pairs.only(circulates), signed_weight.shape[1])

@@ -1,19 +1,21 @@
-"""Sequential minimal optimisation of one label's SVM (compiled).
+"""Sequential minimal optimisation of one support vector problem (compiled).
 
-The dual is written in signed variables β_i = y_i α_i, which leaves the labels out of the kernel::
+Classification and regression are the same dual problem in signed variables β::
 
-    min ½ βᵀKβ − yᵀβ   subject to β_i between 0 and y_i C_i, and to Σ β_i = 0
+    min ½ βᵀKβ − tᵀβ + ε‖β‖₁   subject to lower ≤ β ≤ upper and Σ β_i = 0
 
-Let g = y − Kβ. A pair (i, j) violates the optimality conditions when β_i may grow, β_j may fall and
-g_i > g_j; the largest g_i − g_j is LIBSVM's stopping criterion. LIBSVM moves one pair, reads its two kernel
-rows to bring g up to date and searches all n variables again (Fan, Chen and Lin 2005); so does this, as long
-as the kernel stays in the cache. Beyond, a search returns up to eight leading violators; pair steps run on
-their 8×8 kernel until the violation among them has halved; then one pass over the eight rows updates g. More
-rows are read in total, but as eight streams at once, which is how memory is fast, and there are less than
-half as many searches.
+An SVM has t = y, ε = 0 and β_i = y_i α_i between 0 and y_i C_i; ε-SVR has β = α − α* and |β_i| ≤ C_i.
 
-Nothing here may be reordered or fused by the compiler ("fastmath"): every processor gets the same bits, hence
-takes the same way to the optimum.
+Let g = t − Kβ. `up` holds what ε adds to g where β grows and `low` where it falls, ±_FAR where the bounds
+forbid it. A pair (i, j) violates the optimality conditions when g_i + up_i > g_j + low_j; the largest
+difference is LIBSVM's stopping criterion. LIBSVM moves one pair after the other (Fan, Chen and Lin 2005).
+Here each search returns up to eight leading violators; pair steps run on their 8×8 kernel until the violation
+among them has halved; then one pass over their eight kernel rows updates g. That takes fewer searches, and
+reads rows faster.
+
+For searches, g is a table with `_COLUMNS` columns: the compiler works on several columns at once, and the
+leaders of different columns are different variables. Sums are never reordered, so that every processor gets
+the same result.
 """
 
 from typing import NamedTuple
@@ -21,118 +23,109 @@ from typing import NamedTuple
 import numpy as np
 
 from mlspl._numba_cache import njit
-from mlspl.solvers.smo_answer import evaluate, find_intercept
-from mlspl.solvers.smo_blocks import BLOCK, block_gain, block_highest, block_lowest, find_gain, find_sum
 
-__all__ = ["solve_label", "solve_labels"]
+__all__ = ["solve_dual", "solve_duals"]
 
-# `_subtract_rows` is unrolled for eight. Larger sets spend more rows on the same progress, smaller ones more
-# searches; so do pair steps that stop earlier or later.
+_COLUMNS = 64
 _WORKING_SET = 8
-_PROGRESS = 0.5
-# Up to here rows stay in the cache, where two are read in no time and the best pair is worth a search.
-_PAIRS_UP_TO = 1500
-# Three or four pair steps are usual; where rounding leaves no progress to be made they would not end.
+_PROGRESS = 0.5  # pair steps end when the violation in the working set has fallen to this share
 _PAIR_STEPS = 100
-# The second-order partner of the worst violator costs a row read alone. Without it the search would crawl
-# where an exact duplicate has the other label, a pair that no first-order rule finds.
+# Every third search reads one more row for the second-order partner of the worst violator. First-order rules
+# alone hardly progress on exact duplicates with opposite labels.
 _PARTNER_EVERY = 3
-# In place of infinity: g ± _FAR keeps out of every maximum or minimum and never becomes NaN.
+# Used in place of infinity, so that sums are never NaN.
 _FAR = 1e300
-# LIBSVM's τ: the curvature assumed where duplicates or an indefinite kernel leave none.
+# LIBSVM's τ: the curvature used where duplicates or an indefinite kernel leave none.
 _FLAT = 1e-12
+# A β this close to a bound, relative to its range, does not count as free for the intercept.
+_NEAR = 1e-9
 
 _compiled = njit(cache=True, nogil=True, error_model="numpy")
-# Calls within a search cost as much as what they do, and count references to its arrays.
 _inlined = njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
 
 
 class _Search(NamedTuple):
-    """A label's problem and how far its solution has come; n entries each, or what more fills a block."""
+    """One problem and the state of its solution; `g`, `up`, `low` and `gain` are padded to whole rows."""
 
     K: np.ndarray
     diagonal: np.ndarray
     lower: np.ndarray
     upper: np.ndarray
+    epsilon: float
     beta: np.ndarray
     g: np.ndarray
-    up: np.ndarray  # 0 where β may grow, −_FAR where not
-    low: np.ndarray  # 0 where β may fall, _FAR where not
-    highest: np.ndarray  # per block, the largest g that may grow
-    lowest: np.ndarray  # per block, the smallest g that may fall
+    up: np.ndarray
+    low: np.ndarray
+    gain: np.ndarray
+    tables: np.ndarray  # the same four vectors in rows of _COLUMNS
+    leaders: np.ndarray  # largest gain of each column
+    highest: np.ndarray  # largest g + up of each column
+    lowest: np.ndarray  # smallest g + low of each column
     chosen: np.ndarray  # the working set
-    step: np.ndarray  # how far its β have moved
-    kernel: np.ndarray  # among it
-    vectors: np.ndarray  # its g, β and bounds, as rows
+    step: np.ndarray  # changes of its β
 
 
 @_compiled
-def solve_label(
-    label, K, diagonal, Y, costs, start, tol, max_iter, stop, alpha, decision, summary
+def solve_dual(
+    which, K, diagonal, targets, lower, upper, epsilon, tol, max_iter, stop, betas, fitted, summary
 ):  # pragma: no cover - compiled
-    """Solve one row of Y and write its row of `alpha`, `decision` and `summary`.
+    """Solve problem `which` from the start ``betas[which]``, which must lie within the bounds.
 
-    `start` is within the costs; `stop[0]` ends the search early when another thread sets it. A row of
-    `summary` is bias, primal objective, duality gap, largest violation, number of pair steps.
+    Writes β, Kβ and (intercept, violation, number of pair steps) to row `which` of `betas`, `fitted` and
+    `summary`. The search ends early when another thread sets ``stop[0]``.
     """
-    y, cost = Y[label], costs[label]
-    search = _begin(K, diagonal, y, cost, start[label])
-    if len(y) <= _PAIRS_UP_TO:
-        violation, n_steps = _move_pairs(search, tol, max_iter, stop)
-    else:
-        violation, n_steps = _move_sets(search, tol, max_iter, stop)
-    summary[label, 0] = find_intercept(search.lower, search.upper, search.beta, search.g)
-    summary[label, 3] = violation
-    summary[label, 4] = n_steps
-    evaluate(y, cost, search.beta, search.g, alpha[label], decision[label], summary[label])
+    n = len(diagonal)
+    target, beta = targets[which], betas[which]
+    tables = np.zeros((4, (n + _COLUMNS - 1) // _COLUMNS, _COLUMNS))
+    tables[1], tables[2] = -_FAR, _FAR
+    vectors = tables.reshape(4, tables.shape[1] * _COLUMNS)
+    search = _Search(
+        K,
+        diagonal,
+        lower[which],
+        upper[which],
+        epsilon,
+        beta,
+        vectors[0],
+        vectors[1],
+        vectors[2],
+        vectors[3],
+        tables,
+        np.empty(_COLUMNS),
+        np.empty(_COLUMNS),
+        np.empty(_COLUMNS),
+        np.empty(_WORKING_SET, dtype=np.int64),
+        np.empty(_WORKING_SET),
+    )
+    _begin(search, target)
+    violation, n_steps = _minimise(search, tol, max_iter, stop)
+    for k in range(n):
+        fitted[which, k] = target[k] - search.g[k]
+    summary[which, 0] = _find_intercept(search)
+    summary[which, 1] = violation
+    summary[which, 2] = n_steps
 
 
 @_compiled
-def solve_labels(labels, *arguments):  # pragma: no cover - compiled
-    """Solve several rows of Y, one after the other."""
-    for label in labels:
-        solve_label(label, *arguments)
+def solve_duals(problems, *arguments):  # pragma: no cover - compiled
+    """Solve several problems, one after the other."""
+    for which in problems:
+        solve_dual(which, *arguments)
 
 
 @_compiled
-def _move_pairs(search, tol, max_iter, stop):  # pragma: no cover - compiled
-    """LIBSVM's steps to the end: the worst violator and its second-order partner."""
-    g, K, diagonal, beta = search.g, search.K, search.diagonal, search.beta
-    n_steps = 0
+def _minimise(search, tol, max_iter, stop):  # pragma: no cover - compiled
+    """Choose working sets of eight and improve them until no pair violates optimality by `tol`."""
+    kernel, vectors = np.zeros((_WORKING_SET, _WORKING_SET)), np.empty((6, _WORKING_SET))
+    n_steps, n_searches = 0, 0
     while True:
         top, bottom = _find_leaders(search)
         # Written so that NaN ends the search.
         if not top - bottom >= tol or n_steps >= max_iter or stop[0]:
             break
-        if not _take(search.chosen, 0, search.highest, top, -_FAR, g, search.up):
-            break
-        i = search.chosen[0]
-        j = _partner(i, top, K, diagonal, g, search.low)
-        if j < 0:
-            break
-        row_i, row_j = K[i], K[j]
-        curvature = max(diagonal[i] + diagonal[j] - 2.0 * row_i[j], _FLAT)
-        room_up, room_down = search.upper[i] - beta[i], beta[j] - search.lower[j]
-        t = min((top - g[j]) / curvature, room_up, room_down)
-        _put(search, i, search.upper[i] if t == room_up else beta[i] + t)
-        _put(search, j, search.lower[j] if t == room_down else beta[j] - t)
-        for k in range(len(row_i)):
-            g[k] -= t * (row_i[k] - row_j[k])
-        n_steps += 1
-    return max(top - bottom, 0.0), n_steps
-
-
-@_compiled
-def _move_sets(search, tol, max_iter, stop):  # pragma: no cover - compiled
-    """Steps within sets of eight to the end."""
-    n_steps, n_searches = 0, 0
-    while True:
-        top, bottom = _find_leaders(search)
-        if not top - bottom >= tol or n_steps >= max_iter or stop[0]:
-            break
         count = _choose(search, n_searches % _PARTNER_EVERY == 0)
         n_searches += 1
-        n_steps += _improve(search, count, min(max_iter - n_steps, _PAIR_STEPS))
+        n_steps += _improve(search, count, kernel, vectors, min(max_iter - n_steps, _PAIR_STEPS))
         moved = 0
         for c in range(count):
             if search.step[c] != 0.0:
@@ -145,85 +138,79 @@ def _move_sets(search, tol, max_iter, stop):  # pragma: no cover - compiled
 
 
 @_compiled
-def _begin(K, diagonal, y, cost, start):  # pragma: no cover - compiled
-    """The search at `start`, balanced."""
-    n = len(y)
-    n_blocks = (n + BLOCK - 1) // BLOCK
-    n_leaders = (n_blocks + BLOCK - 1) // BLOCK * BLOCK
-    search = _Search(
-        K,
-        diagonal,
-        np.empty(n),
-        np.empty(n),
-        np.empty(n),
-        np.zeros(n_blocks * BLOCK),
-        np.empty(n_blocks * BLOCK),
-        np.empty(n_blocks * BLOCK),
-        np.full(n_leaders, -_FAR),
-        np.full(n_leaders, _FAR),
-        np.empty(_WORKING_SET, dtype=np.int64),
-        np.empty(_WORKING_SET),
-        np.zeros((_WORKING_SET, _WORKING_SET)),
-        np.empty((4, _WORKING_SET)),
-    )
-    search.up[:] = -_FAR
-    search.low[:] = _FAR
-    search.g[:n] = y
-    count = 0
-    for k in range(n):
-        search.lower[k], search.upper[k] = min(y[k] * cost[k], 0.0), max(y[k] * cost[k], 0.0)
-        _put(search, k, y[k] * start[k])
-        if start[k] != 0.0:
-            search.chosen[count], search.step[count] = k, search.beta[k]
+def _begin(search, target):  # pragma: no cover - compiled
+    """Set g, `up` and `low` at the start, and make Σβ = 0 by the moves that cost least to first order."""
+    beta, count = search.beta, 0
+    excess, rounding = 0.0, 0.0
+    search.g[: len(beta)] = target
+    for k in range(len(beta)):
+        _set_beta(search, k, beta[k])
+        excess += beta[k]
+        rounding += 1e-14 * abs(beta[k])
+        if beta[k] != 0.0:
+            search.chosen[count], search.step[count] = k, beta[k]
             count += 1
             if count == _WORKING_SET:
                 _subtract_rows(search, count)
                 count = 0
-    if count:
-        _subtract_rows(search, count)
-    _balance(search)
-    return search
-
-
-@_compiled
-def _balance(search):  # pragma: no cover - compiled
-    """Make Σβ = 0, always moving the variable for which that costs least to first order."""
-    excess, rounding = 0.0, 0.0
-    for k in range(len(search.beta)):
-        excess += search.beta[k]
-        rounding += 1e-14 * abs(search.beta[k])
+    _subtract_rows(search, count)
     while abs(excess) > rounding:
-        count = 0
-        while abs(excess) > rounding and count < _WORKING_SET:
-            top, bottom = _find_leaders(search)
-            if excess > 0.0:
-                taken = _take(search.chosen, count, search.lowest, bottom, _FAR, search.g, search.low)
-            else:
-                taken = _take(search.chosen, count, search.highest, top, -_FAR, search.g, search.up)
-            if taken == count:
-                break
-            k = search.chosen[count]
-            before = search.beta[k]
-            _put(search, k, min(max(before - excess, search.lower[k]), search.upper[k]))
-            search.step[count] = search.beta[k] - before
-            excess += search.step[count]
-            count += 1
-        if count == 0:
+        top, bottom = _find_leaders(search)
+        if excess > 0.0:
+            k = _find_leader(search.lowest, search.g, search.low, bottom, _FAR)
+        else:
+            k = _find_leader(search.highest, search.g, search.up, top, -_FAR)
+        if k < 0:
             break
-        _subtract_rows(search, count)
+        before = beta[k]
+        _set_beta(search, k, min(max(before - excess, search.lower[k]), search.upper[k]))
+        search.chosen[0], search.step[0] = k, beta[k] - before
+        excess += search.step[0]
+        _subtract_rows(search, 1)
 
 
 @_inlined
-def _put(search, k, value):  # pragma: no cover - compiled
-    """Set β_k and note where it may still go."""
+def _set_beta(search, k, value):  # pragma: no cover - compiled
+    """Set β_k, and where it may still go."""
     search.beta[k] = value
-    search.up[k] = 0.0 if value < search.upper[k] else -_FAR
-    search.low[k] = 0.0 if value > search.lower[k] else _FAR
+    search.up[k] = _offset_up(value, search.upper[k], search.epsilon)
+    search.low[k] = _offset_low(value, search.lower[k], search.epsilon)
+
+
+@_inlined
+def _offset_up(value, upper, epsilon):  # pragma: no cover - compiled
+    if value >= upper:
+        return -_FAR
+    return -epsilon if value >= 0.0 else epsilon
+
+
+@_inlined
+def _offset_low(value, lower, epsilon):  # pragma: no cover - compiled
+    if value <= lower:
+        return _FAR
+    return -epsilon if value > 0.0 else epsilon
+
+
+@_inlined
+def _step_length(slope, curvature, b_i, b_j, upper_i, lower_j, epsilon):  # pragma: no cover - compiled
+    """The best step that adds to β_i and subtracts from β_j: each β that passes 0 lowers the slope by 2ε."""
+    step = slope / curvature
+    if epsilon > 0.0:
+        kink_i = -b_i if b_i < 0.0 else _FAR
+        kink_j = b_j if b_j > 0.0 else _FAR
+        first, second = min(kink_i, kink_j), max(kink_i, kink_j)
+        if step > first:
+            step = max(first, (slope - 2.0 * epsilon) / curvature)
+        if step > second:
+            step = max(second, (slope - 4.0 * epsilon) / curvature)
+    return min(step, upper_i - b_i, b_j - lower_j)
 
 
 @_inlined
 def _subtract_rows(search, count):  # pragma: no cover - compiled
-    """Take Σ_c step_c K[chosen_c] from g, over the first `count` of the working set, in one pass."""
+    """Subtract Σ_c step_c K[chosen_c] over the first `count` of the working set from g, in one pass."""
+    if count == 0:
+        return
     g, K, rows, step = search.g, search.K, search.chosen, search.step
     for c in range(count, _WORKING_SET):
         rows[c], step[c] = rows[0], 0.0
@@ -236,126 +223,174 @@ def _subtract_rows(search, count):  # pragma: no cover - compiled
         g[k] -= first + second
 
 
-@_inlined
+@_compiled
 def _find_leaders(search):  # pragma: no cover - compiled
-    """The largest g that may grow and the smallest that may fall, overall (returned) and in every block."""
-    for block in range(len(search.g) // BLOCK):
-        search.highest[block] = block_highest(search.g, search.up, block * BLOCK)
-        search.lowest[block] = block_lowest(search.g, search.low, block * BLOCK)
-    return _extremes(search.highest, search.lowest)
+    """Largest g + up and smallest g + low, of every column (stored) and overall (returned)."""
+    g, up, low = search.tables[0], search.tables[1], search.tables[2]
+    highest, lowest = search.highest, search.lowest
+    for c in range(len(highest)):
+        highest[c], lowest[c] = -_FAR, _FAR
+    for r in range(g.shape[0]):
+        for c in range(g.shape[1]):
+            high, small = g[r, c] + up[r, c], g[r, c] + low[r, c]
+            highest[c] = high if high > highest[c] else highest[c]
+            lowest[c] = small if small < lowest[c] else lowest[c]
+    return _largest(highest), _smallest(lowest)
 
 
-@_inlined
-def _extremes(highest, lowest):  # pragma: no cover - compiled
-    """The extremes of the block leaders."""
-    top, bottom = -_FAR, _FAR
-    for first in range(0, len(highest), BLOCK):
-        top = max(top, block_highest(highest, None, first))
-        bottom = min(bottom, block_lowest(lowest, None, first))
-    return top, bottom
+@_compiled
+def _smallest(leaders):  # pragma: no cover - compiled
+    m0, m1, m2, m3 = leaders[0], leaders[1], leaders[2], leaders[3]
+    for c in range(4, len(leaders), 4):
+        m0, m1 = min(m0, leaders[c]), min(m1, leaders[c + 1])
+        m2, m3 = min(m2, leaders[c + 2]), min(m3, leaders[c + 3])
+    return min(min(m0, m1), min(m2, m3))
 
 
-@_inlined
+@_compiled
+def _largest(leaders):  # pragma: no cover - compiled
+    """The maximum by four independent comparisons at a time."""
+    m0, m1, m2, m3 = leaders[0], leaders[1], leaders[2], leaders[3]
+    for c in range(4, len(leaders), 4):
+        m0, m1 = max(m0, leaders[c]), max(m1, leaders[c + 1])
+        m2, m3 = max(m2, leaders[c + 2]), max(m3, leaders[c + 3])
+    return max(max(m0, m1), max(m2, m3))
+
+
+@_compiled
+def _find_leader(leaders, g, side, value, closed):  # pragma: no cover - compiled
+    """The first k at which g[k] + side[k] is the value, which leads its column; closes the column.
+
+    −1 if there is none, as happens with NaN.
+    """
+    for c in range(len(leaders)):
+        if leaders[c] == value:
+            leaders[c] = closed
+            for k in range(c, len(g), _COLUMNS):
+                if g[k] + side[k] == value:
+                    return k
+    return -1
+
+
+@_compiled
+def _find_partner(search, i, top):  # pragma: no cover - compiled
+    """The variable that gains most by falling while β_i grows, bounds aside; −1 if none gains."""
+    g, low, row, diagonal, gain = search.g, search.low, search.K[i], search.diagonal, search.gain
+    own = diagonal[i]
+    for k in range(len(diagonal)):
+        gap = top - (g[k] + low[k])
+        gap = gap if gap > 0.0 else 0.0
+        bend = own + diagonal[k] - 2.0 * row[k]
+        bend = bend if bend > _FLAT else _FLAT
+        gain[k] = gap * gap / bend
+    by_column, leaders = search.tables[3], search.leaders
+    for c in range(len(leaders)):
+        leaders[c] = 0.0
+    for r in range(by_column.shape[0]):
+        for c in range(by_column.shape[1]):
+            leaders[c] = by_column[r, c] if by_column[r, c] > leaders[c] else leaders[c]
+    best = _largest(leaders)
+    if best > 0.0:
+        for c in range(len(leaders)):
+            if leaders[c] == best:
+                for k in range(c, len(gain), _COLUMNS):
+                    if gain[k] == best:
+                        return k
+    return -1
+
+
+@_compiled
 def _choose(search, ask_partner):  # pragma: no cover - compiled
-    """Fill the working set from both ends, one variable per block and side; the worst pair comes first."""
-    count = 0
+    """Fill the working set from both ends, one variable per column and side; the worst pair comes first."""
+    chosen, count = search.chosen, 0
     while count + 2 <= _WORKING_SET:
-        top, bottom = _extremes(search.highest, search.lowest)
+        top, bottom = _largest(search.highest), _smallest(search.lowest)
         if not top > bottom:
             break
-        count = _take(search.chosen, count, search.highest, top, -_FAR, search.g, search.up)
+        count = _append(chosen, count, _find_leader(search.highest, search.g, search.up, top, -_FAR))
         if ask_partner and count == 1:
-            partner = _partner(search.chosen[0], top, search.K, search.diagonal, search.g, search.low)
-            if partner >= 0:
-                search.chosen[1] = partner
-                count = 2
-        count = _take(search.chosen, count, search.lowest, bottom, _FAR, search.g, search.low)
+            count = _append(chosen, count, _find_partner(search, chosen[0], top))
+        count = _append(chosen, count, _find_leader(search.lowest, search.g, search.low, bottom, _FAR))
     return count
 
 
 @_inlined
-def _take(chosen, count, leaders, leader, closed, g, side):  # pragma: no cover - compiled
-    """Append the variable behind a leader, unless it is there for its other side, and close its block."""
-    for first in range(0, len(leaders), BLOCK):
-        place = find_sum(leaders, None, first, leader)
-        if place < BLOCK:
-            start = (first + place) * BLOCK
-            leaders[first + place] = closed
-            place = find_sum(g, side, start, leader)
-            if place == BLOCK:  # hidden by NaN
-                return count
-            for c in range(count):
-                if chosen[c] == start + place:
-                    return count
-            chosen[count] = start + place
-            return count + 1
-    return count
+def _append(chosen, count, k):  # pragma: no cover - compiled
+    """Append a variable unless it is −1 or already there; returns the new count."""
+    if k < 0:
+        return count
+    for c in range(count):
+        if chosen[c] == k:
+            return count
+    chosen[count] = k
+    return count + 1
 
 
-@_inlined
-def _partner(i, top, K, diagonal, g, low):  # pragma: no cover - compiled
-    """The variable that gains most by falling while β_i grows, bounds aside; −1 if none gains."""
-    row, n = K[i], len(diagonal)
-    whole = n // BLOCK * BLOCK
-    best, place = 0.0, -1
-    for first in range(0, whole, BLOCK):
-        gain = block_gain(g, low, row, diagonal, diagonal[i], top, _FLAT, first)
-        if gain > best:
-            best, place = gain, first
-    if place >= 0:
-        place += find_gain(g, low, row, diagonal, diagonal[i], top, _FLAT, place, best)
-    for k in range(whole, n):
-        gap = max(top - (g[k] + low[k]), 0.0)
-        gain = gap * gap / max(diagonal[i] + diagonal[k] - 2.0 * row[k], _FLAT)
-        if gain > best:
-            best, place = gain, k
-    return place
-
-
-@_inlined
-def _improve(search, count, max_iter):  # pragma: no cover - compiled
-    """Move the chosen β by pair steps among themselves; write how far, return how many steps."""
-    kernel, (slope, value, lower, upper) = search.kernel, search.vectors
+@_compiled
+def _improve(search, count, kernel, vectors, max_iter):  # pragma: no cover - compiled
+    """Pair steps among the chosen β until their largest violation has halved; writes their changes."""
+    g, beta, lower, upper, up, low = vectors
+    epsilon = search.epsilon
     for c in range(count):
         k = search.chosen[c]
-        slope[c], value[c] = search.g[k], search.beta[k]
-        lower[c], upper[c] = search.lower[k], search.upper[k]
+        g[c], beta[c], lower[c], upper[c] = search.g[k], search.beta[k], search.lower[k], search.upper[k]
+        up[c], low[c] = search.up[k], search.low[k]
         for d in range(c + 1):
             kernel[c, d] = kernel[d, c] = search.K[k, search.chosen[d]]
-    n_steps = _pair_steps(kernel, slope, value, lower, upper, count, max_iter)
-    for c in range(count):
-        k = search.chosen[c]
-        search.step[c] = value[c] - search.beta[k]
-        _put(search, k, value[c])
-    return n_steps
-
-
-@_inlined
-def _pair_steps(kernel, g, beta, lower, upper, size, max_iter):  # pragma: no cover - compiled
-    """LIBSVM's steps on a small kernel, until the largest violation has fallen to `_PROGRESS` of itself."""
-    enough = 0.0
-    for n_steps in range(max_iter):
+    enough, n_steps = 0.0, 0
+    while n_steps < max_iter:
         i, top, bottom = 0, -_FAR, _FAR
-        for k in range(size):
-            if beta[k] < upper[k] and g[k] > top:
-                i, top = k, g[k]
-            if beta[k] > lower[k] and g[k] < bottom:
-                bottom = g[k]
+        for k in range(count):
+            if g[k] + up[k] > top:
+                i, top = k, g[k] + up[k]
+            bottom = min(bottom, g[k] + low[k])
         if n_steps == 0:
             enough = _PROGRESS * (top - bottom)
         if not top - bottom > enough:
-            return n_steps
+            break
         j, best, curvature = i, 0.0, 1.0
-        for k in range(size):
-            gap = top - g[k]
-            if beta[k] > lower[k] and gap > 0.0:
+        for k in range(count):
+            gap = top - (g[k] + low[k])
+            if gap > 0.0:
                 bend = max(kernel[i, i] + kernel[k, k] - 2.0 * kernel[i, k], _FLAT)
                 if gap * gap / bend > best:
                     j, best, curvature = k, gap * gap / bend, bend
-        room_up, room_down = upper[i] - beta[i], beta[j] - lower[j]
-        t = min((top - g[j]) / curvature, room_up, room_down)
-        beta[i] = upper[i] if t == room_up else beta[i] + t
-        beta[j] = lower[j] if t == room_down else beta[j] - t
-        for k in range(size):
+        t = _step_length(top - (g[j] + low[j]), curvature, beta[i], beta[j], upper[i], lower[j], epsilon)
+        beta[i] = upper[i] if t == upper[i] - beta[i] else beta[i] + t
+        beta[j] = lower[j] if t == beta[j] - lower[j] else beta[j] - t
+        for k in (i, j):
+            up[k], low[k] = _offset_up(beta[k], upper[k], epsilon), _offset_low(beta[k], lower[k], epsilon)
+        for k in range(count):
             g[k] -= t * (kernel[i, k] - kernel[j, k])
-    return max_iter
+        n_steps += 1
+    for c in range(count):
+        k = search.chosen[c]
+        search.step[c] = beta[c] - search.beta[k]
+        _set_beta(search, k, beta[c])
+    return n_steps
+
+
+@_compiled
+def _find_intercept(search):  # pragma: no cover - compiled
+    """The mean of g ∓ ε over free variables, else the middle of its interval, else the sign of the bounds."""
+    total, n_free, top, bottom = 0.0, 0, -np.inf, np.inf
+    for k in range(len(search.beta)):
+        value = search.beta[k]
+        near = _NEAR * (search.upper[k] - search.lower[k])
+        grows, falls = search.upper[k] - value > near, value - search.lower[k] > near
+        at_up = search.g[k] + (search.epsilon if value < -near else -search.epsilon)
+        at_low = search.g[k] + (-search.epsilon if value > near else search.epsilon)
+        if grows and falls and at_up == at_low:
+            total += at_up
+            n_free += 1
+        if grows:
+            top = max(top, at_up)
+        if falls:
+            bottom = min(bottom, at_low)
+    if n_free:
+        return total / n_free
+    if top == -np.inf and bottom == np.inf:
+        return 0.0
+    if top == -np.inf or bottom == np.inf:
+        return 1.0 if bottom == np.inf else -1.0
+    return (top + bottom) / 2

@@ -1,4 +1,4 @@
-"""Run compiled, GIL-free work on a few threads, let Ctrl-C out at once, and keep BLAS to one meanwhile."""
+"""Calls of compiled functions: their arrays, threads, BLAS threads and Ctrl-C."""
 
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -8,7 +8,18 @@ from threading import Lock
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-__all__ = ["one_library_thread", "run_threads"]
+__all__ = ["one_library_thread", "raise_interrupts", "read_only", "run_threads"]
+
+
+def read_only(array) -> np.ndarray:
+    """The array as C-contiguous float64, as a read-only view.
+
+    Numba compiles once more for read-only arrays, such as those that joblib shares between processes. With
+    every input in this form there is one compiled version, which cannot change its inputs.
+    """
+    view = np.ascontiguousarray(array, dtype=np.float64).view()
+    view.flags.writeable = False
+    return view
 
 
 def run_threads(
@@ -16,10 +27,10 @@ def run_threads(
 ) -> None:
     """Call ``work(*arguments)`` for every tuple of arguments, on at most `n_threads` threads.
 
-    `work` is a compiled function that releases the GIL and writes its answer into its arguments, so that
-    the result does not depend on the number of threads. When an exception or Ctrl-C arrives, calls
-    that have not begun are dropped; only those that are running are waited for. Long calls look at `stop[0]`
-    and end when it is true; then even one thread is another than this, which is free to hear Ctrl-C.
+    `work` is a compiled function that releases the GIL and writes its result into its arguments, so that
+    the result does not depend on the number of threads. After an exception or Ctrl-C, calls that have not
+    started are dropped, and running ones are waited for. Long calls end when `stop[0]` is true; given `stop`,
+    even a single call runs on another thread, so that this one can receive Ctrl-C.
     """
     calls = list(calls)
     n_threads = min(n_threads, len(calls))
@@ -39,8 +50,25 @@ def run_threads(
         pool.shutdown(wait=True, cancel_futures=True)
 
 
+@contextmanager
+def raise_interrupts() -> Iterator[None]:
+    """Raise KeyboardInterrupt when Ctrl-C arrives in a compiled function that returns arrays.
+
+    numba handles the signal while it converts the arrays, and raises a SystemError then.
+    """
+    try:
+        yield
+    except SystemError as error:
+        cause = error.__cause__
+        while isinstance(cause, SystemError):
+            cause = cause.__cause__
+        if isinstance(cause, KeyboardInterrupt):
+            raise cause from None
+        raise
+
+
 class _Limit:
-    """The limit that is set, if any, and how many are inside it."""
+    """The limit that is set, if any, and the number of its users."""
 
     lock = Lock()
     users = 0
@@ -49,10 +77,10 @@ class _Limit:
 
 @contextmanager
 def one_library_thread() -> Iterator[None]:
-    """BLAS and OpenMP work on one thread in here.
+    """Limit BLAS and OpenMP to one thread.
 
-    Their limits hold for the whole process. Were each caller to set and restore them, callers that overlap
-    would restore what another had set; so the first one in sets them, and the last one out restores them.
+    The limits hold for the whole process. The first of several overlapping callers sets them, and the last
+    one restores them.
 
     Examples
     --------

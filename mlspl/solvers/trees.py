@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from mlspl._numba_cache import njit
 
-__all__ = ["FlatTrees", "sum_leaves"]
+__all__ = ["FlatTrees", "average_leaf_labels"]
 
 
 class FlatTrees:
@@ -36,7 +36,7 @@ class FlatTrees:
     >>> from mlspl.solvers import FlatTrees
     >>> stump = FlatTrees([0, 3], [0, -1, -1], [1, -1, -1], [2, -1, -1], [2.5, 0, 1], [True, False, False], 1)
     >>> sums, passed = stump.sum_leaves(np.array([[2.0], [3.0], [np.nan]], dtype=np.float32))
-    >>> sums
+    >>> sums.ravel()
     array([0., 1., 0.])
     """
 
@@ -77,26 +77,49 @@ class FlatTrees:
         """Some of the trees; the arrays are shared."""
         return FlatTrees(self.starts[start : stop + 1], *self._nodes(), self.n_features)
 
-    def sum_leaves(self, X, in_bag=None) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Add up the answers of the trees for each row of X, and count the trees asked.
+    def sum_leaves(
+        self, X, in_bag=None, n_forests: int = 1
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Add up the answers of the trees of each forest for each row of X, and count the trees.
 
         Parameters
         ----------
         X : float32 array (n, d)
             The rows.
-        in_bag : uint8 array (n_trees, n), optional
-            Where it is not 0, the tree is not asked about the row.
+        in_bag : uint8 array (n_trees / n_forests, n), optional
+            Where it is not 0, the tree was grown on the row and is left out.
+        n_forests : int, default=1
+            The trees are this many forests of equal size, one after the other.
+
+        Returns
+        -------
+        sums, counts : arrays (n, n_forests)
         """
-        sums, passed = np.zeros(len(X)), np.zeros(len(X))
+        self._check_width(X)
+        sums, counts = np.zeros((len(X), n_forests)), np.zeros((len(X), n_forests))
         in_bag = np.zeros((0, 0), dtype=np.uint8) if in_bag is None else in_bag
-        sum_leaves(X, self.starts, *self._nodes(), in_bag, sums, passed)
-        return sums, passed
+        _sum_leaves(X, self.starts, *self._nodes(), in_bag, sums, counts)
+        return sums, counts
+
+    def find_leaves(self, X) -> NDArray[np.int32]:
+        """The leaf of each row in each tree, (n_trees, n): the number of its node, counted from the root."""
+        self._check_width(X)
+        found = np.empty((len(self), len(X)), dtype=np.int32)
+        _find_leaves(X, self.starts, *self._nodes(), found)
+        return found
+
+    def _check_width(self, X) -> None:
+        if X.shape[1] != self.n_features:
+            raise ValueError(f"X has {X.shape[1]} features, but the trees split {self.n_features}.")
 
     def _check_contents(self) -> None:
         """Refuse trees through which compiled code would fall out of the arrays, or fall for ever."""
-        sizes = np.diff(self.starts)
-        if not len(sizes) or self.starts[0] != 0 or self.starts[-1] != len(self.feature) or (sizes < 1).any():
+        starts = self.starts
+        # Compared, not subtracted: the difference of two untrusted integers can wrap around.
+        grows = len(starts) > 1 and (starts[1:] > starts[:-1]).all()
+        if not grows or starts[0] != 0 or starts[-1] != len(self.feature):
             raise ValueError("trees do not follow one another")
+        sizes = np.diff(starts)
         if (self.feature < -1).any() or (self.feature >= self.n_features).any():
             raise ValueError("trees split features that there are not")
         inner = self.feature >= 0
@@ -110,18 +133,84 @@ class FlatTrees:
 
 
 @njit(cache=True, nogil=True)
-def sum_leaves(X, starts, feature, left, right, value, missing_left, in_bag, sums, passed):
-    """Let all rows fall through all trees, or those that are not in bag; an `in_bag` of no rows is none."""
+def _sum_leaves(X, starts, feature, left, right, value, missing_left, in_bag, sums, counts):
     out_of_bag = in_bag.shape[0] > 0
+    n_trees = (len(starts) - 1) // sums.shape[1]
     for tree in range(len(starts) - 1):
-        start = starts[tree]
+        forest, own = tree // n_trees, tree % n_trees
         for i in range(X.shape[0]):
-            if out_of_bag and in_bag[tree, i] != 0:
+            if out_of_bag and in_bag[own, i] != 0:
                 continue
-            node = start
-            while feature[node] >= 0:
-                x = X[i, feature[node]]
-                goes_left = missing_left[node] if np.isnan(x) else x <= value[node]
-                node = start + (left[node] if goes_left else right[node])
-            sums[i] += value[node]
-            passed[i] += 1.0
+            node = _descend(X, i, starts[tree], feature, left, right, value, missing_left)
+            sums[i, forest] += value[node]
+            counts[i, forest] += 1.0
+
+
+@njit(cache=True, nogil=True)
+def _find_leaves(X, starts, feature, left, right, value, missing_left, found):
+    for tree in range(len(starts) - 1):
+        for i in range(X.shape[0]):
+            node = _descend(X, i, starts[tree], feature, left, right, value, missing_left)
+            found[tree, i] = node - starts[tree]
+
+
+@njit(cache=True, nogil=True)
+def _descend(X, i, start, feature, left, right, value, missing_left):
+    """Return the number of the leaf in which row i ends."""
+    node = start
+    while feature[node] >= 0:
+        x = X[i, feature[node]]
+        goes_left = missing_left[node] if np.isnan(x) else x <= value[node]
+        node = start + (left[node] if goes_left else right[node])
+    return node
+
+
+@njit(cache=True, nogil=True)
+def average_leaf_labels(leaves, n_nodes, weighted_labels, weights, found, sums, counts):
+    """Add up, over the trees, the mean labels and weights of the training rows in the leaves found.
+
+    Parameters
+    ----------
+    leaves : int32 array (n_trees, n)
+        The leaf of each training row in each tree; negative where the tree was not grown on the row.
+    n_nodes : int64 array (n_trees,)
+        The size of each tree.
+    weighted_labels, weights : float64 arrays (n, L)
+        Weight times label, and weight, of every training pair; weights of no rows mean 1.
+    found : int32 array (n_trees, m)
+        The leaf of each new row in each tree; negative where the tree is left out.
+    sums, counts : float64 arrays (m, L)
+        Where the mean weighted labels and the mean weights are added.
+    """
+    n, n_labels = weighted_labels.shape
+    weighted = weights.shape[0] > 0
+    most = n_nodes.max()
+    size, asked = np.empty(most), np.empty(most, np.bool_)
+    labels_of, weights_of = np.empty((most, n_labels)), np.empty((most if weighted else 0, n_labels))
+    for tree in range(len(leaves)):
+        asked[:] = False
+        for r in range(found.shape[1]):
+            leaf = found[tree, r]
+            if leaf >= 0 and not asked[leaf]:
+                asked[leaf] = True
+                size[leaf] = 0.0
+                labels_of[leaf] = 0.0
+                if weighted:
+                    weights_of[leaf] = 0.0
+        for i in range(n):
+            leaf = leaves[tree, i]
+            if leaf >= 0 and asked[leaf]:
+                size[leaf] += 1.0
+                for k in range(n_labels):
+                    labels_of[leaf, k] += weighted_labels[i, k]
+                if weighted:
+                    for k in range(n_labels):
+                        weights_of[leaf, k] += weights[i, k]
+        for r in range(found.shape[1]):
+            leaf = found[tree, r]
+            if leaf < 0 or size[leaf] == 0.0:
+                continue
+            share = 1.0 / size[leaf]
+            for k in range(n_labels):
+                sums[r, k] += share * labels_of[leaf, k]
+                counts[r, k] += share * weights_of[leaf, k] if weighted else 1.0

@@ -1,11 +1,10 @@
-"""Where machines are fitted: a space knows its rows, solves machines and regressions, scores new rows.
+"""Spaces: where linear functions are fitted. Code above this package never sees a kernel matrix.
 
-`Gram` is any kernel through its n×n matrix, `Linear` the features themselves, `Nystroem` a kernel through
-landmarks. Nobody above this room sees a kernel matrix.
+`Gram` uses the kernel matrix of all rows, `Linear` the features themselves, `Nystroem` a kernel by landmarks.
 """
 
 from mlspl.spaces._kernels import resolve_gamma
-from mlspl.spaces.base import HeldOut, Machines, Model, Regression, Rows, Space
+from mlspl.spaces.base import HeldOut, Model, Regression, Rows, Solutions, Space
 from mlspl.spaces.choice import SpaceChoice, choose_space
 from mlspl.spaces.gram import Gram, KernelExpansion
 from mlspl.spaces.linear import Linear, LinearModel
@@ -18,11 +17,11 @@ __all__ = [
     "LandmarkExpansion",
     "Linear",
     "LinearModel",
-    "Machines",
     "Model",
     "Nystroem",
     "Regression",
     "Rows",
+    "Solutions",
     "Space",
     "SpaceChoice",
     "choose_space",

@@ -1,4 +1,4 @@
-"""Kernels by name: one matrix shared by all labels."""
+"""Kernel matrices by the kernel's name."""
 
 import numpy as np
 from scipy import sparse
@@ -11,17 +11,17 @@ from mlspl._rounding import on_grid
 __all__ = ["ROUNDED", "kernel_matrix", "resolve_gamma", "training_kernel"]
 
 _PARAMETERS = {"rbf": ("gamma",), "linear": (), "poly": ("gamma", "degree", "coef0")}
-# OpenBLAS's product of an array with its own transpose (syrk) kills the process from some 16,000 rows on;
-# tiles of 8 MiB stay far from there, and need no second matrix of that size.
+# OpenBLAS's product of an array with its own transpose (syrk) crashes from about 16,000 rows on. Tiles of
+# 8 MiB avoid it, and need no second matrix of that size.
 _TILE_ROWS = 1024
-# Values that are rounded at a time: few, for meanwhile there are four of each.
+# Values rounded at a time; rounding needs four temporary copies.
 ROUNDED = 2**18
-# Up to here the error of a distance is below 1e-9 of the usual distance.
+# Up to this ratio of mean to variance, the error of a distance is below 1e-9 of the usual distance.
 _FAR_OUT = 1e6
 
 
 def resolve_gamma(gamma, X) -> float:
-    """The number behind ``gamma``: "auto" is 1/d, "scale" is 1/(d·var(X)), as in scikit-learn.
+    """The value of ``gamma``: "auto" is 1/d, "scale" is 1/(d·var(X)), as in scikit-learn.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ def resolve_gamma(gamma, X) -> float:
         values, cells = X.data if sparse.issparse(X) else X, X.shape[0] * X.shape[1]
         mean, mean_square = 0.0, 0.0
         for rows in gen_batches(len(values), max(1, 2**22 // max(1, values[:1].size))):
-            block = np.asarray(values[rows], dtype=np.float64)  # of float32, no copy of all
+            block = np.asarray(values[rows], dtype=np.float64)  # no float64 copy of a float32 X
             mean += block.sum() / cells
             mean_square += np.square(block).sum() / cells
         variance = mean_square - mean**2
@@ -73,12 +73,12 @@ def kernel_matrix(A, B, kernel, *, gamma=1.0, degree=3, coef0=0.0) -> np.ndarray
 
 
 def training_kernel(X, kernel, **parameters) -> np.ndarray:
-    """Kernel values among the rows of X, without the digits that differ between machines."""
+    """Kernel matrix of the rows of X, rounded so that it is the same on every machine."""
     K = kernel_matrix(X, X, kernel, **parameters)
     if kernel == "precomputed" or callable(kernel):
-        K = K.copy()  # not ours
-    # A value between rows errs in proportion to their lengths. The 1.7 keeps usual lengths, such as 1, from
-    # the edge between two scales.
+        K = K.copy()  # it belongs to the caller
+    # Errors grow with the lengths of both rows. The factor 1.7 keeps usual lengths, such as 1, away from the
+    # edge between two scales.
     lengths = np.sqrt(np.maximum(K.diagonal(), 0.0)) * 1.7
     scales = 2.0 ** np.floor(np.log2(np.where(lengths > 0, lengths, 1.0)))
     for rows in gen_batches(len(K), max(1, ROUNDED // len(K))):
@@ -88,7 +88,7 @@ def training_kernel(X, kernel, **parameters) -> np.ndarray:
 
 
 def _tiled(A, B, **kernel) -> np.ndarray:
-    """A kernel of scikit-learn, a tile at a time; among the same rows one triangle mirrors the other."""
+    """A kernel of scikit-learn, computed by tiles; a symmetric matrix by its lower triangle."""
     mirrored = A is B
     if kernel["metric"] == "rbf":
         A, B = _near_origin(A, B)
@@ -99,7 +99,7 @@ def _tiled(A, B, **kernel) -> np.ndarray:
         for down, others in columns:
             if mirrored and down.start > across.start:
                 break
-            # The very same array twice tells scikit-learn that the distances of a row to itself are 0.
+            # With the same array twice, scikit-learn sets the distances of a row to itself to 0.
             same = mirrored and down.start == across.start
             with config_context(skip_parameter_validation=True):  # it takes longer than a small kernel
                 tile = pairwise_kernels(rows, rows if same else others, **kernel)
@@ -110,7 +110,7 @@ def _tiled(A, B, **kernel) -> np.ndarray:
 
 
 def _near_origin(A, B):
-    """Dense rows moved to the origin if they lie so far out that squared distances would cancel to noise."""
+    """Dense rows, centred if they lie so far from the origin that squared distances would lose digits."""
     if sparse.issparse(A) or sparse.issparse(B):
         return A, B
     origin = B.mean(axis=0)

@@ -1,51 +1,52 @@
-"""The contract of a space: where machines are fitted, and what they are fitted with."""
+"""The contract of a space: training rows, weighted linear functions fitted on them, models of new rows."""
 
 from abc import ABC, abstractmethod
 from copy import copy
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from mlspl._limits import Cost, FitSize
+__all__ = ["LOSSES", "HeldOut", "Model", "Regression", "Rows", "Solutions", "Space", "pair_losses"]
 
-__all__ = ["HeldOut", "Machines", "Model", "Regression", "Rows", "Space"]
+LOSSES = ("hinge", "squared_hinge", "logistic")
 
 
-class Machines(NamedTuple):
-    """A machine per label, as `Rows.solve` leaves them.
+def pair_losses(loss, signs, scores) -> np.ndarray:
+    """Losses of scores, of the same shape as the signs (-1 or +1)."""
+    margins = signs * scores
+    if loss == "logistic":
+        return np.logaddexp(0.0, -margins)
+    hinge = np.maximum(0.0, 1.0 - margins)
+    return hinge**2 if loss == "squared_hinge" else hinge
+
+
+class Solutions(NamedTuple):
+    """The functions of all labels, as `Rows.solve` returns them.
 
     Attributes
     ----------
     coef : array (L, p)
-        Coordinates in the space, which alone knows what they mean.
+        Coordinates in the space.
     intercept : array (L,)
         The biases.
     code_weights : array (m, L)
         Weights of the codes that were joined to the rows.
     scores : array (n, L)
-        Scores of the rows, codes and bias included.
-    start : object
-        Where to start at other costs.
+        Scores of the training rows, with codes and bias.
+    warm_start : object
+        Where `Rows.solve` may start at other costs.
     """
 
     coef: np.ndarray
     intercept: np.ndarray
     code_weights: np.ndarray
     scores: np.ndarray
-    start: Any
+    warm_start: Any
 
 
 class Regression(NamedTuple):
-    """A regression per target in a space.
-
-    Attributes
-    ----------
-    coef, intercept : arrays (m, p) and (m,)
-        Of the fit on all rows, in the coordinates of the space.
-    out_of_fold : array (n, m) or None
-        Every row as predicted by a fit without its fold, where folds were given.
-    """
+    """One regression per target: coordinates (m, p), intercepts (m,), and out-of-fold predictions (n, m)."""
 
     coef: np.ndarray
     intercept: np.ndarray
@@ -53,7 +54,7 @@ class Regression(NamedTuple):
 
 
 class Model(ABC):
-    """What is kept of machines to score new rows."""
+    """Scores new rows."""
 
     @abstractmethod
     def scores(self, X) -> np.ndarray:
@@ -61,37 +62,33 @@ class Model(ABC):
 
 
 class HeldOut(ABC):
-    """Rows that were left out, as the rows that were not see them."""
+    """Rows that were held out, prepared for functions fitted on the other rows."""
 
     @abstractmethod
     def scores(self, coef, intercept) -> np.ndarray:
-        """Scores (n, L) of the rows left out by machines with these coordinates."""
+        """Scores (n, L) of the held-out rows."""
 
 
 class Rows(ABC):
-    """Training rows in a space. Whatever is computed once for all labels, paces and costs is kept here."""
+    """Training rows in a space; holds what is computed once for all labels, paces and costs."""
 
     space: Any
-    """The space they are in, with its parameters."""
     n_threads: int
-    """How many labels are solved at a time; no answer depends on it."""
-    hinge: bool = True
-    """Whether the machines' loss is the hinge, which the linear programs of the codes are about."""
 
     @abstractmethod
     def __len__(self) -> int:
-        """How many rows there are."""
+        """Number of rows."""
 
     @abstractmethod
     def split(self, train, test) -> tuple["Rows", HeldOut]:
-        """The rows of `train`, and those of `test` as they see them."""
+        """The rows of `train`, and the rows of `test` as held-out rows."""
 
     @abstractmethod
     def join(self, codes) -> "Rows":
-        """The same rows with further features (n, m) beside their own."""
+        """The same rows with the codes (n, m) as further features."""
 
     def with_tolerance(self, tol) -> "Rows":
-        """The same rows, which are not copied, their machines solved to another tolerance."""
+        """The same rows, not copied, solved to another tolerance."""
         if tol == self.space.tol:
             return self
         rows = copy(self)
@@ -99,22 +96,22 @@ class Rows(ABC):
         return rows
 
     @abstractmethod
-    def solve(self, signs, costs, start=None) -> Machines:
-        """Fit a machine per label, with a cost for every pair.
+    def solve(self, signs, costs, warm_start=None) -> Solutions:
+        """Fit one function per label, with a cost for every pair.
 
         Parameters
         ----------
         signs : array (L, n)
-            Labels, -1 or +1; a block of all labels will do.
+            Labels, -1 or +1.
         costs : array (L, n)
             Cost of a unit of loss; 0 leaves a pair out.
-        start : object, optional
-            ``Machines.start`` of the same labels at other costs or with other codes.
+        warm_start : object, optional
+            ``Solutions.warm_start`` of the same labels at other costs or with other codes.
         """
 
     @abstractmethod
     def loss(self, signs, scores) -> np.ndarray:
-        """The loss that `solve` minimises, of every pair; signs and scores of one shape."""
+        """The loss that `solve` minimises, for every pair."""
 
     @abstractmethod
     def ridge(self, targets, alpha, folds=None) -> Regression:
@@ -126,28 +123,44 @@ class Rows(ABC):
 
     @abstractmethod
     def squared_norm(self, coef, scores) -> float:
-        """Σ_l ‖w_l‖² of machines with these coordinates, whose scores without bias and codes are given."""
+        """Σ_l ‖w_l‖² of functions, given their scores without bias and codes."""
 
     def add(self, coef, others) -> np.ndarray:
-        """Coordinates of the sums of functions with these coordinates."""
+        """Coordinates of the sums of two sets of functions."""
         return coef + others
 
     @abstractmethod
-    def keep(self, coef, intercept) -> Model:
-        """What scores new rows by machines with these coordinates."""
+    def make_model(self, coef, intercept) -> Model:
+        """A model that scores new rows by these functions."""
 
 
 class Space(ABC):
-    """A kind of feature space and how machines are solved in it; holds parameters only."""
+    """A feature space and how functions are fitted in it; holds parameters only, and says what it can do."""
+
+    many_rows: ClassVar[bool] = False
+    """Whether memory and time grow linearly with the rows."""
+    on_features: ClassVar[bool] = False
+    """Whether coordinates are weights of the features; then preparing rows costs nothing."""
+    has_gamma: ClassVar[bool] = False
+    """Whether there is a parameter ``gamma`` to choose."""
+
+    @property
+    def smooth(self) -> bool:
+        """Whether the loss is smooth. Under the hinge, codes move in the Q step."""
+        return False
 
     @abstractmethod
-    def place(self, X) -> Rows:
+    def prepare(self, X) -> Rows:
         """The rows X, an array or CSR matrix (n, d), in this space."""
 
     def unit_cost(self, X) -> float:
-        """The C with which the rows X are regularised as those of a kernel of diagonal 1 are with C = 1."""
+        """The C that regularises the rows X as C = 1 does with a kernel of diagonal 1."""
         return 1.0
 
-    @abstractmethod
-    def cost(self, size: FitSize, copies: float = 0.0) -> Cost:
-        """Memory and time of fitting a machine per label, with so many `copies` of the rows beside them."""
+    def for_sample(self) -> Self:
+        """The same space, cheaper, for choosing C on a sample of the rows."""
+        return self
+
+    def rbf_gamma(self, X) -> float | None:
+        """The γ of the RBF kernel on the rows X; None for other kernels."""
+        return None

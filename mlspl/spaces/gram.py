@@ -1,4 +1,4 @@
-"""The space of any kernel, by the n×n matrix of its values."""
+"""The space of any kernel, by the kernel matrix of all training rows."""
 
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -7,27 +7,26 @@ import numpy as np
 from scipy import linalg
 from sklearn.utils import gen_batches
 
-from mlspl._limits import FLOAT, Cost
+from mlspl._limits import check_memory
 from mlspl._rounding import on_grid, significant
 from mlspl.errors import UserError
-from mlspl.solvers import get_svm_solver, solve_rank_svm, solve_svrs
+from mlspl.solvers import solve_rank_svm, solve_svms, solve_svrs
 from mlspl.spaces._kernels import ROUNDED, kernel_matrix, resolve_gamma, training_kernel
-from mlspl.spaces._losses import pair_losses
-from mlspl.spaces.base import HeldOut, Machines, Model, Regression, Rows, Space
+from mlspl.spaces.base import HeldOut, Model, Regression, Rows, Solutions, Space, pair_losses
 
 __all__ = ["Gram", "GramRows", "KernelExpansion"]
 
-# 128 MiB of kernel values at a time are enough to keep BLAS busy.
+# Kernel values computed at a time: 128 MiB keep BLAS busy.
 _BLOCK_VALUES = 2**24
-# Steps of a pace are of similar length; further than this, the last one tells nothing.
-_FURTHEST = 3.0
+# Warm starts extrapolate the last step of the pace by at most this factor.
+_LARGEST_STEP = 3.0
 
 
 @dataclass(frozen=True)
 class Gram(Space):
-    """The features of a kernel: exact, with memory that grows as n² and time between n²·L and n³·L.
+    """Any kernel, exactly: memory grows as n², time between n²·L and n³·L.
 
-    Machines are support vector machines with hinge loss, their coordinates the dual coefficients.
+    The functions are support vector machines with hinge loss; their coordinates are the dual coefficients.
 
     Parameters
     ----------
@@ -36,11 +35,9 @@ class Gram(Space):
     gamma : {"scale", "auto"} or float, default="scale"
         "auto" is 1/d, "scale" is 1/(d·variance).
     degree, coef0 : float, default=3, 0.0
-        Of the polynomial kernel.
-    solver : {"auto", "libsvm"}, default="auto"
-        "libsvm" is slower, and a reference.
+        Parameters of the polynomial kernel.
     tol : float, default=1e-3
-        Largest violation of the machines' optimality conditions.
+        Largest violation of the optimality conditions.
     n_threads : int, default=1
         Labels solved at a time.
 
@@ -48,9 +45,9 @@ class Gram(Space):
     --------
     >>> import numpy as np
     >>> from mlspl.spaces import Gram
-    >>> rows = Gram("linear").place(np.array([[-2.0], [-1.0], [1.0], [2.0]]))
-    >>> machines = rows.solve(np.array([[-1.0, -1.0, 1.0, 1.0]]), np.ones((1, 4)))
-    >>> rows.keep(machines.coef, machines.intercept).scores(np.array([[3.0]])).round(3)
+    >>> rows = Gram("linear").prepare(np.array([[-2.0], [-1.0], [1.0], [2.0]]))
+    >>> solved = rows.solve(np.array([[-1.0, -1.0, 1.0, 1.0]]), np.ones((1, 4)))
+    >>> rows.make_model(solved.coef, solved.intercept).scores(np.array([[3.0]])).round(3)
     array([[3.]])
     """
 
@@ -58,12 +55,14 @@ class Gram(Space):
     gamma: Any = "scale"
     degree: float = 3
     coef0: float = 0.0
-    solver: str = "auto"
     tol: float = 1e-3
     n_threads: int = 1
 
-    def place(self, X, rows=None) -> "GramRows":
-        """The rows X, or some of them by their numbers, with the kernel matrix among them."""
+    has_gamma = True
+
+    def prepare(self, X, rows=None) -> "GramRows":
+        """The rows X, or those with the indices `rows`, with their kernel matrix."""
+        _check_matrices(1, X.shape[0] if rows is None else len(rows))
         if self.kernel == "precomputed" and X.shape[0] != X.shape[1]:
             raise ValueError(
                 f"A precomputed kernel must be a square matrix; X has shape {X.shape}. "
@@ -76,21 +75,21 @@ class Gram(Space):
         kernel = {"kernel": self.kernel, "gamma": gamma, "degree": self.degree, "coef0": self.coef0}
         return GramRows(self, training_kernel(X, **kernel), X, kernel, rows)
 
-    def cost(self, size, copies=0.0) -> Cost:
-        """Kernel matrices; a machine is fitted in about n^2.5 for some thousand rows."""
-        return Cost((1.0 + copies) * FLOAT * size.rows**2, 1e-10 * size.rows**2.5 * size.labels)
+    def rbf_gamma(self, X) -> float | None:
+        """The γ of the RBF kernel."""
+        return resolve_gamma(self.gamma, X) if self.kernel == "rbf" else None
 
 
 class GramRows(Rows):
-    """Rows with the kernel matrix among them, and codes that were joined to it."""
+    """Rows with their kernel matrix, and the codes that were joined to it."""
 
-    def __init__(self, space, K, X=None, kernel=None, numbers=None, codes=None):
+    def __init__(self, space, K, X=None, kernel=None, indices=None, codes=None):
         self.space = space
         self.n_threads = space.n_threads
         self._K = K
         self._X = X
         self._kernel = kernel
-        self._numbers = np.arange(len(K)) if numbers is None else np.asarray(numbers)
+        self._indices = np.arange(len(K)) if indices is None else np.asarray(indices)
         self._codes = np.empty((len(K), 0)) if codes is None else codes
 
     def __len__(self) -> int:
@@ -104,29 +103,29 @@ class GramRows(Rows):
     def join(self, codes):
         """The kernel K + QQᵀ."""
         n = len(self)
+        _check_matrices(2, n)
         joint = np.empty((n, n))
-        # Never all rows at once, which is what kills OpenBLAS: see the tiles of the kernel.
+        # Not all rows at once: OpenBLAS crashes, see `_kernels._TILE_ROWS`.
         for rows in gen_batches(n, max(1, min(n - 1, ROUNDED // n))):
             joint[rows] = on_grid(codes[rows] @ codes.T) + self._K[rows]
         return GramRows(self.space, joint, codes=codes)
 
-    def solve(self, signs, costs, start=None) -> Machines:
-        """A weighted support vector machine per label, LIBSVM's optimum."""
-        solve = get_svm_solver(self.space.solver)
+    def solve(self, signs, costs, warm_start=None) -> Solutions:
+        """One weighted SVM per label, with LIBSVM's optimum."""
         costs = significant(costs)
-        solution = solve(
+        solution = solve_svms(
             self._K,
             signs,
             costs,
-            alpha=None if start is None else start.start_at(costs),
+            alpha=None if warm_start is None else warm_start.extrapolate(costs),
             tol=self.space.tol,
             n_threads=self.space.n_threads,
         )
         coef = solution.alpha * signs
         code_weights = self._codes.T @ coef.T
-        before = None if start is None else (start.costs, start.alpha)
-        past = _Past(costs, solution.alpha, solution.warm_start, before)
-        return Machines(coef, solution.bias, code_weights, solution.decision.T, past)
+        before = None if warm_start is None else (warm_start.costs, warm_start.alpha)
+        start = _WarmStart(costs, solution.alpha, solution.warm_start, before)
+        return Solutions(coef, solution.bias, code_weights, solution.decision.T, start)
 
     def loss(self, signs, scores) -> np.ndarray:
         """The hinge."""
@@ -138,11 +137,12 @@ class GramRows(Rows):
         return self._K.diagonal()
 
     def rank(self, signed_weight, **options):
-        """The ranking machines of :func:`mlspl.solvers.solve_rank_svm`."""
+        """The ranking functions of :func:`mlspl.solvers.solve_rank_svm`."""
         return solve_rank_svm(self._K, signed_weight, **options)
 
     def ridge(self, targets, alpha, folds=None) -> Regression:
-        """Kernel ridge regressions; folds that leave out no other row share one inverse matrix."""
+        """Kernel ridge regressions; folds that partition the rows share one inverse matrix."""
+        _check_matrices(2, len(targets))
         coef, intercept, cholesky, ones = _factor(self._K, targets, alpha)
         if folds is None:
             return Regression(coef, intercept, None)
@@ -155,8 +155,8 @@ class GramRows(Rows):
             return Regression(coef, intercept, predicted)
         inverse, _ = linalg.lapack.dpotri(cholesky, lower=True, overwrite_c=True)
         for _, test in folds:
-            # With B the block of the rows left out in the inverse of the whole system, their residuals are
-            # B⁻¹c. Only its lower triangle is there; in ascending order, so is the block's.
+            # With B the held-out block of the inverse of the whole system, the residuals of the held-out rows
+            # are B⁻¹c. The inverse has its lower triangle only; in ascending order, so has the block.
             rows = np.sort(test)
             block = inverse[np.ix_(rows, rows)] - np.outer(ones[rows], ones[rows]) / ones.sum()
             residuals = linalg.cho_solve(linalg.cho_factor(block, lower=True), coef[:, rows].T)
@@ -164,7 +164,7 @@ class GramRows(Rows):
         return Regression(coef, intercept, predicted)
 
     def svr(self, targets, C, epsilon, tol, folds=None) -> Regression:
-        """All folds at once on the one kernel matrix, rows left out at cost 0, from the fit on all rows."""
+        """All folds on the one kernel matrix, held-out rows at cost 0, started from the fit on all rows."""
         options = {"tol": tol, "n_threads": self.space.n_threads}
         whole = solve_svrs(self._K, targets.T, C, epsilon, **options)
         if folds is None:
@@ -190,36 +190,36 @@ class GramRows(Rows):
         """Σ_l β_lᵀ K β_l, as the scores are Kβ."""
         return float(np.sum(coef.T * scores))
 
-    def keep(self, coef, intercept) -> "KernelExpansion":
+    def make_model(self, coef, intercept) -> "KernelExpansion":
         """The expansion over the rows that have a coefficient."""
         support = np.flatnonzero(coef.any(axis=0))
         kept = coef if len(support) == coef.shape[1] else np.ascontiguousarray(coef[:, support])
         X = None if self._kernel["kernel"] == "precomputed" else self._X
         if X is not None and len(support) < len(self):
             X = X[support]
-        return KernelExpansion(self._numbers[support], X, kept, intercept, **self._kernel)
+        return KernelExpansion(self._indices[support], X, kept, intercept, **self._kernel)
 
 
-class _Past(NamedTuple):
-    """Machines at some costs, where to start at others, and from which costs and alpha they came."""
+class _WarmStart(NamedTuple):
+    """Solutions at some costs, and the costs and alpha of the step before."""
 
     costs: np.ndarray
     alpha: np.ndarray
-    warm_start: np.ndarray
+    solver_start: np.ndarray
     before: tuple[np.ndarray, np.ndarray] | None
 
-    def start_at(self, costs) -> np.ndarray:
-        """Alpha as it would be if it went on as it came, as far as the costs go on; a pace is such a way."""
+    def extrapolate(self, costs) -> np.ndarray:
+        """Alpha moved on in the direction of its last step, as far as the costs move on."""
         if self.before is None:
-            return self.warm_start
-        way, moved = self.costs - self.before[0], self.alpha - self.before[1]
-        along, length = np.sum(way * (costs - self.costs), axis=1), np.sum(way * way, axis=1)
-        further = np.divide(along, length, out=np.zeros(len(way)), where=length > 0)
-        return self.warm_start + significant(np.clip(further, 0.0, _FURTHEST))[:, None] * moved
+            return self.solver_start
+        step, moved = self.costs - self.before[0], self.alpha - self.before[1]
+        along, length = np.sum(step * (costs - self.costs), axis=1), np.sum(step * step, axis=1)
+        factor = np.divide(along, length, out=np.zeros(len(step)), where=length > 0)
+        return self.solver_start + significant(np.clip(factor, 0.0, _LARGEST_STEP))[:, None] * moved
 
 
 class _HeldOutBlock(HeldOut):
-    """Rows left out, by their kernel values with the others."""
+    """Held-out rows, by their kernel values with the training rows."""
 
     def __init__(self, K):
         self._K = K
@@ -234,13 +234,13 @@ class KernelExpansion(Model):
     Parameters
     ----------
     support : int array (s,)
-        Which of the training rows those are.
+        Indices of these training rows.
     X : array or CSR matrix (s, d), or None
-        These rows; None for a precomputed kernel.
+        Their features; None for a precomputed kernel.
     coef, intercept : arrays (L, s) and (L,)
         Coefficients and biases.
     kernel, gamma, degree, coef0
-        The kernel, γ being a number.
+        The kernel, with γ a number.
     """
 
     _contents = {
@@ -270,8 +270,7 @@ class KernelExpansion(Model):
         scores = np.empty((X.shape[0], len(self.intercept)))
         for block in gen_batches(X.shape[0], max(1, _BLOCK_VALUES // len(self.support))):
             scores[block] = self._kernel_values(X[block]) @ self.coef.T + self.intercept
-        # Margins are of the order of 1. Their last digits are the order of summation, which differs between
-        # machines and would break ties at random; ties count in rankings.
+        # The last digits depend on the order of summation, which differs between machines: ties stay ties.
         return np.round(scores, 12)
 
     def _kernel_values(self, X) -> np.ndarray:
@@ -298,3 +297,13 @@ def _factor(K, targets, alpha):
     intercept = solved[:, :-1].sum(axis=0) / ones.sum()
     coef = np.ascontiguousarray(solved[:, :-1].T) - intercept[:, None] * ones
     return coef, intercept, factor[0], ones
+
+
+def _check_matrices(n_matrices, n_rows) -> None:
+    check_memory(
+        8.0 * n_matrices * n_rows**2,
+        f"A kernel matrix of {n_rows:,} rows"
+        if n_matrices == 1
+        else f"{n_matrices} matrices of {n_rows:,} rows",
+        "Use space='nystroem' or space='linear', MLkNNClassifier, or fewer rows.",
+    )

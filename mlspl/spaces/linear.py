@@ -1,4 +1,4 @@
-"""The space of the features themselves: machines are weight vectors, and nothing is of size n×n."""
+"""The space of the features themselves: functions are weight vectors, and nothing is of size n×n."""
 
 import warnings
 from dataclasses import dataclass
@@ -8,46 +8,43 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import gen_batches
 
-from mlspl._limits import FLOAT, Cost
+from mlspl._limits import check_memory
 from mlspl.errors import UserError
 from mlspl.solvers import solve_linear, solve_ridge
-from mlspl.spaces._losses import pair_losses
-from mlspl.spaces.base import HeldOut, Machines, Model, Regression, Rows, Space
+from mlspl.spaces.base import HeldOut, Model, Regression, Rows, Solutions, Space, pair_losses
 
 __all__ = ["FEW_FEATURES", "Linear", "LinearModel", "LinearRows"]
 
 _BLOCK_ROWS = 8192
-# Of dense features: their products with each other take less time than the steps of a solver, and 32 MB each.
+# Up to so many dense features, ridge regressions are solved in closed form.
 FEW_FEATURES = 2048
 
 
 @dataclass(frozen=True)
 class Linear(Space):
-    """The features as they are, sparse or dense: memory grows as the data, time as their values times L.
+    """The features themselves, sparse or dense: memory grows as the data, time as their values times L.
 
-    Machines are weight vectors and their coordinates the weights. The bias is regularised with them, as in
-    LIBLINEAR, whose optimum they have.
+    Coordinates are the weights of the features. The bias is regularised with them, as in LIBLINEAR.
 
     Parameters
     ----------
     loss : {"logistic", "squared_hinge", "hinge"}, default="logistic"
-        What the machines minimise, and what paces. The paper's is the hinge; on many rows with rare labels
-        its margins rank worse than the labels' frequencies, and the smooth losses do not.
+        The loss that is minimised and sets the pace. The hinge is the paper's; on many rows with rare labels
+        its margins rank worse than label frequencies, the smooth losses do not.
     tol : float, default=1e-3
-        How close the objective is to its minimum, relatively.
+        Relative distance of the objective to its minimum.
     n_threads : int, default=1
         Groups of labels solved at a time.
     n_lanes : int, default=8
-        Labels of a group, a multiple of 8, for smooth losses on dense rows: BLAS makes more of many. Answers
-        depend on it in their last digits.
+        Labels of a group, for smooth losses. It changes the last digits.
 
     Examples
     --------
     >>> import numpy as np
     >>> from mlspl.spaces import Linear
-    >>> rows = Linear("hinge").place(np.array([[-2.0], [-1.0], [1.0], [2.0]]))
-    >>> machines = rows.solve(np.array([[-1.0, -1.0, 1.0, 1.0]]), np.ones((1, 4)))
-    >>> rows.keep(machines.coef, machines.intercept).scores(np.array([[3.0]])).round(3)
+    >>> rows = Linear("hinge").prepare(np.array([[-2.0], [-1.0], [1.0], [2.0]]))
+    >>> solved = rows.solve(np.array([[-1.0, -1.0, 1.0, 1.0]]), np.ones((1, 4)))
+    >>> rows.make_model(solved.coef, solved.intercept).scores(np.array([[3.0]])).round(3)
     array([[3.]])
     """
 
@@ -56,7 +53,15 @@ class Linear(Space):
     n_threads: int = 1
     n_lanes: int = 8
 
-    def place(self, X) -> "LinearRows":
+    many_rows = True
+    on_features = True
+
+    @property
+    def smooth(self) -> bool:
+        """Whether the loss is not the hinge."""
+        return self.loss != "hinge"
+
+    def prepare(self, X) -> "LinearRows":
         """The rows X, used as they are."""
         return LinearRows(self, X)
 
@@ -67,20 +72,13 @@ class Linear(Space):
         total = sum(float(np.square(values[block], dtype=np.float64).sum()) for block in blocks)
         return X.shape[0] / total if total > 0 else 1.0
 
-    def cost(self, size, copies=0.0) -> Cost:
-        """Weights and scores of all labels, and a dozen numbers a row for each label that is being solved."""
-        at_work = self.n_lanes * max(self.n_threads, 1)
-        tables = size.labels * (size.features + 3 * size.rows) + 12 * at_work * size.rows
-        return Cost(FLOAT * tables, 2e-8 * size.values * size.labels)
-
 
 class LinearRows(Rows):
-    """Rows of features, and codes beside them."""
+    """Rows of features, and the codes that were joined to them."""
 
     def __init__(self, space, X, codes=None):
         self.space = space
         self.n_threads = space.n_threads
-        self.hinge = space.loss == "hinge"
         self._X = X
         self._codes = codes
 
@@ -92,32 +90,37 @@ class LinearRows(Rows):
         return LinearRows(self.space, self._X[train]), _HeldOutRows(self._X[test])
 
     def join(self, codes):
-        """The same X, which is not copied, with columns beside it."""
+        """The same X, not copied, with the codes as further columns."""
         return LinearRows(self.space, self._X, codes)
 
     def loss(self, signs, scores) -> np.ndarray:
         """The space's loss of every pair."""
         return pair_losses(self.space.loss, signs, scores)
 
-    def solve(self, signs, costs, start=None) -> Machines:
-        """A weighted linear machine per label, LIBLINEAR's optimum."""
+    def solve(self, signs, costs, warm_start=None) -> Solutions:
+        """One weighted linear function per label, with LIBLINEAR's optimum."""
+        n_labels, n_rows = signs.shape
+        check_memory(
+            8.0 * n_labels * (self._X.shape[1] + 3 * n_rows),
+            f"Weights and scores of {n_rows:,} rows and {n_labels:,} labels",
+            "Use fewer labels, features or rows.",
+        )
         options = {"tol": self.space.tol, "n_threads": self.n_threads, "lanes": self.space.n_lanes}
         solution = solve_linear(
-            self._X, signs, costs, self.space.loss, codes=self._codes, start=start, **options
+            self._X, signs, costs, self.space.loss, codes=self._codes, start=warm_start, **options
         )
         loose = int(np.sum(solution.gap > 10 * self.space.tol * solution.objective))
         if loose:
             warnings.warn(
-                f"{loose} of {len(signs)} labels did not converge in the steps there are. Scale X, "
-                "lower C, or choose the loss 'logistic'.",
+                f"{loose} of {len(signs)} labels did not converge. Scale X, lower C, or use loss='logistic'.",
                 ConvergenceWarning,
                 stacklevel=2,
             )
         start = solution._replace(scores=np.empty((len(signs), 0)))
-        return Machines(solution.coef, solution.bias, solution.code_coef.T, solution.scores.T, start)
+        return Solutions(solution.coef, solution.bias, solution.code_coef.T, solution.scores.T, start)
 
     def ridge(self, targets, alpha, folds=None) -> Regression:
-        """Ridge regressions, each fold's from the fit on all rows; of few dense features, in closed form."""
+        """Ridge regressions, in closed form for few dense features."""
         if not alpha > 0:
             raise UserError(f"alpha is {alpha}; ridge regression needs a positive penalty.")
         if not sparse.issparse(self._X) and self._X.shape[1] <= min(len(self), FEW_FEATURES):
@@ -132,7 +135,7 @@ class LinearRows(Rows):
         """Σ_l ‖w_l‖²."""
         return float(np.sum(coef**2))
 
-    def keep(self, coef, intercept) -> Model:
+    def make_model(self, coef, intercept) -> Model:
         """The weights."""
         return LinearModel(coef, intercept)
 
@@ -151,7 +154,7 @@ class LinearRows(Rows):
 
 
 class _HeldOutRows(HeldOut):
-    """Rows left out, as they are."""
+    """Held-out rows."""
 
     def __init__(self, X):
         self._X = X
@@ -184,5 +187,5 @@ class LinearModel(Model):
             product = X[block] @ self.coef.T
             scores[block] = product.toarray() if sparse.issparse(product) else product
         scores += self.intercept
-        # The last digits are the order of summation and would break ties at random.
+        # The last digits depend on the order of summation: ties stay ties.
         return np.round(scores, 12, out=scores)

@@ -1,1 +1,1 @@
-"""The benchmark of audits: which method finds planted label errors, pair by pair."""
+"""The study of audits: which method finds real and planted label errors, pair by pair."""

@@ -1,10 +1,12 @@
-"""Run the benchmark of audits and write its page: ``python -m studies.audits results/audits docs/audits.md``.
+"""Run the study of audits and write its page: ``python -m studies.audits results/audits docs/audits.md``.
 
-What the models say of a setting is kept in the folder, and what was scored; neither is done again.
-``--score`` scores all settings once more, by what the models have said (after a change of `label_issues`);
-``--page`` only writes the page of what was scored.
+Out-of-sample probabilities and scores of a setting are kept in the folder, and not computed again.
+``--score`` scores all settings again from the kept probabilities (after a change of `label_issues`);
+``--page`` only writes the page. Sets with real errors are read as `load_noisy_labels` finds them
+(``MLSPL_REAL``), and left out where they are not there.
 """
 
+import os
 import sys
 from collections.abc import Sequence
 from itertools import product
@@ -15,140 +17,182 @@ import numpy as np
 import pandas as pd
 from rich.progress import Progress
 from scipy import sparse
+from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.metrics import average_precision_score, roc_auc_score
 
 from mlspl import curriculum
-from mlspl.datasets import corrupt, load_dataset
+from mlspl.datasets import corrupt, load_dataset, load_noisy_labels
 from mlspl.errors import UserError
-from studies.audits.page import write_page
+from studies.audits.page import BINS, write_page
 from studies.audits.rivals import confident_rates, disagree_neighbours, fit_logistic, rank_by_cleanlab
 
-DATASETS = ("emotions", "scene", "yeast", "medical", "enron")
-# The commonest kinds first, so that a run that is stopped has all sets in them.
-NOISES = (
-    "flip .1", "lost .2", "both", "none", "lost .4", "flip .2", "lost .1", "flip .05",
+REAL = (
+    "chexpert labeler", "opp115 1", "opp115 2", "chexpert radiologist_1", "opp115 3", "mirflickr",
 )  # fmt: skip
-SEEDS = (0,)
+DATASETS = ("emotions", "scene", "yeast", "medical", "enron")
+NOISES = ("flip 0.1", "lost 0.2", "ambiguous 0.1", "annotator 0.1", "both", "none")
 SURE = 0.8
+SEED = 0
 
 
 def main(arguments: Sequence[str]) -> None:
     """Run what is missing, then write the page."""
     folder, page = Path(arguments[0]), Path(arguments[1])
     folder.mkdir(parents=True, exist_ok=True)
-    settings = list(product(SEEDS, NOISES, DATASETS))
+    # Real errors first, then the commonest kinds of planted ones: a run that is stopped has these.
+    settings = [(name, "real") for name in REAL] + [
+        (name, noise) for noise, name in product(NOISES, DATASETS)
+    ]
     if "--page" not in arguments:
         with Progress() as bar:
             task = bar.add_task("audits", total=len(settings))
-            for seed, noise, name in settings:
-                said = folder / f"{name}-{noise.replace(' ', '')}-{seed}.npz"
-                scored = said.with_suffix(".csv")
-                if "--score" in arguments or not scored.exists():
-                    if noise == "none":
-                        score_published(name, seed, folder).to_csv(scored, index=False)
-                    else:
-                        if not said.exists():
-                            np.savez_compressed(said, **ask_models(name, noise, seed))
-                        score_setting(name, noise, seed, np.load(said)).to_csv(scored, index=False)
+            for name, noise in settings:
+                bar.update(task, description=f"{name}, {noise}")
+                _run(name, noise, folder, "--score" in arguments)
                 bar.advance(task)
-    results = [pd.read_csv(path) for path in sorted(folder.glob("*-*-*.csv"))]
+    results = [pd.read_csv(path) for path in sorted(folder.glob("*-*.csv")) if path.stem.count("-") == 1]
     if not results:
         raise UserError(f"There are no results in {folder}: run without --page first.")
     write_page(pd.concat(results, ignore_index=True), folder, page, len(settings))
 
 
-def load(name: str, noise: str, seed: int):
-    """Return the data set, its labels (n, L) as published and with planted errors, and where these are."""
+def _run(name: str, noise: str, folder: Path, again: bool) -> None:
+    kept = folder / f"{name.replace(' ', '_')}-{noise.replace(' ', '')}.npz"
+    scored = kept.with_suffix(".csv")
+    if scored.exists() and not again:
+        return
+    data = load(name, noise)
+    if data is None:
+        return
+    X, true, Y, names = data
+    if not kept.exists():
+        part = kept.with_suffix(".part.npz")
+        np.savez_compressed(part, **predict(X, Y))
+        os.replace(part, kept)
+    with np.load(kept) as predicted:
+        if noise == "none":
+            table = score_published(name, Y, predicted["audit"])
+            strongest(name, Y, names, predicted["audit"]).to_csv(
+                folder / f"strongest_{name}.csv", index=False
+            )
+        else:
+            table = score_setting(name, noise, true, Y, predicted)
+    table.to_csv(scored, index=False)
+
+
+def load(name: str, noise: str):
+    """Return features, truth (NaN where not settled), given labels and names; None where it is not there."""
+    if noise == "real":
+        dataset, _, annotator = name.partition(" ")
+        try:
+            noisy = load_noisy_labels(dataset, annotator or None)
+        except (UserError, OSError) as error:
+            print(f"{name} is left out: {error}", file=sys.stderr)
+            return None
+        X = noisy.X
+        if isinstance(X, list):
+            X = TfidfVectorizer(ngram_range=(1, 2), sublinear_tf=True, min_df=2).fit_transform(X)
+        return X, noisy.truth, noisy.given, noisy.label_names
     data = load_dataset(name)
     given: Any = data.Y
     true = (given.toarray() if sparse.issparse(given) else given).astype(int)
-    return data, true, *plant(true, noise, seed)
+    return data.X, true, plant(data.X, true, noise, SEED), data.label_names
 
 
-def ask_models(name: str, noise: str, seed: int) -> dict[str, Any]:
-    """What the audit's models, the two logistic regressions and the neighbours say of every pair."""
-    data, _, Y, _ = load(name, noise, seed)
-    outside, inside = fit_logistic(data.X, Y, seed)
-    found = curriculum.audit(data.X, Y, n_jobs=2, random_state=seed)
+def plant(X, Y, noise: str, seed: int):
+    """Return the labels with planted errors."""
+    kind, _, rate = noise.partition(" ")
+    if kind == "none":
+        return Y.copy()
+    if kind == "both":
+        lost, _ = corrupt(Y, "missing", 0.2, random_state=seed)
+        return corrupt(lost, "flip", 0.1, random_state=seed + 1)[0]
+    return corrupt(Y, {"lost": "missing"}.get(kind, kind), float(rate), random_state=seed, X=X)[0]
+
+
+def predict(X, Y) -> dict[str, Any]:
+    """Return probabilities of the audit's models and of the recipe of cleanlab, and votes of neighbours."""
+    found = curriculum.audit(X, Y, n_jobs=2, random_state=SEED)
     return {
         "audit": found.probabilities,
-        "outside": outside,
-        "inside": inside,
-        "neighbours": disagree_neighbours(data.X, Y),
+        "logistic": fit_logistic(X, Y, SEED),
+        "neighbours": disagree_neighbours(X, Y),
     }
 
 
-def plant(Y, noise: str, seed: int):
-    """Return the labels with planted errors, and where they are."""
-    kind, _, rate = noise.partition(" ")
-    if kind == "none":
-        return Y.copy(), np.zeros(Y.shape, dtype=bool)
-    if kind == "both":
-        lost, _ = corrupt(Y, "missing", 0.2, random_state=seed)
-        noisy, _ = corrupt(lost, "flip", 0.1, random_state=seed + 1)
-    else:
-        noisy, _ = corrupt(Y, {"flip": "flip", "lost": "missing"}[kind], float(rate), random_state=seed)
-    return noisy, noisy != Y
-
-
-def score_published(name: str, seed: int, folder: Path) -> pd.DataFrame:
-    """A row: what the audit expects of the labels as published; the strongest suspicions into a file."""
-    data, true, _, _ = load(name, "none", seed)
-    labels = pd.DataFrame(true, columns=data.label_names)
-    found = curriculum.audit(data.X, labels, n_jobs=2, random_state=seed)
-    found.issues.head(20).assign(dataset=name).to_csv(folder / f"strongest-{name}.csv", index=False)
-    row = {"dataset": name, "noise": "none", "seed": seed, "method": "audit", "pairs": true.size}
-    row |= {"expected": found.expected_errors, "sure": int((found.suspicion >= SURE).sum())}
+def score_published(name: str, Y, probabilities) -> pd.DataFrame:
+    """Return a row: the expected errors in the labels as published, at both ends of what cannot be told."""
+    row = {"dataset": name, "noise": "none", "method": "audit", "pairs": Y.size}
+    for weight in (0.0, 1.0, None):
+        suspicion: Any = curriculum.label_issues(Y, probabilities, instance_dependent=weight, n_jobs=2)
+        row[{0.0: "least", 1.0: "most", None: "expected"}[weight]] = float(suspicion.sum())
+    row["sure"] = int((suspicion >= SURE).sum())
     return pd.DataFrame([row])
 
 
-def score_setting(name: str, noise: str, seed: int, said) -> pd.DataFrame:
-    """A row per method: what it finds of the errors planted in one data set."""
-    _, true, Y, wrong = load(name, noise, seed)
-    probabilities, outside, inside = said["audit"], said["outside"], said["inside"]
-    # As `audit` does it of these probabilities.
+def strongest(name: str, Y, names, probabilities) -> pd.DataFrame:
+    """Return the strongest suspicions of published labels."""
     suspicion: Any = curriculum.label_issues(Y, probabilities, n_jobs=2)
-    ours = curriculum.noise_rates(Y, probabilities, n_jobs=2)
-    rates = {
-        "audit": (ours["lost"].to_numpy(), ours["false"].to_numpy()),
-        "cleanlab": confident_rates(Y, outside),
-        "cleanlab, our probabilities": confident_rates(Y, probabilities),
+    rows, labels = np.unravel_index(np.argsort(-suspicion, axis=None, kind="stable")[:20], Y.shape)
+    pairs = zip(rows, labels, strict=True)
+    return pd.DataFrame(
+        [
+            {"dataset": name, "row": i, "label": names[k], "given": Y[i, k], "suspicion": suspicion[i, k],
+             "probability": probabilities[i, k]}
+            for i, k in pairs
+        ]
+    )  # fmt: skip
+
+
+def score_setting(name: str, noise: str, true, Y, predicted) -> pd.DataFrame:
+    """Return a row per method: how it ranks the errors; for the audit also how many it expects."""
+    ours, logistic = predicted["audit"], predicted["logistic"]
+    scores: dict[str, Any] = {
+        "audit": curriculum.label_issues(Y, ours, n_jobs=2),
+        "audit, labels alone": curriculum.label_issues(Y, ours, other_labels=False, n_jobs=2),
+        "class-conditional only": curriculum.label_issues(Y, ours, instance_dependent=0.0, n_jobs=2),
+        "cleanlab": rank_by_cleanlab(Y, logistic),
+        "cleanlab, our probabilities": rank_by_cleanlab(Y, ours),
+        "cleanlab adjusted, our probabilities": rank_by_cleanlab(Y, ours, adjusted=True),
+        "audit of cleanlab's probabilities": curriculum.label_issues(Y, logistic, n_jobs=2),
+        "neighbours": predicted["neighbours"],
     }
-    scores = {
-        "audit": suspicion,
-        "audit, labels alone": curriculum.label_issues(Y, probabilities, relations=False),
-        "cleanlab": rank_by_cleanlab(Y, outside),
-        "cleanlab, our probabilities": rank_by_cleanlab(Y, probabilities),
-        "cleanlab's probabilities, ours": curriculum.label_issues(Y, outside),
-        "small loss": rank_by_cleanlab(Y, inside),
-        "neighbours": said["neighbours"],
-    }
+    rates = curriculum.noise_rates(Y, ours, n_jobs=2)
+    found = {"audit": (rates["lost"], rates["false"]), "cleanlab": confident_rates(Y, logistic),
+             "cleanlab, our probabilities": confident_rates(Y, ours)}  # fmt: skip
+    settled = ~np.isnan(np.asarray(true, dtype=float))
+    wrong = settled & (true != Y)
     rows = []
     for method, score in scores.items():
-        row = {"dataset": name, "noise": noise, "seed": seed, "method": method, "pairs": Y.size}
-        rows.append(row | score_ranking(wrong, score) | score_rates(true, wrong, rates.get(method)))
-    sure = suspicion >= SURE
-    rows[0] |= {"sure": int(sure.sum()), "sure_right": int(wrong[sure].sum())}
-    rows[0] |= {"expected": float(suspicion.sum()), "planted": int(wrong.sum())}
+        row = {"dataset": name, "noise": noise, "method": method, "pairs": int(settled.sum())}
+        row |= score_ranking(wrong[settled], score[settled]) | score_rates(true, wrong, found.get(method))
+        rows.append(row)
+    rows[0] |= score_counts(wrong[settled], scores["audit"][settled])
     return pd.DataFrame(rows)
 
 
 def score_ranking(wrong, score) -> dict[str, float]:
-    """AUROC, average precision, and precision among the 1 % and 5 % most suspected pairs."""
-    if not wrong.any():
-        return {}
-    order = np.argsort(-score.ravel(), kind="stable")
-    hits = wrong.ravel()[order]
+    """Return AUROC, average precision, and precision among the first 50, 100 and 500 suspicions."""
+    hits = wrong[np.argsort(-score, kind="stable")]
     return {
-        "auroc": roc_auc_score(wrong.ravel(), score.ravel()),
-        "ap": average_precision_score(wrong.ravel(), score.ravel()),
-        "p1": hits[: max(1, round(0.01 * len(hits)))].mean(),
-        "p5": hits[: max(1, round(0.05 * len(hits)))].mean(),
+        "auroc": roc_auc_score(wrong, score),
+        "ap": average_precision_score(wrong, score),
+        **{f"p{first}": hits[:first].mean() for first in (50, 100, 500)},
     }
 
 
+def score_counts(wrong, suspicion) -> dict[str, float]:
+    """Return expected and true numbers of errors, and both by the suspicion."""
+    at = np.clip(np.searchsorted(BINS, suspicion, side="right") - 1, 0, len(BINS) - 2)
+    counts = {"errors": int(wrong.sum()), "expected": float(suspicion.sum())}
+    for b in range(len(BINS) - 1):
+        counts |= {f"pairs_{b}": int((at == b).sum()), f"wrong_{b}": int(wrong[at == b].sum()),
+                   f"expected_{b}": float(suspicion[at == b].sum())}  # fmt: skip
+    return counts
+
+
 def score_rates(true, wrong, rates) -> dict[str, float]:
-    """The mean absolute errors of the estimated rates over labels."""
+    """Return the mean absolute errors of the estimated rates over labels."""
     if rates is None:
         return {}
     lost = (wrong & (true == 1)).sum(axis=0) / np.maximum((true == 1).sum(axis=0), 1)

@@ -1,5 +1,6 @@
-"""The page of the benchmark of audits: `page.md` filled with tables and with sentences counted from them."""
+"""The page of the study of audits: `page.md` filled with tables and with sentences counted from them."""
 
+from itertools import pairwise
 from pathlib import Path
 from string import Template
 
@@ -7,148 +8,181 @@ import pandas as pd
 
 from mlspl import __version__
 
-__all__ = ["write_page"]
+__all__ = ["BINS", "METHODS", "write_page"]
 
+BINS = (0.0, 0.1, 0.3, 0.5, 0.7, 0.9, 1.0)
 METHODS = (
-    "audit", "audit, labels alone", "cleanlab", "cleanlab, our probabilities",
-    "cleanlab's probabilities, ours", "small loss", "neighbours",
+    "audit", "audit, labels alone", "class-conditional only", "cleanlab", "cleanlab, our probabilities",
+    "cleanlab adjusted, our probabilities", "audit of cleanlab's probabilities", "neighbours",
 )  # fmt: skip
-RATED = {
-    "audit": "audit",
-    "cleanlab, our probabilities": "confident learning, our probabilities",
-    "cleanlab": "confident learning, cleanlab's recipe",
-}
-NOISES = ("flip .05", "flip .1", "flip .2", "lost .1", "lost .2", "lost .4", "both")
+NOISES = ("real", "flip 0.1", "lost 0.2", "both", "ambiguous 0.1", "annotator 0.1")
 STRONGEST = 5
 
 
 def write_page(results: pd.DataFrame, folder: Path, page: Path, planned: int) -> None:
     """Write the page of all results there are, of `planned` settings."""
-    planted = results[results["noise"] != "none"]
-    seeds = results["seed"].nunique()
-    times = "once" if seeds == 1 else f"with {seeds} seeds"
-    there = len(results.drop_duplicates(["dataset", "noise", "seed"]))
-    part = f"; this page has {there} of the {planned} settings there are" if there < planned else ""
+    tested = results[results["noise"] != "none"]
+    there = len(results.drop_duplicates(["dataset", "noise"]))
+    part = f"This page has {there} of {planned} settings." if there < planned else ""
     template = Template((Path(__file__).parent / "page.md").read_text(encoding="utf-8"))
-    counts, counted = _counts(planted)
-    rates, rated = _rates(planted)
-    page.write_text(
-        template.substitute(
-            sets=", ".join(results["dataset"].drop_duplicates()),
-            seeds=f"Each setting was run {times}{part}.",
-            version=__version__,
-            ranking=_ranking(planted),
-            precision=_precision(planted),
-            summary=_summarise(planted),
-            counts=counts,
-            counted=counted,
-            rates=rates,
-            rated=rated,
-            clean=_clean(results),
-            strongest=_strongest(folder),
-        ),
-        encoding="utf-8",
+    counts, counted = _counts(tested)
+    text = template.substitute(
+        part=part,
+        version=__version__,
+        ranking=_ranking(tested),
+        summary=_summarise(tested),
+        precision=_precision(tested),
+        counts=counts,
+        counted=counted,
+        calibration=_calibration(tested, page.parent / "images" / "audits-calibration.svg"),
+        rated=_rates(tested),
+        clean=_clean(results),
+        strongest=_strongest(folder),
     )
+    page.write_text(text, encoding="utf-8")
 
 
-def _ranking(planted: pd.DataFrame) -> str:
+def _kind(noise: str) -> str:
+    return "real" if noise == "real" else f"planted: {noise}"
+
+
+def _ranking(tested: pd.DataFrame) -> str:
     rows = []
-    for dataset, noise, part in _settings(planted):
-        means = part.groupby("method")[["ap", "auroc"]].mean().round(3)
-        best = means["ap"].max()
-        cells = [f"{means.loc[m, 'ap']:.3f} ({means.loc[m, 'auroc']:.3f})" for m in METHODS]
-        marks = ["**" if means.loc[m, "ap"] == best else "" for m in METHODS]
-        rows.append([dataset, noise, *(mark + cell + mark for mark, cell in zip(marks, cells, strict=True))])
-    return _table(["set", "planted", *METHODS], rows)
+    for dataset, noise, part in _settings(tested):
+        ap = part.set_index("method")["ap"].round(3)
+        cells = [f"**{ap[m]:.3f}**" if ap[m] == ap.max() else f"{ap[m]:.3f}" for m in METHODS]
+        rows.append([dataset, _kind(noise), *cells])
+    return _table(["set", "errors", *METHODS], rows)
 
 
-def _precision(planted: pd.DataFrame) -> str:
+def _precision(tested: pd.DataFrame) -> str:
+    shown = ("audit", "class-conditional only", "cleanlab", "cleanlab, our probabilities")
     rows = []
-    for dataset, noise, part in _settings(planted):
-        means = part.groupby("method")[["p1", "p5"]].mean()
-        rows.append(
-            [dataset, noise, *(f"{means.loc[m, 'p1']:.2f} {means.loc[m, 'p5']:.2f}" for m in METHODS)]
+    for dataset, noise, part in _settings(tested):
+        of = part.set_index("method")
+        cells = [" ".join(f"{of.loc[m, p]:.2f}" for p in ("p50", "p100", "p500")) for m in shown]
+        rows.append([dataset, _kind(noise), *cells])
+    return _table(["set", "errors", *shown], rows)
+
+
+def _summarise(tested: pd.DataFrame) -> str:
+    """Return who is ahead where, for real and for planted errors."""
+    ap = tested.pivot(index=["dataset", "noise"], columns="method", values="ap")
+    sentences = []
+    for kind, part in (("real", ap[_is_real(ap)]), ("planted", ap[~_is_real(ap)])):
+        if len(part) == 0:
+            continue
+        behind = [
+            [" ".join(at) for at in part.index[part["audit"] < part[rival] - 0.02]]
+            for rival in ("cleanlab", "cleanlab, our probabilities")
+        ]
+        means = ", ".join(f"{method} {part[method].mean():.3f}" for method in METHODS)
+        sentences.append(
+            f"Of {len(part)} settings with {kind} errors, the audit is more than 0.02 behind cleanlab's "
+            f"recipe in {_count(behind[0])}, and behind self-confidence of its own probabilities in "
+            f"{_count(behind[1])}. Mean average precision ({kind}): {means}."
         )
-    return _table(["set", "planted", *METHODS], rows)
+    return "\n\n".join(sentences)
 
 
-def _summarise(planted: pd.DataFrame) -> str:
-    """Who is ahead where."""
-    ap = planted.groupby(["dataset", "noise", "method"])["ap"].mean().unstack()
-    recipe, equal = (
-        [" ".join(setting) for setting in ap.index[ap["audit"] < ap[rival]]]
-        for rival in ("cleanlab", "cleanlab, our probabilities")
-    )
-    means = ", ".join(f"{method} {ap[method].mean():.3f}" for method in METHODS)
-    return (
-        f"Of {len(ap)} settings, the audit is behind cleanlab's recipe in {_count(recipe)}, and behind "
-        f"cleanlab's ranking of the audit's own probabilities in {_count(equal)}. "
-        f"Mean average precision: {means}."
-    )
+def _is_real(table):
+    return table.index.get_level_values("noise") == "real"
 
 
-def _counts(planted: pd.DataFrame) -> tuple[str, str]:
-    """The table of expected and sure errors, and where they are off."""
-    rows, off, unsure = [], [], []
-    for dataset, noise, part in _settings(planted[planted["method"] == "audit"]):
-        sums = part[["planted", "expected", "sure", "sure_right"]].sum()
-        right = sums["sure_right"] / sums["sure"] if sums["sure"] else 1.0
-        cells = [f"{sums[name]:.0f}" for name in ("planted", "expected", "sure")]
-        rows.append([dataset, noise, *cells, f"{right:.2f}" if sums["sure"] else "–"])
-        if not 2 / 3 <= sums["expected"] / sums["planted"] <= 4 / 3:
-            off.append(f"{dataset} {noise}")
-        if right < 0.7:
-            unsure.append(f"{dataset} {noise}")
+def _counts(tested: pd.DataFrame) -> tuple[str, str]:
+    """Return the table of expected errors, and where they are off."""
+    rows = []
+    off: dict[str, list[str]] = {"real": [], "planted": []}
+    for dataset, noise, part in _settings(tested[tested["method"] == "audit"]):
+        errors, expected = part["errors"].iloc[0], part["expected"].iloc[0]
+        ratio = expected / errors
+        rows.append([dataset, _kind(noise), f"{errors:.0f}", f"{expected:.0f}", f"{ratio:.2f}"])
+        kind, least, most = ("real", 1 / 2, 2) if noise == "real" else ("planted", 2 / 3, 4 / 3)
+        if not least <= ratio <= most:
+            off[kind].append(f"{dataset} {noise}")
     sentence = (
-        f"The expected number is off by more than a third in {_count(off)} of {len(rows)} settings. "
-        f"Fewer than 70 % of the pairs with a suspicion of .8 or more are planted errors in {_count(unsure)}."
+        f"Real: off by more than a factor of two in {_count(off['real'])}. "
+        f"Planted: off by more than a third in {_count(off['planted'])}."
     )
-    if unsure:
-        sentence += " There, pairs that are hard look lost, or were wrong as published."
-    return _table(
-        ["set", "planted", "errors", "expected", "suspicion ≥ .8", "of these wrong"], rows
-    ), sentence
+    return _table(["set", "errors", "wrong pairs", "expected", "expected / wrong"], rows), sentence
 
 
-def _rates(planted: pd.DataFrame) -> tuple[str, str]:
-    """The table of errors of the rates, and their means."""
-    errors = (
-        planted.groupby(["dataset", "method"], sort=False)[["lost_error", "false_error"]].mean().unstack()
-    )
-    rows = [
-        [dataset, *(f"{row['lost_error', m]:.3f} {row['false_error', m]:.3f}" for m in RATED)]
-        for dataset, row in errors.iterrows()
-    ]
+def _calibration(tested: pd.DataFrame, picture: Path) -> str:
+    """Return the table of wrong shares by suspicion, and draw it."""
+    audits = tested[tested["method"] == "audit"]
+    ranges = [f"{low:g} to {high:g}" for low, high in pairwise(BINS)]
+    rows, curves = [], {}
+    for noise in NOISES:
+        sums = audits[audits["noise"] == noise].sum(numeric_only=True)
+        if sums.get("pairs", 0) == 0:
+            continue
+        cells, points = [], []
+        for b in range(len(ranges)):
+            pairs = sums[f"pairs_{b}"]
+            if pairs < 20:
+                cells.append("–")
+                continue
+            points.append((sums[f"expected_{b}"] / pairs, sums[f"wrong_{b}"] / pairs))
+            cells.append("{:.2f} → {:.2f}".format(*points[-1]))
+        rows.append([_kind(noise), *cells])
+        curves[_kind(noise)] = points
+    _draw(curves, picture)
+    return _table(["errors", *ranges], rows)
+
+
+def _draw(curves, picture: Path) -> None:
+    import matplotlib as mpl
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(6, 4.5), layout="constrained")
+    ax = figure.subplots()
+    ax.plot([0, 1], [0, 1], color="0.7", linewidth=1)
+    for name, points in curves.items():
+        ax.plot(*zip(*points, strict=True), marker="o", markersize=4, linewidth=3 if name == "real" else 1.2,
+                label=name)  # fmt: skip
+    ax.set(xlabel="mean suspicion", ylabel="share of wrong pairs", xlim=(0, 1), ylim=(0, 1))
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.legend(frameon=False)
+    picture.parent.mkdir(parents=True, exist_ok=True)
+    with mpl.rc_context({"svg.hashsalt": "audits"}):
+        figure.savefig(picture, metadata={"Date": None})
+
+
+def _rates(tested: pd.DataFrame) -> str:
+    planted = tested[tested["noise"] != "real"].dropna(subset=["lost_error"])
+    if planted.empty:
+        return ""
     means = planted.groupby("method")[["lost_error", "false_error"]].mean().mean(axis=1)
-    sentence = "Over all: " + ", ".join(f"{name} {means[m]:.3f}" for m, name in RATED.items()) + "."
-    return _table(["set", *RATED.values()], rows), sentence
+    return (
+        "Mean absolute error of the estimated noise rates (planted errors, mean over labels and settings): "
+        f"audit {means['audit']:.3f}, confident learning on our probabilities "
+        f"{means['cleanlab, our probabilities']:.3f}, on those of cleanlab's recipe {means['cleanlab']:.3f}."
+    )
 
 
 def _clean(results: pd.DataFrame) -> str:
-    clean = results[(results["noise"] == "none") & (results["method"] == "audit")]
     rows = [
-        [r.dataset, f"{r.pairs:,}", f"{r.expected:.0f}", f"{r.sure:.0f}", f"{100 * r.sure / r.pairs:.3f} %"]
-        for r in clean.itertuples()
+        [r.dataset, f"{r.pairs:,}", f"{r.least:.0f}", f"{r.most:.0f}", f"{r.expected:.0f}", f"{r.sure:.0f}"]
+        for r in results[results["noise"] == "none"].itertuples()
     ]
-    return _table(["set", "pairs", "expected errors", "suspicion ≥ .8", "share"], rows)
+    head = ["set", "pairs", "errors if none depends on the features", "if all uncertain labels are errors"]
+    return _table([*head, "expected", "suspicion of 0.8 or more"], rows)
 
 
 def _strongest(folder: Path) -> str:
     rows = [
-        [r.dataset, str(r.row), str(r.label), str(r.given), f"{r.suspicion:.2f}", str(r.why)]
-        for path in sorted(folder.glob("strongest-*.csv"))
+        [r.dataset, str(r.row), str(r.label), str(r.given), f"{r.suspicion:.2f}", f"{r.probability:.2f}"]
+        for path in sorted(folder.glob("strongest_*.csv"))
         for r in pd.read_csv(path).head(STRONGEST).itertuples()
     ]
-    return _table(["set", "row", "label", "given", "suspicion", "why"], rows)
+    return _table(["set", "row", "label", "given", "suspicion", "probability by the models"], rows)
 
 
 def _settings(results: pd.DataFrame):
     """Yield (set, noise, its rows), in the order of the page."""
-    for dataset in results["dataset"].drop_duplicates():
-        for noise in NOISES:
-            part = results[(results["dataset"] == dataset) & (results["noise"] == noise)]
-            if len(part):
-                yield dataset, noise, part
+    for noise in NOISES:
+        for dataset, part in results[results["noise"] == noise].groupby("dataset", sort=False):
+            yield dataset, noise, part
 
 
 def _count(names: list[str]) -> str:

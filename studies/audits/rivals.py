@@ -1,4 +1,4 @@
-"""What the audit is measured against: each gives a score for every pair, higher where it suspects more."""
+"""Methods that the audit is compared with; each scores every pair, higher where it suspects an error."""
 
 import numpy as np
 from cleanlab.count import compute_confident_joint
@@ -16,31 +16,32 @@ FOLDS = 5
 
 
 def fit_logistic(X, Y, seed):
-    """P(given = 1) (n, L) by a logistic regression per label: out of fold, and of its own training rows."""
+    """Return out-of-fold P(given = 1) (n, L) of a logistic regression per label."""
     X = StandardScaler(with_mean=not sparse.issparse(X)).fit_transform(X)
-    outside, inside = np.empty(Y.shape), np.empty(Y.shape)
+    probabilities = np.empty(Y.shape)
     for label, y in enumerate(Y.T):
         if min(y.sum(), len(y) - y.sum()) < FOLDS:
-            outside[:, label] = inside[:, label] = y.mean()
+            probabilities[:, label] = y.mean()
             continue
-        model = LogisticRegression(max_iter=300)
         folds = StratifiedKFold(FOLDS, shuffle=True, random_state=seed)
-        outside[:, label] = cross_val_predict(model, X, y, cv=folds, method="predict_proba")[:, 1]
-        inside[:, label] = model.fit(X, y).predict_proba(X)[:, 1]
-    return outside, inside
+        found = cross_val_predict(LogisticRegression(max_iter=300), X, y, cv=folds, method="predict_proba")
+        probabilities[:, label] = found[:, 1]
+    return probabilities
 
 
-def rank_by_cleanlab(Y, probabilities):
-    """1 − cleanlab's quality score of each label by its default method, self-confidence."""
+def rank_by_cleanlab(Y, probabilities, adjusted=False):
+    """Return 1 − cleanlab's quality score of each label: self-confidence, adjusted for the classes or not."""
     scores = [
-        1 - get_label_quality_scores(y.astype(int), np.column_stack([1 - p, p]))
+        1 - get_label_quality_scores(y.astype(int), np.column_stack([1 - p, p]), adjust_pred_probs=adjusted)
+        if not adjusted or 0 < y.sum() < len(y)
+        else np.zeros(len(y))
         for y, p in zip(Y.T, probabilities.T, strict=True)
     ]
     return np.column_stack(scores)
 
 
 def confident_rates(Y, probabilities):
-    """P(given 0 | true 1) and P(given 1 | true 0) of each label by confident learning, two arrays (L,)."""
+    """Return P(given 0 | true 1) and P(given 1 | true 0) by confident learning, two arrays (L,)."""
     lost, false = np.zeros(Y.shape[1]), np.zeros(Y.shape[1])
     for label, (y, p) in enumerate(zip(Y.T.astype(int), probabilities.T, strict=True)):
         if y.min() == y.max():
@@ -51,7 +52,7 @@ def confident_rates(Y, probabilities):
 
 
 def disagree_neighbours(X, Y):
-    """The share of the nearest rows (cosine of sparse rows, Euclidean on z-scores) with the other label."""
+    """Return the share of the nearest rows (cosine if sparse, Euclidean on z-scores) with the other label."""
     metric = "cosine" if sparse.issparse(X) else "euclidean"
     X = X if sparse.issparse(X) else StandardScaler().fit_transform(X)
     near = NearestNeighbors(n_neighbors=NEIGHBOURS, metric=metric).fit(X).kneighbors(return_distance=False)

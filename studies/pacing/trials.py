@@ -89,7 +89,7 @@ class Entry:
 
 
 _UNPACED: dict[str, Any] = {"quantiles": [[]]}
-_KERNEL, _FOREST = {"families": [["kernel"]]}, {"families": [["forest"]]}
+_KERNEL, _FOREST = {"families": [["kernel"]]}, {"families": [["joint", "forest"]]}
 OURS = Entry("MLSPL-CV", "mlspl-cv")
 PAIRS = {
     "MLSPL-CV": (OURS, Entry("its unpaced end", "mlspl-cv", _UNPACED)),

@@ -39,7 +39,7 @@ BROKEN = {
     "an open quote in a CSV": ("bad.csv", 'a,b,sea,sand\n1,"2,0,1\n'),
     "a CSV without rows": ("bad.csv", "a,b,sea,sand\n"),
     "a CSV with a name twice": ("bad.csv", "a,a,sea,sand\n1,2,0,1\n"),
-    "decimal commas": ("bad.csv", 'a,b,sea,sand\n"1,5",2,0,1\n"2,5",2,1,1\n'),
+    "commas of two meanings": ("bad.csv", 'a,b,sea,sand\n"1,500",2,0,1\n"2,500",2,1,1\n'),
     "a slip in a CSV": ("bad.csv", "a,sea,sand\n1,0,1\n2,1,1\no,1,0\n"),
     "a CSV label that is 3": ("bad.csv", "a,sea,sand\n1,0,3\n2,1,1\n"),
     "a CSV of labels only": ("bad.csv", "sea,sand\n0,1\n"),

@@ -4,6 +4,7 @@ import csv
 import gzip
 import io
 import json
+import re
 
 import numpy as np
 import pandas as pd
@@ -105,10 +106,14 @@ def test_a_label_that_no_new_row_has_is_not_missing(mlspl, tmp_path, songs):
 
 def test_text_that_is_left_out_is_said_with_its_option(mlspl, tmp_path, songs):
     songs.to_csv(tmp_path / "songs.csv", index=False)
-    code, _, errors = mlspl("fit", "songs.csv", "--labels", "moods", "--method", "ml-knn", "-o", "m.skops")
+    options = ("songs.csv", "--labels", "moods", "--method", "ml-knn", "-o", "m.skops")
+    code, _, errors = mlspl("fit", *options, "--text", "none")
     assert code == 0
-    assert "text is left out of the features: 'review'. To learn from it: --text 'review'" in errors
+    assert "--text 'review'" in errors
     assert "--drop 'id'" in errors
+    code, out, errors = mlspl("fit", *options, "--dry-run")
+    assert (code, "--text" in errors) == (0, False)
+    assert re.search(r"review +text +words", out)
 
 
 def test_kinds_are_remembered_for_new_rows(mlspl, tmp_path):
@@ -159,7 +164,9 @@ def test_new_dates_are_read_in_the_order_of_the_training_file(mlspl, tmp_path, d
     (tmp_path / "new.csv").write_text("when\n07/01/2023\n12/25/2023\n")
     code, out, errors = mlspl("predict", "m.skops", "new.csv")
     assert (code, out) == (2, "")
-    assert "line 3: column 'when' holds dates with the day first, and '12/25/2023' is none" in errors
+    assert "line 3" in errors
+    assert "day first" in errors
+    assert "'12/25/2023'" in errors
 
 
 def test_dates_in_either_order_are_said(mlspl, tmp_path, days):
@@ -168,8 +175,8 @@ def test_dates_in_either_order_are_said(mlspl, tmp_path, days):
     options = ["--labels", "summer,winter", "--method", "ml-knn", "-o", "m.skops"]
     code, _, errors = mlspl("fit", "few.csv", *options)
     assert code == 0
-    assert "note: few.csv: dates are read with the month first, and could have the day first" in errors
-    assert "Write 2024-12-31 to be sure." in errors
+    assert "month first" in errors
+    assert "Write 2024-12-31" in errors
     code, _, errors = mlspl("predict", "m.skops", "few.csv")
     assert (code, "first" in errors) == (0, False)
     # Dates in another notation teach no order.
@@ -249,12 +256,12 @@ def test_labels_of_a_file_to_evaluate_may_be_called_otherwise(mlspl, tmp_path, s
 
 
 BROKEN = {
-    "no separator": (["--labels", "town"], "several labels have |, ; or a comma between them"),
+    "no separator": (["--labels", "town"], "--label-sep"),
     "no such column": (
         ["--labels", "moods", "--drop", "tempi"],
-        "(--drop) names what is no column: 'tempi'",
+        "Did you mean 'tempo'?",
     ),
-    "no such text": (["--labels", "moods", "--text", "tempi"], "(--text) names what is no column: 'tempi'"),
+    "no such text": (["--labels", "moods", "--text", "tempi"], "Did you mean 'tempo'?"),
     "two kinds": (
         ["--labels", "moods", "--text", "town", "--numeric", "town"],
         "cannot be both text and numeric",
@@ -316,7 +323,7 @@ def test_columns_with_commas_are_named_as_in_csv(mlspl, tmp_path, sizes, which, 
 
 def test_a_column_with_commas_is_advised_as_it_is_to_be_written(mlspl, sizes):
     fit = ["fit", "sizes.csv", "--labels=-2", "--method", "ml-knn", "-o", "m.skops"]
-    _, _, errors = mlspl(*fit)
+    _, _, errors = mlspl(*fit, "--text", "none")
     assert """--text '"words, many"'""" in " ".join(errors.split())
     code, _, errors = mlspl(*fit, "--drop", "words, many")
     assert code == 2
@@ -329,7 +336,7 @@ def test_advice_is_what_the_command_can_do(fitted, tmp_path):
     (tmp_path / "bad.csv").write_text("\n".join([*lines, "none,C,-9,1,1,1"]))
     code, _, errors = fitted("predict", "songs.skops", "bad.csv")
     assert code == 2
-    assert "predict and evaluate know those of the fit" in " ".join(errors.split())
+    assert "--na of fit" in " ".join(errors.split())
     (tmp_path / "few.csv").write_text("\n".join(lines[:11]))
     code, _, errors = fitted("fit", "few.csv", "--labels=-3", "--method", "ml-knn", "-o", "m.skops")
     assert code == 2

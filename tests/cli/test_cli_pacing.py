@@ -68,7 +68,7 @@ def test_plot_draws_the_papers_four_unless_told_otherwise(tmp_path, monkeypatch)
         (("verify", "arctn"), "Did you mean 'arctan'"),
         (("derive", "__import__('os')"), "holds a call of something other than a known function"),
         (("derive", "t/(1+t)"), "the curve increases"),
-        (("plot", "arctan", "--out", "x.bmp"), "is none of them"),
+        (("plot", "arctan", "--out", "x.bmp"), "x.bmp"),
     ],
 )
 def test_mistakes_are_the_users(arguments, sentence):

@@ -25,7 +25,7 @@ def rows(seed, n=70, m=4):
 
 
 def placed(K, n_threads=1):
-    return Gram("precomputed", n_threads=n_threads).place(K)
+    return Gram("precomputed", n_threads=n_threads).prepare(K)
 
 
 @pytest.mark.parametrize(
@@ -77,8 +77,8 @@ def test_starting_from_the_whole_fit_saves_work():
     costs = np.ones(150)
     costs[:30] = 0
     start = CodeSVR().regress(placed(K), codes).coef
-    warm = solve_svrs(K, codes.T, costs, coef=start).iterations.sum()
-    assert warm < solve_svrs(K, codes.T, costs).iterations.sum()
+    warm = solve_svrs(K, codes.T, costs, coef=start).n_iter.sum()
+    assert warm < solve_svrs(K, codes.T, costs).n_iter.sum()
 
 
 @pytest.mark.parametrize("name", ["svr", "ridge"])

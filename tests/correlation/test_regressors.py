@@ -18,13 +18,13 @@ def rows(seed, n=80, m=5, d=6):
 
 
 def predict(rows, regressor, codes, X_new):
-    return rows.keep(*regressor.expand(rows, codes)).scores(X_new)
+    return rows.make_model(*regressor.expand(rows, codes)).scores(X_new)
 
 
 def test_svr_predicts_new_rows_as_libsvm_does():
     X, codes = rows(0)
     train, new = slice(0, 60), slice(60, 80)
-    placed = Gram(gamma=0.1, n_threads=2).place(X[train])
+    placed = Gram(gamma=0.1, n_threads=2).prepare(X[train])
     predicted = predict(placed, CodeSVR(C=2.0, epsilon=0.05, tol=1e-7), codes[train], X[new])
     for j in range(codes.shape[1]):
         oracle = SVR(kernel="rbf", gamma=0.1, C=2.0, epsilon=0.05, tol=1e-7).fit(X[train], codes[train, j])
@@ -35,25 +35,27 @@ def test_ridge_equals_its_normal_equations_and_scikit_learns_linear_ridge():
     X, codes = rows(1)
     X = np.round(8 * X) / 8  # so that the kernel has no digits to be cut off
     train, new = slice(0, 60), slice(60, 80)
-    placed = Gram("linear").place(X[train])
+    placed = Gram("linear").prepare(X[train])
     coef, intercept = CodeRidge(alpha=0.7).expand(placed, codes[train])
     naive_coef, naive_intercept = naive.kernel_ridge(X[train] @ X[train].T, codes[train], 0.7)
     np.testing.assert_allclose(coef, naive_coef, atol=1e-10)
     np.testing.assert_allclose(intercept, naive_intercept, atol=1e-10)
     oracle = Ridge(alpha=0.7).fit(X[train], codes[train])
-    np.testing.assert_allclose(placed.keep(coef, intercept).scores(X[new]), oracle.predict(X[new]), atol=1e-9)
+    np.testing.assert_allclose(
+        placed.make_model(coef, intercept).scores(X[new]), oracle.predict(X[new]), atol=1e-9
+    )
 
 
 def test_ridge_predictions_sum_to_one():
     X, codes = rows(2)
-    placed = Gram().place(X[:50])
+    placed = Gram().prepare(X[:50])
     np.testing.assert_allclose(predict(placed, CodeRidge(), codes[:50], X).sum(axis=1), 1)
 
 
 @pytest.mark.parametrize("name", ["svr", "ridge"])
 @pytest.mark.parametrize("n", [1, 2, 3])
 def test_few_rows_and_one_code(name, n):
-    placed = Gram("precomputed").place(np.eye(n))
+    placed = Gram("precomputed").prepare(np.eye(n))
     np.testing.assert_allclose(predict(placed, get_regressor(name), np.ones((n, 1)), np.ones((4, n))), 1.0)
 
 
@@ -63,7 +65,7 @@ def test_duplicate_rows_and_fractional_codes(name):
     codes = np.random.default_rng(4).dirichlet(np.ones(3), size=20)
     twice = np.repeat(X, 2, axis=0)
     predicted = predict(
-        Gram(gamma=1 / 6).place(twice), get_regressor(name), np.repeat(codes, 2, axis=0), twice
+        Gram(gamma=1 / 6).prepare(twice), get_regressor(name), np.repeat(codes, 2, axis=0), twice
     )
     np.testing.assert_allclose(predicted[::2], predicted[1::2], atol=1e-10)
     assert np.abs(predicted[::2] - codes).mean() < 0.25
@@ -86,11 +88,11 @@ def test_parameters_and_clones_work_as_in_scikit_learn():
 
 
 def test_mistakes_are_named():
-    placed, codes = Gram("precomputed").place(np.eye(4)), np.ones((4, 2))
+    placed, codes = Gram("precomputed").prepare(np.eye(4)), np.ones((4, 2))
     with pytest.raises(UserError, match="alpha is 0"):
         CodeRidge(alpha=0).regress(placed, codes)
     with pytest.raises(UserError, match="not positive semi-definite"):
-        CodeRidge().regress(Gram("precomputed").place(-5 * np.eye(4)), codes)
+        CodeRidge().regress(Gram("precomputed").prepare(-5 * np.eye(4)), codes)
 
 
 def test_inputs_stay_as_they_were():
@@ -98,7 +100,7 @@ def test_inputs_stay_as_they_were():
     K = rbf_kernel(X)
     kept = K.copy(), codes.copy()
     for name in ("svr", "ridge"):
-        get_regressor(name).regress(Gram("precomputed").place(K), codes)
+        get_regressor(name).regress(Gram("precomputed").prepare(K), codes)
     np.testing.assert_array_equal(K, kept[0])
     np.testing.assert_array_equal(codes, kept[1])
 

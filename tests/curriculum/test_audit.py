@@ -73,6 +73,28 @@ def test_correcting_makes_suspects_unknown_or_turns_them(found):
         found.corrected(0.0)
 
 
+def test_reviewed_pairs_are_settled_and_others_are_offered(planted, found):
+    X, Y, mask, _ = planted
+    offered = found.most_informative
+    assert len(offered) == 100
+    assert offered["label"].nunique() == Y.shape[1]
+    reviewed = np.full(Y.shape, np.nan)
+    rows, labels = offered["row_number"].to_numpy(), offered["label_number"].to_numpy()
+    reviewed[rows, labels] = np.where(mask, 1 - Y, Y)[rows, labels]
+    again = curriculum.audit(X, Y, BSVMClassifier(gamma="scale"), random_state=0, reviewed=reviewed)
+    assert np.array_equal(again.suspicion[rows, labels], mask[rows, labels])
+    listed = set(zip(again.issues["row_number"], again.issues["label_number"], strict=True))
+    assert not listed & set(zip(rows, labels, strict=True))
+    assert again.instance_dependent < 0.2, "these errors ignore the features"
+
+
+def test_incomplete_labels_and_sparse_rows(planted):
+    X, Y, _, _ = planted
+    found = curriculum.audit(sparse.csr_array(X[:200]), Y[:200], absent="unknown", random_state=0)
+    assert list(found.models) == ["linear"]
+    assert (found.issues["given"] == 0).all()
+
+
 def test_fitting_on_corrected_labels_helps(planted):
     X, _, _, digits = planted
     Y, _ = datasets.corrupt(digits.Y[:N], "missing", 0.4, random_state=0)

@@ -10,14 +10,26 @@ from scipy.special import expit
 from sklearn.metrics import average_precision_score
 
 from mlspl.curriculum import label_issues, noise_rates, row_scores
-from mlspl.curriculum._noise_curve import FALSE, LOST, SLOPE_MEAN, SLOPE_SPREAD, fit_curves
-from mlspl.curriculum._pooling import LEAST, SCALE, STRENGTHS, pool
 from mlspl.curriculum._reasons import explain_issues
-from mlspl.curriculum._relations import RIDGES, Relations, fit_path
 from mlspl.errors import UserError
+from mlspl.noise import OtherLabels, estimate_noise, wrong_shares
+from mlspl.noise._curve import (
+    FALSE,
+    LEAST,
+    LOST,
+    SCALE,
+    SLOPE_MEAN,
+    SLOPE_SPREAD,
+    STRENGTHS,
+    add_tables,
+    fit_curves,
+    pool_rates,
+    row_dispersion,
+)
+from mlspl.noise._other_labels import RIDGES, fit_path
 from tests.naive import curriculum as naive
 
-NOISES = {"clean": (0.0, 0.0), "flip": (0.1, 0.1), "lost": (0.0, 0.3), "both": (0.1, 0.28)}
+NOISES = {"flip": (0.1, 0.1), "lost": (0.0, 0.3), "both": (0.1, 0.28)}
 
 
 def planted(false, lost, n=3000, L=6, seed=0):
@@ -55,9 +67,98 @@ def test_suspicions_are_probabilities(noise):
             assert wrong[chosen].mean() == pytest.approx(suspicion[chosen].mean(), abs=0.15)
 
 
-def test_few_suspicions_on_clean_labels():
+def test_clean_labels_have_few_suspicions_if_noise_ignores_the_features():
     _, Y, P = planted(0.0, 0.0)
-    assert (label_issues(Y, P) >= 0.8).mean() < 0.001
+    assert (label_issues(Y, P, instance_dependent=0.0) >= 0.8).mean() < 0.001
+    rates = noise_rates(Y, P)
+    # By labels alone, all that the model is unsure of may be errors, or nothing.
+    assert (rates["lost_low"] < 0.05).all()
+    assert (rates["lost_high"] > 0.15).all()
+
+
+def human_labels(n=3000, L=4, seed=0):
+    """Truth determined by x, and annotators who vary where x is ambiguous; the model knows how they vary."""
+    rng = np.random.default_rng(seed)
+    odds = rng.normal(-1.5, 3.0, (n, L))
+    true = odds > 0
+    Y = (rng.random((n, L)) < expit(odds)).astype(float)
+    return true, Y, expit(odds)
+
+
+def test_errors_in_ambiguous_rows_are_ranked_and_counted():
+    true, Y, P = human_labels()
+    wrong, suspicion = true != Y, label_issues(Y, P)
+    assert 0.5 < suspicion.sum() / wrong.sum() < 2
+    plain = average_precision_score(wrong.ravel(), np.where(Y == 1, 1 - P, P).ravel())
+    assert average_precision_score(wrong.ravel(), suspicion.ravel()) > plain - 0.02
+
+
+@pytest.mark.parametrize("human", [True, False])
+def test_a_few_dozen_decisions_tell_the_models_of_noise_apart(human):
+    true, Y, P = human_labels() if human else planted(0.0, 0.0)
+    before = estimate_noise(Y, P, instance_dependent=0.5)
+    told = np.argsort(-before.information.ravel())[:40]
+    reviewed = np.full(Y.shape, np.nan)
+    reviewed.flat[told] = true.flat[told]
+    after = estimate_noise(Y, P, instance_dependent=0.5, reviewed=reviewed)
+    assert (after.instance_dependent > 0.8) if human else (after.instance_dependent < 0.2)
+    wrong = (true != Y).sum()
+    # The second model takes the truth for another draw of the annotators, here it is their majority.
+    assert after.suspicion.sum() < 1.5 * wrong + 0.1 * before.suspicion.sum()
+    assert np.array_equal(after.suspicion.flat[told], (true != Y).flat[told])
+    assert (after.information.flat[told] == 0).all()
+    widths = [(e.noise_rates["lost_high"] - e.noise_rates["lost_low"]).mean() for e in (before, after)]
+    assert widths[1] < widths[0]
+    rows, labels = np.unravel_index(told, Y.shape)
+    table = pd.DataFrame({"row": rows, "label": labels, "value": true[rows, labels].astype(float)})
+    assert np.array_equal(label_issues(Y, P, instance_dependent=0.5, reviewed=table), after.suspicion)
+
+
+def test_a_random_review_reveals_errors_that_the_model_has_learnt():
+    rng = np.random.default_rng(0)
+    odds = rng.normal(0, 12, (2000, 3))
+    Y = (rng.random(odds.shape) < expit(odds)).astype(float)
+    true = np.where(rng.random(odds.shape) < 0.4, 0, Y)
+    wrong = true != Y
+    assert label_issues(Y, expit(odds)).sum() < 0.6 * wrong.sum()
+    reviewed = np.where(rng.random(Y.shape) < 0.04, true, np.nan)
+    assert label_issues(Y, expit(odds), reviewed=reviewed).sum() == pytest.approx(wrong.sum(), rel=1 / 3)
+
+
+def test_incomplete_labels_suspect_only_what_is_absent():
+    true, Y, P = planted(0.0, 0.3)
+    suspicion = label_issues(Y, P, absent="unknown")
+    assert (suspicion[Y == 1] == 0).all()
+    absent, missing = Y == 0, (true & (Y == 0))
+    assert suspicion.sum() == pytest.approx(missing.sum(), rel=1 / 3)
+    ours = average_precision_score(missing[absent], suspicion[absent])
+    assert ours > average_precision_score(missing[absent], P[absent]) - 0.02
+    assert (noise_rates(Y, P, absent="unknown")["false"] == 0).all()
+
+
+def test_shares_of_wrong_labels_are_shrunk_towards_their_mean():
+    true, Y, P = planted(0.1, 0.3)
+    shares = wrong_shares(Y, P)
+    wrong = true != Y
+    for g in (0, 1):
+        expected = [wrong[Y[:, label] == g, label].mean() for label in range(Y.shape[1])]
+        assert shares[g] == pytest.approx(expected, abs=0.05)
+    few = wrong_shares(Y[:60], P[:60])
+    alone = label_issues(Y[:60], P[:60])
+    spread = [alone[Y[:60, label] == 0, label].mean() for label in range(Y.shape[1])]
+    assert np.ptp(few[0]) < np.ptp(spread)
+
+
+def test_tables_and_surprises_are_those_of_a_loop_over_pairs():
+    rng = np.random.default_rng(0)
+    given, z = rng.integers(-1, 2, (30, 3)).astype(np.int8), rng.normal(size=(30, 3))
+    low, step, tables = z.min(axis=0), np.ptp(z, axis=0) / 8, rng.random((3, 4, 9))
+    results = np.zeros((2, 30, 3))
+    add_tables(given, z, low, step, tables, (0.5, 0.25), *results)
+    first, second, dispersion = naive.look_up(given, z, low, step, tables)
+    assert results[0] == pytest.approx(0.5 * first)
+    assert results[1] == pytest.approx(0.25 * second)
+    assert row_dispersion(given, z, low, step, tables) == pytest.approx(dispersion)
 
 
 @pytest.mark.parametrize("noise", ["flip", "lost", "both"])
@@ -92,7 +193,7 @@ def test_the_other_labels_of_a_row_are_heard():
     wrong = rng.random(true.shape) < 0.1
     Y = (true ^ wrong).astype(int)
     nothing = np.full(Y.shape, 0.4) + rng.normal(0, 0.01, Y.shape)
-    alone = average_precision_score(wrong.ravel(), label_issues(Y, nothing, relations=False).ravel())
+    alone = average_precision_score(wrong.ravel(), label_issues(Y, nothing, other_labels=False).ravel())
     together = average_precision_score(wrong.ravel(), label_issues(Y, nothing).ravel())
     # Three copies of a label that each err in one case of ten vote almost without error.
     assert together > 0.8 > 0.3 > alone
@@ -155,6 +256,11 @@ def test_what_is_no_probability_is_refused_with_its_place():
         label_issues([[0], [1]], [[0.5, 0.5]])
     with pytest.raises(UserError, match="suspicion"):
         row_scores([[2.0]])
+    for wrong in ({"absent": "no"}, {"instance_dependent": 2}, {"reviewed": [[1, 0]]}):
+        with pytest.raises(UserError, match=next(iter(wrong))):
+            label_issues([[0], [1]], [[0.5], [0.5]], **wrong)
+    with pytest.raises(UserError, match="positions"):
+        label_issues([[0]], [[0.5]], reviewed=pd.DataFrame({"row": [3], "label": [0], "value": [1.0]}))
 
 
 def test_curves_reach_the_likelihood_of_a_general_optimiser():
@@ -190,16 +296,16 @@ def test_what_other_labels_say_is_what_a_general_optimiser_finds():
     ],
 )
 def test_the_other_label_that_speaks_against_a_pair_is_named(given, weight, reason):
-    relations = Relations(np.zeros((1, 2)), np.array([[0.0, weight], [0.0, 0.0]]), np.array([0.5, 0.5]))
+    other_labels = OtherLabels(np.zeros((1, 2)), np.array([[0.0, weight], [0.0, 0.0]]), np.array([0.5, 0.5]))
     P, rows, labels = np.array([[0.25, 0.5]]), np.array([0]), np.array([0])
-    (text,) = explain_issues(rows, labels, ["a", "b"], np.array([given]), P, relations, None)
+    (text,) = explain_issues(rows, labels, ["a", "b"], np.array([given]), P, other_labels, None)
     assert text == "25% likely by its features" + (f"; {reason}" if reason else "")
 
 
 def test_pooling_is_the_sum_over_all_that_labels_may_have_in_common():
     likelihood = np.random.default_rng(0).normal(0, 3, (3, len(FALSE)))
     slow = naive.pool(likelihood, FALSE, LOST, np.unique(FALSE), STRENGTHS, SCALE, LEAST)
-    assert pool(likelihood)[0] == pytest.approx(slow, rel=1e-6, abs=1e-12)
+    assert pool_rates(likelihood)[0] == pytest.approx(slow, rel=1e-6, abs=1e-12)
 
 
 def test_scores_of_rows_count_all_ways_to_err():

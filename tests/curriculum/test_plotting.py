@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from mlspl import BSVMClassifier, SelfPacedForestClassifier, curriculum, datasets
-from mlspl.curriculum import DifficultyDisplay, EntryDisplay, NoiseDisplay
+from mlspl.curriculum import DifficultyDisplay, NoiseDisplay
 from mlspl.errors import UserError
 
 mpl.use("Agg")
@@ -28,7 +28,7 @@ def forest():
 
 def test_noise_shows_every_rate_at_its_place(forest):
     *_, found = forest
-    ax = curriculum.plot_noise(found).ax_
+    ax = NoiseDisplay.from_audit(found).ax_
     names = [text.get_text() for text in ax.get_yticklabels()]
     assert sorted(names) == sorted(found.label_names)
     lost = next(line for line in ax.get_lines() if line.get_label() == "positives lost")
@@ -37,20 +37,18 @@ def test_noise_shows_every_rate_at_its_place(forest):
 
 def test_the_hardest_label_is_on_top(forest):
     *_, found = forest
-    ax = curriculum.plot_difficulty(found).ax_
+    ax = DifficultyDisplay.from_audit(found).ax_
     names = [text.get_text() for text in ax.get_yticklabels()]
     assert names[-1] == found.label_names[int(np.argmax(found.difficulty.labels))]
 
 
-def test_entry_shows_the_share_of_pairs_that_entered(forest):
+def test_difficulty_of_an_estimator_is_that_of_its_audit(forest):
     model, X, Y, found = forest
-    display = curriculum.plot_entry(found)
-    expected = (found.trace.entered > 0).mean(axis=0)
-    assert display.shares[-1] == pytest.approx(expected)
+    display = DifficultyDisplay.from_estimator(model.fit(X, Y))
     assert display.figure_ is display.ax_.figure
-    fitted = model.fit(X, Y)
-    assert EntryDisplay.from_estimator(fitted).shares == pytest.approx(display.shares)
-    assert DifficultyDisplay.from_estimator(fitted).difficulty.pairs == pytest.approx(found.difficulty.pairs)
+    assert display.difficulty.pairs == pytest.approx(found.difficulty.pairs)
+    with pytest.raises(UserError, match="trace_"):
+        DifficultyDisplay.from_estimator(BSVMClassifier())
 
 
 def test_noise_from_an_estimator_is_that_of_its_audit(forest):
@@ -64,12 +62,3 @@ def test_many_labels_are_cut_and_it_is_said():
     pairs[:, 3] = np.nan
     ax = DifficultyDisplay(curriculum.Difficulty(pairs), [str(label) for label in range(50)]).plot().ax_
     assert ax.get_title(loc="left") == "30 of 50 labels"
-
-
-def test_without_a_paced_model_nothing_entered(forest):
-    _, X, Y, _ = forest
-    found = curriculum.audit(X, Y, BSVMClassifier(), cv=2)
-    with pytest.raises(UserError, match="no paced model"):
-        curriculum.plot_entry(found)
-    with pytest.raises(UserError, match="trace_"):
-        EntryDisplay.from_estimator(BSVMClassifier())

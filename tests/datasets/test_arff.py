@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from mlspl.datasets import DataFormatError, read_dataset
-from mlspl.datasets.arff import read_arff
-from mlspl.datasets.arff_header import quote, unquote
+from mlspl.datasets.arff import quote, read_arff, unquote
+from tests.frames import codes_of
 from tests.naive import datasets as naive
 
 HEADER = """@relation 'test: -C 1'
@@ -25,7 +25,7 @@ HEADER = """@relation 'test: -C 1'
 def read_cells(tmp_path, text, name="test.arff"):
     path = tmp_path / name
     path.write_bytes(text if isinstance(text, bytes) else text.encode())
-    cells = read_arff(path).cells
+    cells = codes_of(read_arff(path).table)
     return cells.toarray() if sparse.issparse(cells) else cells
 
 
@@ -94,8 +94,8 @@ def test_names_and_values_may_be_odd(tmp_path, declaration, name, values):
     rows = "".join(f"{quote(value)},1\n" for value in values)
     path.write_text(f"@relation odd\n{declaration}\n@attribute y {{0,1}}\n@data\n{rows}", encoding="utf-8")
     table = read_arff(path)
-    assert (table.columns[0].name, table.columns[0].values) == (name, values)
-    assert table.cells[:, 0].tolist() == [*range(len(values))]
+    assert (table.names[0], tuple(table.table.iloc[:, 0].cat.categories)) == (name, values)
+    assert codes_of(table.table)[:, 0].tolist() == [*range(len(values))]
 
 
 @pytest.mark.parametrize("kind", ["numeric", "REAL", "Integer", "numeric % in cm"])
@@ -148,7 +148,7 @@ spelled_numbers = st.one_of(
 def test_numbers_are_read_as_python_reads_them(tmp_path_factory, spelled):
     path = tmp_path_factory.getbasetemp() / "numbers.arff"
     path.write_text(f"@relation r\n@attribute x numeric\n@attribute y {{0,1}}\n@data\n{spelled},1\n")
-    read = read_arff(path).cells[0, 0]
+    read = codes_of(read_arff(path).table)[0, 0]
     assert read == float(spelled)
     assert math.copysign(1, read) == math.copysign(1, float(spelled))
 
@@ -178,7 +178,7 @@ def test_rows_are_read_or_refused_as_the_slow_twin_does(tmp_path_factory, rows):
     except (ValueError, IndexError):
         expected = []
     try:
-        cells = read_arff(path).cells
+        cells = codes_of(read_arff(path).table)
     except DataFormatError:
         cells = np.empty((0, 4))
     cells = cells.toarray() if sparse.issparse(cells) else cells
@@ -207,4 +207,4 @@ def test_what_liac_arff_writes_is_read_as_liac_arff_reads_it(tmp_path_factory, r
         [np.nan if x is None else x, np.nan if c is None else attributes[1][1].index(c), float(y)]
         for x, c, y in liac.loads(text)["data"]
     ]
-    np.testing.assert_array_equal(read_arff(path).cells, expected)
+    np.testing.assert_array_equal(codes_of(read_arff(path).table), expected)

@@ -2,8 +2,11 @@
 
 import bz2
 import gzip
+import zipfile
+from datetime import datetime
 
 import numpy as np
+import openpyxl
 import pandas as pd
 import pytest
 from scipy import sparse
@@ -12,14 +15,15 @@ from sklearn.multiclass import OneVsRestClassifier
 
 from mlspl.datasets import (
     DataFormatError,
+    days_since_1970,
     load_dataset,
     read_dataset,
     read_unlabelled,
     relabel_file,
     write_dataset,
 )
-from mlspl.datasets.csv_rows import find_fields, scan_csv
 from mlspl.errors import UserError
+from tests.frames import codes_of
 
 TEXT = "size,town,y\n1.5,Rome,0\n2,Oslo,1\n"
 
@@ -44,34 +48,31 @@ def test_every_kind_is_recognised(tmp_path):
     data = read_dataset(tmp_path / "a.csv", ["y"], encode=False)
     kinds = [data.kind(name) for name in data.feature_names]
     assert kinds == ["numeric", "categorical", "categorical", "text", "date", "date"]
-    np.testing.assert_array_equal(data.X[:, 4], 18319 + np.arange(n))
-    np.testing.assert_array_equal(data.X[:, 5], data.X[:, 4])
-    position = data.feature_names.index("review")
-    words = [data.nominal["review"][int(code)] for code in data.X[:, position]]
-    assert words == frame["review"].tolist()
+    np.testing.assert_array_equal(days_since_1970(data.X.iloc[:, 4]), 18319 + np.arange(n))
+    np.testing.assert_array_equal(data.X.iloc[:, 5], data.X.iloc[:, 4])
+    assert data.X["review"].tolist() == data.texts("review") == frame["review"].tolist()
     with pytest.warns(UserWarning, match="text is left out of the features: 'review'.*--text"):
         encoded = read_dataset(tmp_path / "a.csv", ["y"])
     assert "review" not in encoded.feature_names
-    assert encoded.kinds == {}
 
 
 def test_kinds_can_be_said(tmp_path):
     path = write(tmp_path / "a.csv", "zip,note,size,y\n01234,a,1,0\n1234,b,?,1\n")
     said = read_dataset(path, ["y"], encode=False, kinds={"zip": "categorical", "note": "text"})
-    assert said.nominal == {"zip": ("01234", "1234"), "note": ("a", "b")}
-    assert said.kinds == {"note": "text"}
-    assert read_dataset(path, ["y"], encode=False).X[:, 0].tolist() == [1234, 1234]
+    assert said.nominal == {"zip": ("01234", "1234")}
+    assert (said.kind("note"), said.texts("note")) == ("text", ["a", "b"])
+    assert read_dataset(path, ["y"], encode=False).X.iloc[:, 0].tolist() == [1234, 1234]
     new = read_unlabelled(path, ["y"], kinds={"zip": "categorical", "elsewhere": "text"})
     assert new.nominal["zip"] == ("01234", "1234")
     assert read_dataset(path, ["y"], drop=["note", "zip"]).feature_names == ["size"]
-    with pytest.raises(DataFormatError, match=r"line 2: column 'note' is numeric, 'a' is no finite number"):
+    with pytest.raises(DataFormatError, match=r"line 2: column 'note'"):
         read_dataset(path, ["y"], kinds={"note": "numeric"})
-    with pytest.raises(DataFormatError, match=r"line 2: column 'note' holds dates, and 'a' is none"):
+    with pytest.raises(DataFormatError, match=r"line 2: column 'note' holds dates"):
         read_dataset(path, ["y"], kinds={"note": "date"})
     for options, sentence in (
-        ({"kinds": {"zip": "words"}}, "cannot be 'words': it is one of numeric, categorical, text, date"),
-        ({"kinds": {"zap": "text"}}, r"kinds \(--text\) names what is no column: 'zap'"),
-        ({"drop": ["zap"]}, r"drop \(--drop\) names what is no column: 'zap'"),
+        ({"kinds": {"zip": "words"}}, "'words'.*numeric, categorical, text, date"),
+        ({"kinds": {"zap": "text"}}, r"kinds \(--text\).*'zap'"),
+        ({"drop": ["zap"]}, r"drop \(--drop\).*'zap'"),
     ):
         with pytest.raises(UserError, match=sentence):
             read_dataset(path, ["y"], **options)
@@ -99,24 +100,24 @@ def test_one_date_tells_the_order_of_all(tmp_path, name):
     path = write_slashed(tmp_path, name, "07/01/2023", "25/12/2023")
     data = read_dataset(path, ["y"], encode=False)
     assert (data.kind("when"), data.day_first) == ("date", {"when": True})
-    assert data.X[0, 0] == JANUARY_7
+    assert days_since_1970(data.X.iloc[:, 0])[0] == JANUARY_7
     data = read_dataset(write_slashed(tmp_path, name, "07/01/2023", "12/25/2023"), ["y"], encode=False)
     assert data.day_first == {"when": False}
-    assert data.X[0, 0] == JULY_1
+    assert days_since_1970(data.X.iloc[:, 0])[0] == JULY_1
 
 
 @pytest.mark.parametrize("name", [*SLASHED, "a.parquet"])
 def test_an_order_that_is_open_is_warned_of_unless_it_is_said(tmp_path, name):
     path = write_slashed(tmp_path, name, "05/05/2023", "07/01/2023")
-    with pytest.warns(UserWarning, match="month first, and could have the day first: 'when', such as 07/01"):
+    with pytest.warns(UserWarning, match="month first"):
         data = read_dataset(path, ["y"], encode=False)
-    assert (data.day_first, data.X[1, 0]) == ({"when": False}, JULY_1)
+    assert (data.day_first, days_since_1970(data.X.iloc[:, 0])[1]) == ({"when": False}, JULY_1)
     for day_first, days in ((True, JANUARY_7), (False, JULY_1)):
         for said in (
             read_dataset(path, ["y"], encode=False, day_first={"when": day_first}),
             read_unlabelled(path, ["y"], day_first={"when": day_first, "elsewhere": True}),
         ):
-            assert (said.day_first, said.X[1, 0]) == ({"when": day_first}, days)
+            assert (said.day_first, days_since_1970(said.X.iloc[:, 0])[1]) == ({"when": day_first}, days)
 
 
 def test_dates_that_are_the_same_in_both_orders_leave_nothing_open(tmp_path):
@@ -126,11 +127,11 @@ def test_dates_that_are_the_same_in_both_orders_leave_nothing_open(tmp_path):
 
 def test_a_date_in_another_order_than_is_said_is_refused(tmp_path):
     path = write_slashed(tmp_path, "a.csv", "07/01/2023", "25/12/2023")
-    with pytest.raises(DataFormatError, match=r"line 3: .* with the month first, and '25/12/2023' is none"):
+    with pytest.raises(DataFormatError, match=r"line 3: .*25/12/2023"):
         read_dataset(path, ["y"], day_first={"when": False})
     for options, sentence in (
-        ({"day_first": {"then": True}}, "day_first names what is no column: 'then'"),
-        ({"day_first": {"when": "yes"}}, "day_first of column 'when' is True or False; it is 'yes'"),
+        ({"day_first": {"then": True}}, "day_first names.*'then'"),
+        ({"day_first": {"when": "yes"}}, "day_first.*'yes'.*True or False"),
     ):
         with pytest.raises(UserError, match=sentence):
             read_dataset(path, ["y"], **options)
@@ -141,14 +142,14 @@ def test_other_notations_need_no_order(tmp_path):
         path = write_slashed(tmp_path, "a.csv", *dates)
         for options in ({}, {"day_first": {"when": False}}):
             data = read_dataset(path, ["y"], encode=False, **options)
-            assert (data.X[:, 0].tolist(), data.day_first) == ([JANUARY_7, JULY_1], {})
+            assert (days_since_1970(data.X.iloc[:, 0]).tolist(), data.day_first) == ([JANUARY_7, JULY_1], {})
 
 
 def test_dates_that_are_all_missing_are_dates_if_it_is_said(tmp_path):
     path = write_slashed(tmp_path, "a.csv", "", "?")
     data = read_dataset(path, ["y"], encode=False, kinds={"when": "date"})
     assert data.kind("when") == "date"
-    assert np.isnan(data.X).all()
+    assert data.X.isna().all(axis=None)
 
 
 def test_kinds_of_arff_can_be_said(tmp_path):
@@ -156,15 +157,14 @@ def test_kinds_of_arff_can_be_said(tmp_path):
     path = write(tmp_path / "a.arff", text)
     said = read_dataset(path, ["y"], encode=False, kinds={"a": "categorical", "b": "numeric"})
     assert said.nominal == {"a": ("1", "2")}
-    assert said.X[:, 1].tolist() == [5, 3]
+    assert said.X.iloc[:, 1].tolist() == [5, 3]
 
 
 def test_strings_of_arff_are_kept(tmp_path):
     header = "@relation r\n@attribute a numeric\n@attribute t string\n@attribute y {0,1}\n"
     text = header + "@data\n1,'b, c',0\n2,?,1\n"
     said = read_dataset(write(tmp_path / "a.arff", text), ["y"], encode=False)
-    assert said.nominal == {"t": ("b, c",)}
-    np.testing.assert_array_equal(said.X[:, 1], [0, np.nan])
+    assert said.texts(said.feature_names[1]) == ["b, c", None]
     assert said.kind("t") == "text"
 
 
@@ -172,7 +172,7 @@ def test_strings_of_arff_are_kept(tmp_path):
 def test_decimal_commas_beside_other_separators(tmp_path, separator):
     text = 'size;town;y\n1,5;Rome, Italy;0\n-20;"Oslo;N";1\n'.replace(";N", "").replace(";", separator)
     data = read_dataset(write(tmp_path / "a.csv", text), ["y"], encode=False)
-    assert data.X[:, 0].tolist() == [1.5, -20]
+    assert data.X.iloc[:, 0].tolist() == [1.5, -20]
     assert data.nominal["town"] == ("Oslo", "Rome, Italy")
 
 
@@ -235,7 +235,7 @@ def test_compressed_text_is_unpacked(tmp_path, name, suffix):
     assert read_dataset(packed).fingerprint() == plain.fingerprint()
     assert read_dataset(packed).name == "t"
     for damaged in (packed.read_bytes()[:-20], b"no " + packed.read_bytes()):
-        with pytest.raises(DataFormatError, match="it cannot be unpacked"):
+        with pytest.raises(DataFormatError, match="decompressed"):
             read_dataset(write(packed, damaged))
 
 
@@ -249,7 +249,7 @@ def test_a_bomb_is_not_unfolded(tmp_path, suffix):
     compress = {".gz": gzip.compress, ".bz2": bz2.compress, ".zst": zstandard_compress}[suffix]
     part = compress(b"0," * 2**24)
     path = write(tmp_path / f"t.csv{suffix}", part * 8)
-    with pytest.raises(DataFormatError, match="unfolds to more than 300 times its size"):
+    with pytest.raises(DataFormatError, match="MLSPL_MEMORY"):
         read_dataset(path, -1)
 
 
@@ -261,11 +261,11 @@ def test_binary_formats_are_not_compressed_once_more(tmp_path):
 @pytest.mark.parametrize(
     ("text", "line", "sentence"),
     [
-        ('{"a": 1, "y": 0}\n{"a": 1, "y"\n', 2, "this is no JSON"),
-        ('{"a": 1, "y": 0}\n\n[1, 0]\n', 3, "is no object with columns"),
-        ('{"a": {"b": 1}, "y": 0}\n', 1, "a value is a number, a text, or a list of labels"),
-        ('{"a": NaN, "y": 0}\n', 1, "NaN is no finite number; null"),
-        ('{"a": 1e999, "y": 0}\n', 1, "'a' is inf, no finite number"),
+        ('{"a": 1, "y": 0}\n{"a": 1, "y"\n', 2, "JSON"),
+        ('{"a": 1, "y": 0}\n\n[1, 0]\n', 3, "object"),
+        ('{"a": {"b": 1}, "y": 0}\n', 1, "lists of labels"),
+        ('{"a": NaN, "y": 0}\n', 1, "NaN"),
+        ('{"a": 1e999, "y": 0}\n', 1, "'a' is inf"),
         ('{"a": 1, "y": 0}\n{"a": 2, "y": 3}\n', 2, "label 'y' is 3"),
         ('{"a": 1, "y": 0}\n{"a": "x", "y": 1}\n{"a": 2, "y": 1}\n', 2, "column 'a' is numeric, 'x'"),
     ],
@@ -282,7 +282,7 @@ def test_json_lines_have_columns_of_every_kind(tmp_path):
     data = read_dataset(write(tmp_path / "t.jsonl", text), ["y"], encode=False)
     assert data.feature_names == ["a", "b", "c"]
     nan = np.nan
-    np.testing.assert_array_equal(data.X, [[1, 1, 1], [2.5, nan, nan], [nan, 0, 0]])
+    np.testing.assert_array_equal(codes_of(data.X), [[1, 1, 1], [2.5, nan, nan], [nan, 0, 0]])
     np.testing.assert_array_equal(data.Y[:, 0], [1, 0, nan])
 
 
@@ -317,21 +317,21 @@ def test_arrays_that_cannot_be_data_are_refused(tmp_path):
         ("flat.npy", np.ones(3), r"X has shape \(3,\)"),
         ("words.npy", np.array([["a"]]), "type <U1"),
         ("infinite.npy", np.array([[1.0, np.inf]]), "infinite in row 1"),
-        ("objects.npy", np.array([[{}]], dtype=object), "no file of NumPy arrays"),
+        ("objects.npy", np.array([[{}]], dtype=object), "NumPy arrays"),
     ):
         np.save(tmp_path / name, array, allow_pickle=True)
         with pytest.raises(DataFormatError, match=sentence):
             read_dataset(tmp_path / name, tmp_path / "e.npy")
     with pytest.raises(DataFormatError, match=r"where are the labels\? Put e.labels.csv"):
         read_dataset(tmp_path / "e.npy")
-    with pytest.raises(DataFormatError, match="3 rows of features, but 2 of labels"):
+    with pytest.raises(DataFormatError, match=r"3 rows.*2 rows"):
         read_dataset(tmp_path / "e.npy", write(tmp_path / "few.txt", "a|b\nb\n"))
     with pytest.raises(UserError, match="labels is the file of the labels"):
         read_dataset(tmp_path / "e.npy", ["a"])
     np.savez_compressed(tmp_path / "bomb.npz", X=np.zeros((2**12, 2**12)))
-    with pytest.raises(DataFormatError, match="unfolds to more than 300 times"):
+    with pytest.raises(DataFormatError, match="MLSPL_MEMORY"):
         read_dataset(tmp_path / "bomb.npz", tmp_path / "few.txt")
-    with pytest.raises(DataFormatError, match="no file of NumPy arrays"):
+    with pytest.raises(DataFormatError, match="NumPy arrays"):
         read_dataset(write(tmp_path / "e.npz", b"PK no"), tmp_path / "few.txt")
 
 
@@ -344,25 +344,102 @@ def test_more_than_127_labels_are_right_in_scikit_learn():
     assert (model.predict(digits.X[:50] / 16) == Y[:50, :136]).mean() > 0.9
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_the_scanner_agrees_with_pandas(tmp_path, seed):
-    """Fields quoted at random, with blanks, line ends and separators in them."""
-    rng = np.random.default_rng(seed)
-    cells = np.array(['a"b', "x,y", "two\nlines", " pad ", "1.25", "-3e-7", "", "?", "007", "1e400"], object)
-    frame = pd.DataFrame(rng.choice(cells, (40, 4)), columns=list("abcd"))
-    path = tmp_path / "t.csv"
-    frame.to_csv(path, index=False, quoting=seed % 2)
-    text = path.read_bytes()
-    body = np.frombuffer(text, np.uint8)[text.index(b"\n") + 1 :]
-    fault, _, _, numbers, n_words, row_start = scan_csv(body, ord(","), ord("."), 4)
-    assert fault == 0
-    expected = pd.read_csv(path, dtype=str, keep_default_na=False)
-    raw = body.tobytes()
-    for j, places in enumerate(find_fields(body, ord(","), row_start, np.arange(4))):
-        words = [raw[a:b].decode() for a, b in places.tolist()]
-        words = [w[1:-1].replace('""', '"') if w[:1] == '"' else w for w in words]
-        assert words == expected.iloc[:, j].tolist()
-        plain = expected.iloc[:, j].isin(["1.25", "-3e-7", "007"])
-        np.testing.assert_array_equal(~np.isnan(numbers[:, j]), plain)
-        np.testing.assert_array_equal(numbers[plain, j], expected.iloc[:, j][plain].astype(float))
-        assert n_words[j] == (~plain & (expected.iloc[:, j].str.strip() != "")).sum()
+@pytest.mark.parametrize(
+    ("cells", "options", "numbers"),
+    [
+        (["53.102,49", "1.234"], {}, [53102.49, 1234]),
+        (["1,234.5", "2,000"], {}, [1234.5, 2000]),
+        (["1,234,567", "-12"], {}, [1234567, -12]),
+        (["1,5", "-2,25"], {}, [1.5, -2.25]),
+        (["1,234", "2,000"], {"thousands": ","}, [1234, 2000]),
+        (["1,234", "2,000"], {"decimal": ","}, [1.234, 2]),
+        (["1'234.5", "2'000"], {"thousands": "'"}, [1234.5, 2000]),
+        (["53.102,49", "1.234"], {"decimal": ",", "thousands": "."}, [53102.49, 1234]),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:.*points between thousands")
+def test_numbers_are_recognised_by_column(tmp_path, cells, options, numbers):
+    path = tmp_path / "sales.csv"
+    pd.DataFrame({"price": cells, "size": ["0.5", "1.5"], "y": [0, 1]}).to_csv(path, index=False)
+    if "decimal" in options:
+        path.write_text(path.read_text().replace("0.5", "1").replace("1.5", "2"))
+    assert read_dataset(path, ["y"], **options).X[:, 0].tolist() == numbers
+
+
+@pytest.mark.parametrize(
+    ("options", "word"),
+    [({}, "two ways"), ({"thousands": "ab"}, "thousands"), ({"decimal": ",", "thousands": ","}, "different")],
+)
+def test_numbers_that_can_be_read_in_two_ways_are_refused(tmp_path, options, word):
+    (tmp_path / "sales.csv").write_text('price,y\n"1,234",0\n"2,000",1\n')
+    with pytest.raises(UserError, match=word):
+        read_dataset(tmp_path / "sales.csv", ["y"], **options)
+
+
+@pytest.mark.parametrize("encoding", ["latin-1", "cp1252", "utf-16"])
+def test_encodings_are_suggested_read_and_written(tmp_path, encoding):
+    path = tmp_path / "towns.csv"
+    path.write_text("town,y\nKöln,0\nUlm,1\n", encoding=encoding)
+    with pytest.raises(DataFormatError, match="encoding="):
+        read_dataset(path, ["y"])
+    towns = read_dataset(path, ["y"], encode=False, encoding=encoding)
+    assert towns.texts("town") == ["Köln", "Ulm"]
+    copy = relabel_file(path, tmp_path / "copy.csv", towns, [(0, 0, 1.0)], encoding=encoding)
+    assert copy.read_bytes().decode(encoding) == "town,y\nKöln,1\nUlm,1\n"
+    for wrong in ("zap", "base64", "ascii"):
+        with pytest.raises(UserError, match="encoding"):
+            read_dataset(path, ["y"], encoding=wrong)
+
+
+def write_excel(path, rows):
+    book = openpyxl.Workbook()
+    for row in rows:
+        book.active.append(row)
+    book.save(path)
+    return path
+
+
+def test_excel_files_are_read_as_csv_files_are(tmp_path):
+    rows = [
+        ["size", "town", "when", "tags"],
+        [1.5, "Rome", datetime(2024, 1, 2), "a|b"],
+        [None, "Oslo", datetime(2024, 1, 3), "b"],
+        [3, None, None, "a"],
+    ]
+    excel = read_dataset(write_excel(tmp_path / "towns.xlsx", rows), encode=False)
+    cells = [["" if cell is None else str(cell) for cell in row] for row in rows]
+    (tmp_path / "towns.csv").write_text("\n".join(map(",".join, cells)) + "\n")
+    text = read_dataset(tmp_path / "towns.csv", encode=False)
+    assert excel.fingerprint() == text.fingerprint()
+    assert (excel.label_names, excel.nominal) == (text.label_names, text.nominal)
+
+
+@pytest.mark.parametrize(
+    ("rows", "word"),
+    [
+        ([["a", "y"]], "no rows"),
+        ([["a", "a", "y"], [1, 2, 0]], "two columns"),
+        ([["a", None, "y"], [1, 2, 0]], "no name"),
+        ([["a", "y"], [1, 0], [2, 0], ["x", 1]], "line 4.*'x'"),
+    ],
+)
+def test_excel_files_with_mistakes_are_refused(tmp_path, rows, word):
+    with pytest.raises(DataFormatError, match=word):
+        read_dataset(write_excel(tmp_path / "d.xlsx", rows), ["y"])
+
+
+def test_excel_files_that_announce_more_than_they_hold_are_refused(tmp_path):
+    path = write_excel(tmp_path / "d.xlsx", [["a", "y"], [1, 0]])
+    with zipfile.ZipFile(path) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    sheet = "xl/worksheets/sheet1.xml"
+    far = b'<row r="1048576"><c r="XFD1048576"><v>1</v></c></row></sheetData>'
+    members[sheet] = members[sheet].replace(b"</sheetData>", far).replace(b"A1:B2", b"A1:XFD1048576")
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    with pytest.raises(DataFormatError, match="memory"):
+        read_dataset(path, ["y"])
+    path.write_bytes(b"PK\x03\x04")
+    with pytest.raises(DataFormatError, match="Excel"):
+        read_dataset(path, ["y"])

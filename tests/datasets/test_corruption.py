@@ -20,7 +20,7 @@ seeds = st.integers(0, 2**32 - 1)
 
 
 @settings(deadline=None)
-@given(label_matrices, st.sampled_from(["flip", "missing", "swap"]), rates, seeds)
+@given(label_matrices, st.sampled_from(["flip", "missing", "swap", "annotator"]), rates, seeds)
 def test_laws_of_every_kind(Y, kind, rate, seed):
     before = Y.copy()
     noisy, mask = corrupt(Y, kind, rate, seed)
@@ -37,7 +37,8 @@ def test_laws_of_every_kind(Y, kind, rate, seed):
 @given(label_matrices, rates, seeds)
 def test_the_amount_is_exact(Y, rate, seed):
     known, relevant = int((~np.isnan(Y)).sum()), int(np.nansum(Y))
-    assert corrupt(Y, "flip", rate, seed)[1].sum() == round(rate * known)
+    for kind in ("flip", "annotator"):
+        assert corrupt(Y, kind, rate, seed)[1].sum() == round(rate * known)
     hidden, mask = corrupt(Y, "missing", rate, seed)
     assert mask.sum() == round(rate * relevant)
     assert np.all(Y[mask] == 1)
@@ -78,3 +79,26 @@ def test_kinds_and_rates_that_are_none(kind, rate):
 def test_labels_that_are_none(Y):
     with pytest.raises(UserError, match="Y"):
         corrupt(Y, "flip", 0.1)
+
+
+def test_ambiguous_errors_lie_where_a_model_is_unsure():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(600, 3))
+    Y = (X @ rng.normal(size=(3, 4)) + rng.logistic(size=(600, 4)) > 0).astype(float)
+    Y[0, 0] = np.nan
+    noisy, mask = corrupt(Y, "ambiguous", 0.1, random_state=0, X=X)
+    assert mask.sum() == round(0.1 * (Y.size - 1))
+    assert not mask[0, 0]
+    np.testing.assert_array_equal(mask, (noisy != Y) & ~np.isnan(Y))
+    distance = np.abs(X @ np.linalg.lstsq(X, np.nan_to_num(Y) - 0.5, rcond=None)[0])
+    assert distance[mask].mean() < 0.8 * distance[~mask].mean()
+    with pytest.raises(UserError, match="X="):
+        corrupt(Y, "ambiguous", 0.1)
+
+
+def test_errors_of_a_careless_annotator_share_rows():
+    Y = np.zeros((2000, 10), int)
+    together, apart = (corrupt(Y, kind, 0.1, random_state=0)[1].sum(axis=1) for kind in ("annotator", "flip"))
+    assert together.sum() == apart.sum() == 2000
+    # The variance of a binomial count is 0.9; with correlated errors it is several times that.
+    assert together.var() > 2 * apart.var()

@@ -67,7 +67,7 @@ def test_the_fingerprint_is_that_of_the_content():
         {"Y": Y[:, 0]},
         {"feature_names": ["a"]},
         {"label_names": ["p"]},
-        {"nominal": {"z": ("a", "b")}},
+        {"day_first": {"z": True}},
     ],
 )
 def test_parts_that_do_not_fit_are_refused(change):

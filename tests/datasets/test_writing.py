@@ -3,12 +3,14 @@
 import arff as liac
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
+from mlspl._text import safe_cell
 from mlspl.datasets import Dataset, load_dataset, read_dataset, write_dataset
 from mlspl.errors import UserError
+from tests.frames import coded_frame, codes_of
 
 TABLES = [".arff", ".csv", ".tsv", ".parquet"]
 SVMLIGHT = [".svm", ".svmlight", ".libsvm"]
@@ -43,16 +45,17 @@ def datasets(draw, nominal=False, missing=True):
     if draw(st.booleans()):
         X = sparse.csr_array(X)
         X.eliminate_zeros()
-    return Dataset(X, Y, all_names[:n_features], all_names[n_features:], values_of)
+    table = X if sparse.issparse(X) else coded_frame(X, all_names[:n_features], values_of)
+    return Dataset(table, Y, all_names[:n_features], all_names[n_features:])
 
 
 def assert_same(read, written, dense=False):
-    X = written.X.toarray() if dense and sparse.issparse(written.X) else written.X
+    X = written.X.toarray() if dense and sparse.issparse(written.X) else codes_of(written.X)
     assert sparse.issparse(read.X) == sparse.issparse(X)
     if sparse.issparse(X):
         np.testing.assert_array_equal(read.X.toarray(), X.toarray())
     else:
-        np.testing.assert_array_equal(read.X, X)
+        np.testing.assert_array_equal(codes_of(read.X), X)
     np.testing.assert_array_equal(read.Y, written.Y)
     assert read.Y.dtype == written.Y.dtype
     assert (read.feature_names, read.label_names) == (written.feature_names, written.label_names)
@@ -88,7 +91,14 @@ def test_parquet_keeps_everything_but_sparsity(folder, dataset):
 @settings(deadline=None)
 @given(datasets(), st.sampled_from([".csv", ".tsv"]))
 def test_csv_keeps_numbers_and_names(folder, dataset, suffix):
-    assert_same(read_dataset(write_dataset(dataset, clean(folder) / f"d{suffix}")), dataset, dense=True)
+    names = [safe_cell(name) for name in (*dataset.feature_names, *dataset.label_names)]
+    assume(len(set(names)) == len(names) and not all(name.strip().isdecimal() for name in names))
+    read = read_dataset(write_dataset(dataset, clean(folder) / f"d{suffix}"))
+    assert [*read.feature_names, *read.label_names] == names
+    written = Dataset(
+        getattr(dataset.X, "to_numpy", lambda: dataset.X)(), dataset.Y, read.feature_names, read.label_names
+    )
+    assert_same(read, written, dense=True)
 
 
 @settings(deadline=None)
@@ -102,7 +112,9 @@ def test_svmlight_keeps_numbers_and_names(folder, dataset):
 
 def test_categories_in_csv_come_back_as_the_same_words(tmp_path):
     X = np.array([[0.0], [1.0], [np.nan]])
-    dataset = Dataset(X, np.array([[0], [1], [1]], np.int64), ["c"], ["y"], {"c": ("a b", "c,d")})
+    dataset = Dataset(
+        coded_frame(X, ["c"], {"c": ("a b", "c,d")}), np.array([[0], [1], [1]], np.int64), ["c"], ["y"]
+    )
     assert_same(read_dataset(write_dataset(dataset, tmp_path / "d.csv"), encode=False), dataset)
 
 
@@ -111,17 +123,16 @@ def test_liac_arff_reads_what_mlspl_writes(tmp_path, as_sparse):
     X = np.array([[0.0, 1.5, 2.0], [1.0, -2.0, 0.0]])
     nominal = {"with blank": ("a", "b c", "d'e")}
     dataset = Dataset(
-        sparse.csr_array(X) if as_sparse else X,
+        sparse.csr_array(X) if as_sparse else coded_frame(X, ["p", "q%", "with blank"], nominal),
         np.array([[0], [1]], np.int64),
         ["p", "q%", "with blank"],
         ["y"],
-        nominal,
     )
     text = write_dataset(dataset, tmp_path / "d.arff").read_text()
     read = liac.loads(text, return_type=liac.LOD if as_sparse else liac.DENSE)
     assert [name for name, _ in read["attributes"]] == ["p", "q%", "with blank", "y"]
     if as_sparse:
-        assert read["data"] == [{1: 1.5, 2: "d'e"}, {0: 1.0, 1: -2.0, 3: "1"}]
+        assert read["data"] == [{1: 1.5, 2: 2.0}, {0: 1.0, 1: -2.0, 3: "1"}]
     else:
         assert read["data"] == [[0.0, 1.5, "d'e", "0"], [1.0, -2.0, "a", "1"]]
 
@@ -168,7 +179,7 @@ def test_an_xml_of_other_labels_is_not_touched_and_one_of_the_same_is_kept(tmp_p
     [
         ({"X": np.array([[np.inf]])}, "infinite"),
         ({"Y": np.array([[2]])}, "other than 0, 1"),
-        ({"feature_names": ["y"]}, "stands twice"),
+        ({"feature_names": ["y"]}, "twice"),
         ({"feature_names": ["a\x01"]}, "character"),
     ],
 )
@@ -182,7 +193,9 @@ def test_what_could_not_be_read_back_is_not_written(tmp_path, change, message):
 def test_svmlight_refuses_what_it_cannot_hold(tmp_path):
     X, names = np.array([[1.0]]), (["x"], ["y"])
     with pytest.raises(UserError, match="encode=True"):
-        write_dataset(Dataset(X, np.array([[1]]), *names, {"x": ("a", "b")}), tmp_path / "d.svm")
+        write_dataset(
+            Dataset(coded_frame(X, ["x"], {"x": ("a", "b")}), np.array([[1]]), *names), tmp_path / "d.svm"
+        )
     with pytest.raises(UserError, match="unknown label"):
         write_dataset(Dataset(X, np.array([[np.nan]]), *names), tmp_path / "d.svm")
     assert not [*tmp_path.iterdir()]

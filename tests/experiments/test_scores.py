@@ -1,4 +1,4 @@
-"""From trials to means: what is averaged, what is best, what the paper says, how variants are told apart."""
+"""From trials to means: what is averaged, what is best, what the paper says, how variants are named."""
 
 import numpy as np
 import pytest

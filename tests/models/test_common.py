@@ -21,6 +21,7 @@ from tests.models.odd_inputs import ESTIMATORS, X_NEW, L, N, X, Y, every_estimat
         SelfPacedForestClassifier(n_estimators=10),
     ]
 )
+@pytest.mark.filterwarnings("ignore:The kernel is nearly constant")
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 

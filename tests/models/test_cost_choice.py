@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse
 
 from mlspl import BSVMClassifier, MLLOCClassifier, MLSPLClassifier
-from mlspl.models import _cost_choice
+from mlspl.models import _space_classifier
 from mlspl.spaces import Linear, Nystroem
 
 
@@ -24,6 +24,7 @@ def plain(Y, weight=None):
     return np.ones(Y.shape) if weight is None else weight
 
 
+@pytest.mark.filterwarnings("ignore:.*predicts no label")
 @pytest.mark.parametrize("space", [Linear(tol=1e-8), Nystroem(gamma=0.01, n_landmarks=40, random_state=0)])
 def test_it_is_the_least_held_out_loss_of_a_plain_loop(space):
     X, Y = made()
@@ -37,7 +38,7 @@ def test_it_is_the_least_held_out_loss_of_a_plain_loop(space):
         losses[C] = np.logaddexp(0.0, -margins).sum()
     expected = min(losses, key=losses.get)
     assert list(losses).index(expected) not in (0, len(losses) - 1)
-    assert _cost_choice.choose_C(space, X, Y, None, plain) == pytest.approx(expected, rel=1e-9)
+    assert _space_classifier.choose_C(space, X, Y, None, plain) == pytest.approx(expected, rel=1e-9)
 
 
 def test_machines_that_see_cross_fitted_codes_are_chosen_as_they_are_fitted():
@@ -84,14 +85,14 @@ def test_a_sample_will_do(monkeypatch):
     Y[:, 3:] = 0
     Y[0, 3:] = 1
     seen = []
-    solve = Linear().place(X).__class__.solve
+    solve = Linear().prepare(X).__class__.solve
     monkeypatch.setattr(
         "mlspl.spaces.linear.LinearRows.solve",
         lambda self, signs, *rest: seen.append(signs) or solve(self, signs, *rest),
     )
-    monkeypatch.setattr(_cost_choice, "_ROWS", 90)
-    monkeypatch.setattr(_cost_choice, "_LABELS", 3)
-    assert _cost_choice.choose_C(Linear(), X, Y, None, plain) > 0
+    monkeypatch.setattr(_space_classifier, "_ROWS", 90)
+    monkeypatch.setattr(_space_classifier, "_LABELS", 3)
+    assert _space_classifier.choose_C(Linear(), X, Y, None, plain) > 0
     assert all(signs.shape == (3, 60) and (signs > 0).sum() > 10 for signs in seen)
 
 

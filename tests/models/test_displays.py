@@ -18,7 +18,7 @@ from mlspl import (
     TunedDecisionClassifier,
     datasets,
 )
-from mlspl.curriculum import EntryDisplay
+from mlspl.curriculum import DifficultyDisplay
 from mlspl.errors import UserError
 
 mpl.use("Agg")
@@ -66,7 +66,7 @@ def test_a_history_has_weights_losses_and_pairs_in_play(paced):
 def test_families_are_lines_of_their_own():
     model = MLSPLClassifierCV(budget="fast", C=(1.0,), random_state=0).fit(X, Y)
     display = HistoryDisplay.from_estimator(model)
-    assert {"kernel: mean weight", "forest: mean weight"} <= lines(display.ax_).keys()
+    assert {"kernel: mean weight"} <= lines(display.ax_).keys()
     assert PacePathDisplay.from_estimator(model).ax_.get_xlim()[1] == 1.0
 
 
@@ -114,9 +114,9 @@ def test_models_without_cuts_have_no_dots():
     ("draw", "sentence"),
     [
         (lambda: HistoryDisplay.from_estimator(BSVMClassifier()), "BSVMClassifier has no steps"),
-        (lambda: PacePathDisplay.from_estimator(BSVMClassifier()), "fit an MLSPLClassifierCV"),
+        (lambda: PacePathDisplay.from_estimator(BSVMClassifier()), "Fit an MLSPLClassifierCV"),
         (
-            lambda: EntryDisplay.from_estimator(make_pipeline(BSVMClassifier())),
+            lambda: DifficultyDisplay.from_estimator(make_pipeline(BSVMClassifier())),
             "BSVMClassifier has no trace_",
         ),
         (lambda: ThresholdDisplay(Y, np.zeros(Y.shape), list(Y), criterion="auc"), "'f1' or 'hamming_loss'"),

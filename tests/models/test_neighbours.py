@@ -38,11 +38,11 @@ def test_ties_go_to_the_lower_index_whatever_the_rounding(grid, seed, place, as_
     container = sparse.csr_matrix if as_csr and offset < 1e3 else np.asarray
     search = StableNeighbours(container(grid * scale + offset))
     exact = naive.squared_distances(grid.tolist(), grid.tolist())
-    assert sets(search.of_each_other(k)) == [
+    assert sets(search.kneighbors_of_training(k)) == [
         sorted(naive.nearest_rows(d, k, excluded=i)) for i, d in enumerate(exact)
     ]
     exact = naive.squared_distances(new.tolist(), grid.tolist())
-    assert sets(search.of(container(new * scale + offset), k)) == [
+    assert sets(search.kneighbors(container(new * scale + offset), k)) == [
         sorted(naive.nearest_rows(d, k)) for d in exact
     ]
 
@@ -67,7 +67,7 @@ def test_other_metrics_settle_their_ties_too(metric, parameters):
     D = np.round(pairwise_distances(X, metric=name, **(parameters or {})), 9)
     search = StableNeighbours(X, metric, parameters)
     for k in (1, 7, 79):
-        assert sets(search.of_each_other(k)) == [
+        assert sets(search.kneighbors_of_training(k)) == [
             sorted(naive.nearest_rows(d, k, excluded=i)) for i, d in enumerate(D)
         ]
 
@@ -77,7 +77,7 @@ def test_parallel_rows_are_tied_under_the_cosine():
     X = rng.normal(size=(6, 30))[rng.integers(0, 6, 60)] * rng.uniform(0.1, 9, (60, 1))
     D = np.round(pairwise_distances(X, metric="cosine"), 12)
     for container in (np.asarray, sparse.csr_matrix):
-        assert sets(StableNeighbours(container(X), "cosine").of_each_other(4)) == [
+        assert sets(StableNeighbours(container(X), "cosine").kneighbors_of_training(4)) == [
             sorted(naive.nearest_rows(d, 4, excluded=i)) for i, d in enumerate(D)
         ]
 
@@ -86,7 +86,7 @@ def test_without_ties_the_answers_are_the_engine_s():
     rng = np.random.default_rng(2)
     X, new = rng.normal(size=(300, 20)), rng.normal(size=(50, 20))
     distance, index = NearestNeighbors(n_neighbors=7).fit(X).kneighbors(new)
-    found = StableNeighbours(X).of(new, 7)
+    found = StableNeighbours(X).kneighbors(new, 7)
     np.testing.assert_array_equal(np.sort(found[1]), np.sort(index))
     np.testing.assert_allclose(np.sort(found[0]), distance, rtol=1e-9)
 
@@ -95,9 +95,9 @@ def test_a_functions_and_a_table_of_distances_serve_as_metrics():
     X = np.random.default_rng(3).integers(0, 3, (30, 2)).astype(float)
     D = pairwise_distances(X, metric="manhattan")
     expected = [sorted(naive.nearest_rows(d, 5, excluded=i)) for i, d in enumerate(D)]
-    assert sets(StableNeighbours(X, lambda a, b: np.abs(a - b).sum()).of_each_other(5)) == expected
-    assert sets(StableNeighbours(D, "precomputed").of_each_other(5)) == expected
-    assert sets(StableNeighbours(D, "precomputed").of(D[:4], 5)) == [
+    assert sets(StableNeighbours(X, lambda a, b: np.abs(a - b).sum()).kneighbors_of_training(5)) == expected
+    assert sets(StableNeighbours(D, "precomputed").kneighbors_of_training(5)) == expected
+    assert sets(StableNeighbours(D, "precomputed").kneighbors(D[:4], 5)) == [
         sorted(naive.nearest_rows(d, 5)) for d in D[:4]
     ]
     with pytest.raises(UserError, match="dense"):
@@ -107,14 +107,14 @@ def test_a_functions_and_a_table_of_distances_serve_as_metrics():
 def test_far_from_the_origin_nothing_is_lost():
     X = np.random.default_rng(4).normal(size=(200, 30))
     near, far = StableNeighbours(X), StableNeighbours(X + 1e7)
-    assert sets(near.of_each_other(5)) == sets(far.of_each_other(5))
+    assert sets(near.kneighbors_of_training(5)) == sets(far.kneighbors_of_training(5))
 
 
 def test_many_tied_rows_are_settled_batch_by_batch(monkeypatch):
     X = np.random.default_rng(5).integers(0, 2, (120, 3)).astype(float)
-    whole = sets(StableNeighbours(X).of_each_other(9))
+    whole = sets(StableNeighbours(X).kneighbors_of_training(9))
     monkeypatch.setattr("mlspl.models._neighbours._CANDIDATES_AT_ONCE", 700)
-    assert sets(StableNeighbours(X).of_each_other(9)) == whole
+    assert sets(StableNeighbours(X).kneighbors_of_training(9)) == whole
 
 
 def test_a_stored_search_finds_the_same_and_asks_to_trust_nothing_of_scikit_learn():
@@ -124,4 +124,4 @@ def test_a_stored_search_finds_the_same_and_asks_to_trust_nothing_of_scikit_lear
     unknown = skops.io.get_untrusted_types(data=stored)
     assert not [name for name in unknown if name.startswith("sklearn")]
     for copy in (pickle.loads(pickle.dumps(search)), skops.io.loads(stored, trusted=unknown)):
-        assert sets(copy.of(X, 4)) == sets(search.of(X, 4))
+        assert sets(copy.kneighbors(X, 4)) == sets(search.kneighbors(X, 4))

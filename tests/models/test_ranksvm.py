@@ -46,7 +46,7 @@ def test_decision_is_score_minus_least_squares_cut(data):
     slope = np.linalg.lstsq(design, np.array(cuts), rcond=None)[0]
     scores = K @ solution.coef + solution.bias
     expected = scores - np.column_stack([scores, np.ones(len(X))]) @ slope[:, None]
-    model = RankSVMClassifier(C=2.0, tol=1e-8).fit(X, Y)
+    model = RankSVMClassifier(C=2.0, gamma="auto", tol=1e-8).fit(X, Y)
     # Kernel values that differ in the last bit end elsewhere within the gap.
     np.testing.assert_allclose(model.decision_function(X), expected, atol=1e-5)
     np.testing.assert_array_equal(model.predict(X), expected > 0)
@@ -103,8 +103,8 @@ def test_a_weight_of_root_two_on_both_sides_is_the_row_twice(data):
     X, Y, _ = data
     weight = np.ones(Y.shape)
     weight[:10] = np.sqrt(2)
-    weighted = RankSVMClassifier(tol=1e-9).fit(X, Y, label_weight=weight)
-    twice = RankSVMClassifier(tol=1e-9).fit(np.vstack([X, X[:10]]), np.vstack([Y, Y[:10]]))
+    weighted = RankSVMClassifier(gamma="auto", tol=1e-9).fit(X, Y, label_weight=weight)
+    twice = RankSVMClassifier(gamma="auto", tol=1e-9).fit(np.vstack([X, X[:10]]), np.vstack([Y, Y[:10]]))
     np.testing.assert_allclose(weighted.decision_function(X), twice.decision_function(X), atol=1e-3)
     assert weighted.objective_ == pytest.approx(twice.objective_, rel=1e-8)
 
@@ -112,7 +112,7 @@ def test_a_weight_of_root_two_on_both_sides_is_the_row_twice(data):
 def test_containers_and_kernels_agree(data):
     X, Y, _ = data
     X = np.where(X < 0, 0.0, X)
-    expected = RankSVMClassifier().fit(X, Y).decision_function(X)
+    expected = RankSVMClassifier(gamma="auto").fit(X, Y).decision_function(X)
     frame = pd.DataFrame(Y, columns=list("abcde"))
     for A, B in [
         (sparse.csr_matrix(X), Y),
@@ -121,7 +121,8 @@ def test_containers_and_kernels_agree(data):
         (X, 2 * Y - 1),
         (X, Y == 1),
     ]:
-        np.testing.assert_allclose(RankSVMClassifier().fit(A, B).decision_function(A), expected, atol=1e-9)
+        model = RankSVMClassifier(gamma="auto").fit(A, B)
+        np.testing.assert_allclose(model.decision_function(A), expected, atol=1e-9)
     K = rbf_kernel(X, gamma=1 / 6)
     precomputed = RankSVMClassifier(kernel="precomputed").fit(K, Y)
     np.testing.assert_allclose(precomputed.decision_function(K), expected, atol=1e-9)

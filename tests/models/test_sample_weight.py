@@ -34,7 +34,7 @@ def test_alone_it_is_the_weight_of_every_pair(container):
 @pytest.mark.parametrize(
     "estimator",
     [
-        mlspl.BSVMClassifier(tol=1e-8),
+        mlspl.BSVMClassifier(gamma="auto", tol=1e-8),
         mlspl.BSVMClassifier(1.0, space="linear", loss="logistic", tol=1e-12),
         mlspl.SelfPacedClassifier(LogisticRegression(tol=1e-10), pace_function=None),
     ],
@@ -73,8 +73,8 @@ def test_those_that_take_none(name):
 def test_the_square_root_counts_a_row_of_ranksvm_twice():
     repeated = np.repeat(np.arange(N), ROWS.astype(int))
     weight = np.sqrt(np.tile(ROWS[:, None], L))
-    weighted = mlspl.RankSVMClassifier(tol=1e-8).fit(X, Y, label_weight=weight).objective_
-    longer = mlspl.RankSVMClassifier(tol=1e-8).fit(X[repeated], Y[repeated]).objective_
+    weighted = mlspl.RankSVMClassifier(gamma="auto", tol=1e-8).fit(X, Y, label_weight=weight).objective_
+    longer = mlspl.RankSVMClassifier(gamma="auto", tol=1e-8).fit(X[repeated], Y[repeated]).objective_
     assert weighted == pytest.approx(longer, rel=1e-6)
 
 

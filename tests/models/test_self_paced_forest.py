@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 from scipy.special import logit
-from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
+from sklearn.ensemble import ExtraTreesClassifier
 from sklearn.tree import DecisionTreeRegressor, ExtraTreeRegressor
 
 from mlspl import SelfPacedForestClassifier, load_model, pacing, save_model
@@ -12,7 +12,8 @@ from mlspl.datasets import corrupt, load_dataset
 from mlspl.errors import UserError
 from mlspl.metrics import average_precision
 from mlspl.model_selection import ShrunkCalibration
-from mlspl.models._forest import Bags
+from mlspl.models._forest import RowSamples
+from mlspl.models._forest_models import as_floats
 from tests.naive import models as naive
 
 DIGITS = load_dataset("digits-traits")
@@ -22,10 +23,16 @@ X_TRAIN, Y_TRAIN, X_TEST, Y_TEST = X[:120], Y[:120, :4], X[300:700], Y[300:700, 
 
 def test_the_best_cuts_are_those_of_scikit_learns_trees():
     model = SelfPacedForestClassifier(
-        9, None, forest="random-forest", min_samples_leaf=3, random_state=0, prior_weight=0.0
+        9,
+        None,
+        forest="random-forest",
+        min_samples_leaf=3,
+        random_state=0,
+        prior_weight=0.0,
+        trees="per-label",
     )
     model.fit(X_TRAIN[:, 10:16], Y_TRAIN)
-    bags = Bags.draw(9, *Y_TRAIN.shape, 0)
+    bags = RowSamples.draw(9, *Y_TRAIN.shape, 0)
     trees = DecisionTreeRegressor(min_samples_leaf=3, max_features="sqrt")
     X_new = X_TEST[:50, 10:16]
     out_of_bag, of_new = naive.self_paced_forest(
@@ -35,22 +42,65 @@ def test_the_best_cuts_are_those_of_scikit_learns_trees():
     np.testing.assert_allclose(model.predict_proba(X_new), of_new, atol=1e-6)
 
 
-@pytest.mark.parametrize(
-    ("forest", "theirs"), [("extra-trees", ExtraTreesClassifier), ("random-forest", RandomForestClassifier)]
-)
-def test_unpaced_it_is_scikit_learns_forest_of_each_label(forest, theirs):
-    """Of other draws: the mean of 200 trees with a spread of at most ½ has a standard error of .035."""
-    model = SelfPacedForestClassifier(200, None, forest=forest, random_state=0).fit(X_TRAIN, Y_TRAIN[:, :2])
-    for label in (0, 1):
-        other = theirs(200, min_samples_leaf=2, bootstrap=True, oob_score=True, random_state=1)
-        other.fit(X_TRAIN, Y_TRAIN[:, label])
-        difference = model.predict_proba(X_TEST)[:, label] - other.predict_proba(X_TEST)[:, 1]
+@pytest.mark.parametrize("trees", ["joint", "per-label"])
+def test_unpaced_it_is_scikit_learns_forest(trees):
+    """Of other draws: the mean of 200 trees with a spread of at most ½ has a standard error of 0.035."""
+    model = SelfPacedForestClassifier(200, None, random_state=0, trees=trees, prior_weight=0.0)
+    model.fit(X_TRAIN, Y_TRAIN)
+    columns = [slice(None)] if trees == "joint" else [[0], [1], [2], [3]]
+    for labels in columns:
+        other = ExtraTreesClassifier(200, min_samples_leaf=2, random_state=1)
+        other.fit(X_TRAIN, Y_TRAIN[:, labels].squeeze())
+        theirs = other.predict_proba(X_TEST)
+        theirs = np.column_stack([p[:, 1] for p in theirs]) if trees == "joint" else theirs[:, [1]]
+        difference = model.predict_proba(X_TEST)[:, labels] - theirs
         assert np.abs(difference).max() < 5 * 0.035 * np.sqrt(2)
         assert np.abs(difference).mean() < 0.035
-        out_of_bag = model.oob_probabilities_[:, label] - other.oob_decision_function_[:, 1]
-        assert np.abs(out_of_bag).mean() < 0.035 / np.sqrt(0.37)
-        importances = model.label_feature_importances_[label]
+        importances = model.label_feature_importances_[labels][0]
         assert np.corrcoef(importances, other.feature_importances_)[0, 1] > 0.9
+
+
+def test_a_joint_forest_averages_the_labels_of_the_rows_that_share_a_leaf():
+    weight = np.random.RandomState(0).uniform(0.0, 1.0, Y_TRAIN.shape)
+    weight[::3, 1] = 0.0
+    model = SelfPacedForestClassifier(7, None, random_state=0, trees="joint", prior_weight=0.0)
+    model.fit(X_TRAIN, Y_TRAIN, label_weight=weight)
+    forest, samples = model.forests_, RowSamples.draw(7, *Y_TRAIN.shape, 0)
+    seen, asked = (forest.trees.find_leaves(as_floats(x, forest.units)) for x in (X_TRAIN, X_TEST[:9]))
+    weight = weight / weight.max(axis=0)
+    for found, probabilities, tree_counts in (
+        (asked, model.predict_proba(X_TEST[:9]), np.ones((7, 9), bool)),
+        (seen, model.oob_probabilities_, samples.counts == 0),
+    ):
+        for row in range(9):
+            above, below = forest.frequencies.copy(), np.ones(4)
+            for tree in np.flatnonzero(tree_counts[:, row]):
+                leaf = (seen[tree] == found[tree, row]) & (samples.counts[tree] > 0)
+                above += (weight * Y_TRAIN)[leaf].mean(axis=0)
+                below += weight[leaf].mean(axis=0)
+            np.testing.assert_allclose(probabilities[row], above / below, rtol=1e-9)
+
+
+def test_a_joint_forest_of_many_labels_ranks_as_well_through_projections():
+    many = np.repeat(Y, 9, axis=1)  # 72 labels, more than a tree has targets
+    scores = {}
+    for name, labels in (("few", Y), ("many", many)):
+        model = SelfPacedForestClassifier(60, None, random_state=0, trees="joint").fit(X[:200], labels[:200])
+        scores[name] = average_precision(labels[300:700], model.decision_function(X_TEST))
+    assert scores["many"] > scores["few"] - 0.03
+
+
+def test_auto_is_the_mean_of_joint_trees_and_trees_of_each_label():
+    parts = [
+        SelfPacedForestClassifier(10, None, random_state=0, trees=trees, prior_weight=0.0).fit(
+            X_TRAIN, Y_TRAIN
+        )
+        for trees in ("joint", "per-label", "auto")
+    ]
+    joint, apart, both = (model.predict_proba(X_TEST) for model in parts)
+    np.testing.assert_allclose(both, (joint + apart) / 2, atol=1e-12)
+    joint, apart, both = (model.oob_probabilities_ for model in parts)
+    np.testing.assert_allclose(both, (joint + apart) / 2, atol=1e-12)
 
 
 def test_frequencies_weigh_in_where_rows_out_of_bag_ask_for_it():
@@ -111,8 +161,8 @@ def test_rows_drawn_for_every_tree_and_labels_without_a_choice_get_frequencies()
     labels = Y_TRAIN[:40].copy()
     labels[:, 0], labels[:, 1], labels[:, 2] = 1, 0, 0
     labels[7, 2] = 1
-    model = SelfPacedForestClassifier(1, None, random_state=0).fit(X_TRAIN[:40], labels)
-    drawn = Bags.draw(1, *labels.shape, 0).counts[0] > 0
+    model = SelfPacedForestClassifier(1, None, random_state=0, trees="per-label").fit(X_TRAIN[:40], labels)
+    drawn = RowSamples.draw(1, *labels.shape, 0).counts[0] > 0
     frequencies = (0.5 + labels.sum(axis=0)) / 41
     np.testing.assert_allclose(model.oob_probabilities_[drawn], np.tile(frequencies, (drawn.sum(), 1)))
     np.testing.assert_allclose(model.predict_proba(X_TEST)[:, :2], np.tile(frequencies[:2], (400, 1)))
@@ -122,6 +172,7 @@ def test_rows_drawn_for_every_tree_and_labels_without_a_choice_get_frequencies()
     assert (never <= once).all()
 
 
+@pytest.mark.filterwarnings("ignore:.*predicts no label")
 def test_paced_to_next_to_nothing_it_still_answers():
     schedule = pacing.GeometricPace(1e-5, 1.1, 2)
     model = SelfPacedForestClassifier(5, "hard", schedule, random_state=0).fit(X_TRAIN, Y_TRAIN)
@@ -145,9 +196,11 @@ def test_pairs_without_weight_do_not_matter_and_weights_have_no_scale():
 def test_missing_values_go_where_scikit_learns_trees_send_them(forest):
     gaps = np.where(np.random.RandomState(0).uniform(size=X.shape) < 0.2, np.nan, X)
     tree = {"extra-trees": ExtraTreeRegressor, "random-forest": DecisionTreeRegressor}[forest]
-    model = SelfPacedForestClassifier(5, None, forest=forest, random_state=0, prior_weight=0.0)
+    model = SelfPacedForestClassifier(
+        5, None, forest=forest, random_state=0, prior_weight=0.0, trees="per-label"
+    )
     model.fit(gaps[:80, 10:30], Y[:80, :2])
-    bags = Bags.draw(5, 80, 2, 0)
+    bags = RowSamples.draw(5, 80, 2, 0)
     _, expected = naive.self_paced_forest(
         tree(min_samples_leaf=2, max_features="sqrt"),
         gaps[:80, 10:30],
@@ -226,10 +279,41 @@ def test_a_model_file_holds_the_forest(tmp_path):
     ],
 )
 def test_trees_that_lead_nowhere_are_neither_saved_nor_loaded(name, value, tmp_path):
-    model = SelfPacedForestClassifier(3, None, random_state=0).fit(X_TRAIN, Y_TRAIN)
+    model = SelfPacedForestClassifier(3, None, random_state=0, trees="per-label").fit(X_TRAIN, Y_TRAIN)
     if isinstance(value, np.ndarray) or name == "n_features":
         setattr(model.forests_.trees, name, value)
     else:
         getattr(model.forests_.trees, name)[0] = value
     with pytest.raises(UserError, match="cannot be saved"):
         save_model(model, tmp_path / "forest.mlspl")
+
+
+@pytest.mark.parametrize(
+    "forge",
+    [
+        lambda forest: forest.leaves.__setitem__((0, 0), 10**6),
+        lambda forest: forest.leaves.__setitem__((0, 0), -(2**31)),
+        lambda forest: setattr(forest, "leaves", forest.leaves[:, :-1]),
+        lambda forest: setattr(forest, "weights", -np.ones(forest.labels.shape)),
+        lambda forest: setattr(forest, "labels", forest.labels[:-1]),
+    ],
+)
+def test_joint_forests_whose_leaves_do_not_exist_are_neither_saved_nor_loaded(forge, tmp_path):
+    model = SelfPacedForestClassifier(3, None, random_state=0, trees="joint").fit(X_TRAIN, Y_TRAIN)
+    forge(model.forests_)
+    with pytest.raises(UserError, match="cannot be saved"):
+        save_model(model, tmp_path / "forest.mlspl")
+
+
+def test_the_default_pace_is_the_one_that_ranks_held_out_rows_best():
+    noisy, _ = corrupt(Y[:200], "flip", 0.3, random_state=0)
+    clean, paced = (
+        SelfPacedForestClassifier(20, random_state=0).fit(X[:200], labels) for labels in (Y[:200], noisy)
+    )
+    assert len(clean.pace_choice_) == len(paced.pace_choice_) == 4
+    for model in (clean, paced):
+        leads = [choice["gain"] - choice["standard_error"] / 2 for choice in model.pace_choice_]
+        assert bool(model.history_) == (max(leads) > 0)
+        assert (model.label_weights_ == 1).all() == (max(leads) <= 0)
+    few = SelfPacedForestClassifier(20, random_state=0).fit(X[:20], Y[:20])
+    assert few.pace_choice_ == few.history_ == []

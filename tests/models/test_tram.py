@@ -219,7 +219,7 @@ def test_wrong_input_is_named():
 def test_labels_that_do_not_settle_are_reported(monkeypatch):
     monkeypatch.setattr("mlspl.models.tram._MAX_ITERATIONS", 2)
     X, Y = data(100)
-    with pytest.warns(ConvergenceWarning, match="A larger k"):
+    with pytest.warns(ConvergenceWarning, match="larger k"):
         TRAMClassifier().fit(X[:10], Y[:10]).predict(X[10:])
 
 

@@ -1,7 +1,10 @@
 """Slow, obvious twins of what `mlspl.solvers` computes fast."""
 
+from types import SimpleNamespace
+
 import numpy as np
 from scipy.optimize import linprog, minimize
+from sklearn.svm import SVC
 
 
 def code_objective(q, scores, targets, code_weights, distances, label_weights, beta):
@@ -227,17 +230,18 @@ def linear_minimum(X, target, cost, loss):
     ).fun
 
 
-def extra_tree(X, y, weight, seed, min_leaf, max_features):
-    """A tree as `grow_extra_trees` grows it from a seed, in nested tuples."""
+def extra_tree(X, targets, weight, seed, min_leaf, max_features):
+    """A tree as `grow_extra_trees` grows it from a seed, in nested tuples; leaves are lists of rows."""
     generator = _Xorshift(seed)
     features = list(range(len(X[0])))
 
+    def gain(rows):
+        sums = sum(weight[i] * targets[i] for i in rows)
+        return float((sums**2).sum() / sum(weight[i] for i in rows))
+
     def node(rows, constant):
-        total = sum(weight[i] for i in rows)
-        present = sum(weight[i] for i in rows if y[i])
-        leaf = present / total
-        if len(rows) < max(2, 2 * min_leaf) or leaf in (0, 1):
-            return leaf
+        if len(rows) < max(2, 2 * min_leaf) or all((targets[i] == targets[rows[0]]).all() for i in rows):
+            return rows
         best, drawn, varied = None, 0, 0
         while drawn < len(features) and (drawn < max_features or not varied):
             j = drawn + int(generator.next() * (len(features) - drawn))
@@ -253,14 +257,11 @@ def extra_tree(X, y, weight, seed, min_leaf, max_features):
             left, right = [i for i in rows if X[i][f] <= cut], [i for i in rows if X[i][f] > cut]
             if min(len(left), len(right)) < min_leaf:
                 continue
-            score = sum(
-                sum(weight[i] for i in side if y[i]) ** 2 / sum(weight[i] for i in side)
-                for side in (left, right)
-            )
+            score = gain(left) + gain(right)
             if best is None or score > best[0]:
                 best = score, f, cut, left, right
         if best is None:
-            return leaf
+            return rows
         _, f, cut, left, right = best
         first = node(left, constant)
         return f, cut, first, node(right, constant)
@@ -269,7 +270,7 @@ def extra_tree(X, y, weight, seed, min_leaf, max_features):
 
 
 def descend(tree, x):
-    """The answer of a tree of nested tuples."""
+    """The leaf of a tree of nested tuples."""
     while isinstance(tree, tuple):
         f, cut, left, right = tree
         tree = left if x[f] <= cut else right
@@ -292,3 +293,25 @@ class _Xorshift:
         self.state ^= self.state >> 7
         self.state ^= (self.state << 17) & mask
         return (((self.state * 0x2545F4914F6CDD1D) & mask) >> 11) * 2.0**-53
+
+
+def svm_libsvm(K, Y, C, tol=1e-3):
+    """The SVMs of `solve_svms` by LIBSVM, label by label; both classes must have positive costs."""
+    costs = np.broadcast_to(np.asarray(C, dtype=np.float64), Y.shape)
+    alpha, bias, n_iter = np.zeros(Y.shape), np.empty(len(Y)), np.empty(len(Y), dtype=int)
+    for label, (y, cost) in enumerate(zip(Y, costs, strict=True)):
+        rows = np.flatnonzero(cost > 0)
+        svc = SVC(C=1.0, kernel="precomputed", tol=tol)
+        svc.fit(K[np.ix_(rows, rows)], y[rows], sample_weight=cost[rows])
+        alpha[label, rows[svc.support_]] = np.abs(svc.dual_coef_[0])
+        bias[label], n_iter[label] = svc.intercept_[0], svc.n_iter_[0]
+    fitted = (alpha * Y) @ K
+    decision = fitted + bias[:, None]
+    squared_norm = np.sum(alpha * Y * fitted, axis=1)
+    loss = np.sum(costs * np.maximum(0.0, 1.0 - Y * decision), axis=1)
+    return SimpleNamespace(
+        decision=decision,
+        objective=squared_norm / 2 + loss,
+        gap=squared_norm + loss - alpha.sum(axis=1),
+        n_iter=n_iter,
+    )

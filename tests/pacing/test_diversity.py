@@ -76,10 +76,10 @@ def test_a_group_that_is_out_has_no_penalty():
 
 @pytest.mark.parametrize("groups", [[0.5, 1.0], [[[1]]], ["a"]])
 def test_groups_are_whole_numbers(groups):
-    with pytest.raises(UserError, match="whole numbers in one or two dimensions"):
+    with pytest.raises(UserError, match="whole numbers"):
         pacing.Diversity(groups=groups)
 
 
 def test_groups_must_fit_the_losses():
-    with pytest.raises(UserError, match=r"have the shape \(3,\), and the losses \(4, 2\)"):
+    with pytest.raises(UserError, match="shape"):
         pacing.Diversity(groups=[0, 1, 2]).weight(np.ones((4, 2)), 1.0)

@@ -114,7 +114,7 @@ def test_texts(texts):
 
 @pytest.mark.timeout(0)
 def test_closed_forms_end():
-    """SymPy is asked within seconds; where it finds nothing, numbers serve."""
+    """SymPy is stopped after some seconds."""
 
     @fuzzing(0.01)
     @given(formulas)

@@ -4,8 +4,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.linear_model import LogisticRegression
 
+import mlspl
 from mlspl import pacing
+from mlspl.errors import UserError
 from tests.naive import pacing as naive
 
 
@@ -132,3 +135,40 @@ def test_lateness_runs_from_the_first_step_to_never():
     trace.add(np.zeros((1, 3)), np.array([[1.0, 0.5, 0.4]]))
     assert trace.lateness.tolist() == [[0.0, 0.5, 1.0]]
     assert pytest.approx(0.0) == trace.spread.max()
+
+
+class Constant(pacing.SelfPacedFunction):
+    def __init__(self, value):
+        self.value = value
+
+    def weight(self, loss, pace):
+        return np.full(np.shape(loss), self.value)
+
+    def inverse(self, weight, pace):
+        return np.zeros(np.shape(weight))
+
+    penalty = inverse
+
+
+@pytest.mark.parametrize("value", [np.nan, -0.1, 1.1, 1e308, -np.inf])
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        lambda function: mlspl.SelfPacedForestClassifier(3, pace_function=function),
+        lambda function: mlspl.SelfPacedClassifier(LogisticRegression(), function),
+        lambda function: mlspl.MLSPLClassifier(function),
+        lambda function: mlspl.MLSPLClassifier(function, space="linear"),
+    ],
+)
+def test_weights_outside_0_and_1_are_refused_in_every_estimator(estimator, value):
+    X = np.random.RandomState(0).randn(40, 3)
+    Y = (X[:, :2] > 0).astype(int)
+    with pytest.raises(UserError, match="weight"):
+        estimator(Constant(value)).fit(X, Y)
+
+
+def test_weights_of_another_shape_are_refused():
+    function = Constant(0.5)
+    function.weight = lambda loss, pace: np.full(np.shape(loss)[1], 0.5)
+    with pytest.raises(UserError, match="shape"):
+        list(pacing.paced(Means(labels()), function, pacing.GeometricPace(), labels()))

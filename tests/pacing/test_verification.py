@@ -157,7 +157,7 @@ def test_a_function_that_gives_no_numbers_is_told_so_first():
 
     report = pacing.verify(Bare())
     assert [check.witness for check in report.checks] == ["penalty is not a number at v = 0, λ = 0.01"]
-    assert "the other conditions were not tried" in str(report)
+    assert "not checked" in str(report)
     report = pacing.verify(Scalar())
     assert report.failed[0].witness.startswith("weight failed on arrays: The truth value of an array")
 
@@ -174,7 +174,7 @@ def test_derived_functions_are_verified():
 
 
 def test_an_unknown_name_is_a_mistake():
-    with pytest.raises(UserError, match="Did you mean 'arctan'"):
+    with pytest.raises(UserError, match="arctan"):
         pacing.verify("arctn")
 
 

@@ -8,11 +8,10 @@ from mlspl.pages._render import embed_json
 
 EVIL = "<script>document.title='hurt'</script>\"' onmouseover=alert(1)"
 NAMES = ["calm", "happy", "=1+cmd|' /C calc'!A1", EVIL, "loud, slow"]
-STEPS = 4
 PIXEL = picture_address(np.array([[0.0]]))
 
 
-def make_document(n_pairs=60, fingerprint="f1", steps=STEPS, images=False):
+def make_document(n_pairs=60, fingerprint="f1", images=False, low=0):
     """Pairs with suspicions that fall from .99 on; the label of the last is unknown."""
     rng = np.random.default_rng(0)
     L = len(NAMES)
@@ -29,12 +28,12 @@ def make_document(n_pairs=60, fingerprint="f1", steps=STEPS, images=False):
         "with": neighbours,
         "without": neighbours,
     }
-    counts = [[[9, 3, 2, 0, 1], [L - j, 1, 1, 1, 1 + 9 * j]] for j in range(L)]
     everyone = list(range(n))
     return {
         "name": f"songs {EVIL}",
         "fingerprint": fingerprint,
         "rows": n,
+        "low": n_pairs - low,
         "estimated": 12.3,
         "features": [EVIL, "tempo"],
         "labels": {
@@ -53,7 +52,6 @@ def make_document(n_pairs=60, fingerprint="f1", steps=STEPS, images=False):
             "suggested": [1 if g is None else 1 - g for g in given],
             "suspicion": np.linspace(0.99, 0.01, n_pairs).round(4).tolist(),
             "difficulty": rng.permutation(n_pairs).tolist(),
-            "entered": rng.integers(0, steps + 1, n_pairs).tolist(),
             "why": [0] * n_pairs,
         },
         "reasons": [f"because {EVIL}"],
@@ -65,12 +63,6 @@ def make_document(n_pairs=60, fingerprint="f1", steps=STEPS, images=False):
             "image": [PIXEL] * n if images else None,
             "labels": [[row % L] for row in everyone],
             "unknown": [[] if row % 3 else [(row + 1) % L] for row in everyone],
-        },
-        "curriculum": {
-            "paced": True,
-            "steps": steps,
-            "entered": counts,
-            "examples": [[[[0], [1], [], [2, 3], [4]]] * 2] * L,
         },
     }
 

@@ -23,7 +23,12 @@ def choose(browser, field, value):
 
 def texts(browser, selector):
     script = "return [...document.querySelectorAll(arguments[0])].map((element) => element.textContent)"
-    return [text.replace("\xa0", " ") for text in browser.execute_script(script, selector)]
+    return [plain(text) for text in browser.execute_script(script, selector)]
+
+
+def plain(text):
+    """Text without the isolates that keep names in other scripts apart, and with plain blanks."""
+    return text.replace("\xa0", " ").replace("\u2068", "").replace("\u2069", "")
 
 
 def shown_labels(browser):
@@ -33,7 +38,7 @@ def shown_labels(browser):
           .sort((a, b) => a.dataset.position - b.dataset.position)
           .map((option) => option.querySelector(".label").textContent)
     """
-    return browser.execute_script(script)
+    return [plain(text) for text in browser.execute_script(script)]
 
 
 def current(browser, attribute):

@@ -3,12 +3,17 @@
 import csv
 import io
 import time
+from collections import Counter
 
 import numpy as np
+import pandas as pd
 import pytest
+from scipy import sparse
 
+from mlspl.curriculum import Audit
+from mlspl.curriculum.difficulty import Difficulty, rank_pairs
 from mlspl.datasets import Dataset
-from mlspl.pages import read_decisions
+from mlspl.pages import read_decisions, write_audit
 from tests.pages.documents import NAMES, make_document, write_page
 from tests.pages.screen import choose, position, press, shown_labels, size, texts, wait_for
 
@@ -49,6 +54,78 @@ def test_orders(opened, document):
     assert shown_labels(opened)[:10] == [NAMES[pairs["label"][i]] for i in hardest[::-1][:10]]
 
 
+def search_for(browser, text):
+    script = """
+        const box = document.getElementById("search"), done = arguments[1];
+        box.value = arguments[0];
+        box.dispatchEvent(new Event("input"));
+        setTimeout(done, 300);
+    """
+    browser.execute_async_script(script, text)
+
+
+def test_search_finds_labels_rows_and_texts(opened, document):
+    pairs = document["pairs"]
+    search_for(opened, "LOUD, slow")
+    assert set(shown_labels(opened)) == {"loud, slow"}
+    search_for(opened, "text 7 ")
+    assert size(opened) == pairs["row"].count(7)
+    search_for(opened, "nowhere")
+    assert "Nothing here" in texts(opened, "#detail")[0]
+    search_for(opened, "")
+    assert size(opened) == len(pairs["row"])
+
+
+def test_all_suspicions_of_a_row_are_decided_together(opened, document):
+    pairs = document["pairs"]
+    choose(opened, "order", "row, most suspected first")
+    total = Counter()
+    for row, suspicion in zip(pairs["row"], pairs["suspicion"], strict=True):
+        total[row] += suspicion
+    worst = max(total, key=total.get)
+    together = [i for i, row in enumerate(pairs["row"]) if row == worst]
+    assert len(together) > 1
+    assert shown_labels(opened)[: len(together)] == [NAMES[pairs["label"][i]] for i in together]
+    assert texts(opened, ".others b") == [NAMES[pairs["label"][i]] for i in together[1:]]
+    opened.find_element("css selector", ".others .rejected").click()
+    assert texts(opened, "#reviewed") == ["1 of 60 reviewed"]
+    assert position(opened) == 1, "the list stays where it is"
+    pressed = opened.find_element("css selector", ".others .rejected").get_attribute("aria-pressed")
+    assert pressed == "true"
+
+
+def test_probable_missing_labels_are_listed_when_asked_for(show, tmp_path):
+    browser = show(write_page(tmp_path / "audit.html", make_document(fingerprint="low", low=10)))
+    assert size(browser) == 50
+    assert texts(browser, "#reviewed") == ["0 of 50 reviewed"]
+    browser.find_element("id", "by-low").click()
+    assert size(browser) == 60
+    assert texts(browser, "#reviewed") == ["0 of 60 reviewed"]
+
+
+def test_words_that_count_are_marked_in_the_text(show, tmp_path):
+    document = make_document(fingerprint="words")
+    document["features"] = ["slow dance", "c++", "absent", "tempo"]
+    document["items"]["text"] = ["A Slow  dance, slow dances; C++ and c++11. Absent"] * document["rows"]
+    detail = {"for": [[0, 1.0, 2.0, 0.0]], "against": [[1, 0.5, 0.0, 1.0], [2, 0.0, 1.0, 0.0]]}
+    document["details"] = dict.fromkeys(range(60), detail | {"with": [], "without": []})
+    browser = show(write_page(tmp_path / "audit.html", document))
+    assert texts(browser, ".text mark.for") == ["Slow  dance"]
+    assert texts(browser, ".text mark.against") == ["C++"]
+    assert texts(browser, ".content .text") == document["items"]["text"][:1]
+
+
+def test_the_direction_of_a_name_ends_with_it(show, tmp_path):
+    document = make_document(fingerprint="direction")
+    document["labels"]["name"] = [f"{name}\u202e\u2069abc" for name in NAMES]
+    browser = show(write_page(tmp_path / "audit.html", document))
+    for tab in ("labels", "review"):
+        browser.find_element("id", f"tab-{tab}").click()
+        shown = browser.execute_script("return document.body.innerText")
+        assert "\u202e" not in shown
+        assert shown.count("\u2068") == shown.count("\u2069") > 1
+
+
 def test_keys_decide_go_on_and_undo(opened, document):
     press(opened, "jj")
     assert position(opened) == 3
@@ -86,9 +163,9 @@ def test_what_is_decided_leaves_the_list_of_what_is_to_review(opened, document):
 
 def test_a_pressed_button_takes_its_answer_back(opened):
     choose(opened, "status", 0)
-    opened.find_element("css selector", ".answer.rejected").click()
+    opened.find_element("css selector", ".answers .rejected").click()
     choose(opened, "status", 2)
-    button = opened.find_element("css selector", ".answer.rejected")
+    button = opened.find_element("css selector", ".answers .rejected")
     assert button.get_attribute("aria-pressed") == "true"
     button.click()
     assert texts(opened, "#reviewed") == ["0 of 60 reviewed"]
@@ -204,3 +281,40 @@ def test_a_hundred_thousand_pairs_are_a_few_rows_in_the_document(opened, show, t
     opened.find_element("id", "list").send_keys("\ue011")  # the home key
     press(opened, "a")
     assert position(opened) == 2
+
+
+def test_positions_beyond_ten_thousand_are_exact(show, tmp_path):
+    """Words and neighbours of rows and features with five digits are those of the data."""
+    n, d, row, word = 20_000, 25_000, 19_999, 24_999
+    X = sparse.lil_array((n, d))
+    X[:, :5] = 1.0
+    with_label = np.arange(10_001, 10_041)
+    for other in (*with_label, row):
+        X[other, word] = 3.0
+    X[with_label[7], 20_002] = X[row, 20_002] = 2.0  # the nearest row
+    given = np.zeros((n, 1), dtype=np.int8)
+    given[with_label] = 1
+    suspicion = np.zeros((n, 1))
+    suspicion[row] = 0.9
+    found = Audit(
+        suspicion,
+        truth=suspicion,
+        probabilities=suspicion,
+        given=given,
+        noise_rates=pd.DataFrame({"lost": [0.1], "false": [0.0]}, index=["happy"]),
+        instance_dependent=0.0,
+        error_range=(0.9, 0.9),
+        information=suspicion,
+        difficulty=Difficulty(rank_pairs(suspicion)),
+        trace=None,
+        models={},
+        label_names=["happy"],
+        row_names=pd.RangeIndex(n),
+    )
+    names = [f"word {j}" for j in range(d)]
+    browser = show(
+        write_audit(tmp_path / "audit.html", found, sparse.csr_array(X), feature_names=np.array(names))
+    )
+    assert "row 19999" in texts(browser, "#detail h2")[0]
+    assert "word 24999" in texts(browser, ".evidence tbody th")
+    assert texts(browser, ".neighbours .head b")[0] == f"row {with_label[7]}"

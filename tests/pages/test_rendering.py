@@ -5,11 +5,9 @@ import re
 
 import pytest
 from jinja2 import UndefinedError
-from markupsafe import Markup
 
 from mlspl.pages import Cell, Head, Table, render
 from mlspl.pages._render import embed_json
-from mlspl.pages.elements import tag
 
 EVIL = "</script></title><img src=x onerror=alert(1)>\"' {{ 7 * 7 }}"
 
@@ -20,7 +18,9 @@ def page(tmp_path):
     content = dict.fromkeys(["panels", "ranks", "warnings", "corruption", "n_failed", "folds"])
     text = render(
         "report.html",
-        name=EVIL,
+        title=EVIL,
+        has_paper=False,
+        features={EVIL: [EVIL]},
         **content,
         command=EVIL,
         facts={EVIL: 3},
@@ -62,7 +62,7 @@ def test_nothing_but_the_pages_own_script_and_style_has_effect(page, browser, sh
 
 def test_what_a_template_names_must_be_there():
     with pytest.raises(UndefinedError, match="command"):
-        render("report.html", name="")
+        render("report.html", title="", has_paper=False)
 
 
 def test_json_cannot_end_its_element_and_has_no_numbers_of_its_own():
@@ -71,8 +71,3 @@ def test_json_cannot_end_its_element_and_has_no_numbers_of_its_own():
     assert json.loads(embed_json(document)) == document
     with pytest.raises(ValueError, match="JSON"):
         embed_json({"value": float("nan")})
-
-
-def test_elements_escape_everything_but_markup():
-    made = tag("text", "a < b", [Markup("<br>"), "&"], class_='"', text_anchor="end", x=None)
-    assert made == '<text class="&#34;" text-anchor="end">a &lt; b<br>&amp;</text>'

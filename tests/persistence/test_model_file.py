@@ -34,6 +34,7 @@ def schedules():
         pacing.GeometricPace(0.5, 1.3, 2),
         pacing.QuantilePace(0.7, 0.9, 2, per="label"),
         pacing.UntilInPlay(0.5, 1.5, max_steps=3),
+        pacing.NoisePace(np.full((2, 4), 0.2)),
     ]
 
 
@@ -47,7 +48,7 @@ MODELS = [
     mlspl.MLLOCClassifier(max_steps=2, regressor=CodeRidge(), random_state=np.random.RandomState(3)),
     mlspl.MLSPLClassifier(n_codes=3),
     mlspl.MLSPLClassifier.as_published(max_steps=2, random_state=0),
-    mlspl.MLSPLClassifierCV(C=(1.0,), quantiles=(0.9,), n_codes=3, random_state=0),
+    mlspl.MLSPLClassifierCV(budget="fast", C=(1.0,), quantiles=(0.9,), random_state=0),
     mlspl.SelfPacedClassifier(LogisticRegression(C=0.1), random_state=0),
     mlspl.SelfPacedClassifier(GaussianNB(), random_state=0),
     mlspl.SelfPacedClassifier(RidgeClassifier(), random_state=0),
@@ -129,7 +130,7 @@ def test_probabilities_are_in_the_file_where_they_were_asked_for(model, tmp_path
     model.fit(X, Y)
     without = load_model(save_model(model, path))
     np.testing.assert_array_equal(without.decision_function(NEW), model.decision_function(NEW))
-    with pytest.raises(UserError, match=r"saved without probabilities: .*proba=True"):
+    with pytest.raises(UserError, match=r"saved without probabilities.*proba=True"):
         without.predict_proba(NEW)
     # The model itself is as it was.
     probabilities = model.predict_proba(NEW)
@@ -151,25 +152,22 @@ def test_what_a_file_cannot_hold_is_refused_when_it_is_saved(tmp_path):
         return A @ B.T
 
     lambdas = mlspl.SelfPacedClassifier(GaussianNB(), pace_function=pacing.derive(lambda t: np.exp(-t)))
-    sympy = pytest.importorskip("sympy")
-    symbolic = pacing.derive(sympy.exp(-sympy.Symbol("t")))
     cases = [
-        (mlspl.BSVMClassifier(kernel=cosine), "BSVMClassifier.kernel is the Python function cosine"),
-        (lambdas, "no curve but one written as text"),
-        (mlspl.SelfPacedClassifier(GaussianNB(), pace_function=symbolic), "Give derive a string"),
-        (make_pipeline(FunctionTransformer(np.abs), mlspl.BSVMClassifier()), "absolute"),
+        (mlspl.BSVMClassifier(kernel=cosine), r"BSVMClassifier\.kernel .*cosine"),
+        (lambdas, r"DerivedScale\.source"),
+        (make_pipeline(FunctionTransformer(np.abs), mlspl.BSVMClassifier()), "FunctionTransformer"),
         (mlspl.SelfPacedClassifier(DecisionTreeClassifier()), "sklearn.tree"),
     ]
     for model, message in cases:
         with pytest.raises(UserError, match=message):
             save_model(model.fit(X, Y), tmp_path / "model.skops")
-    with pytest.raises(UserError, match="fit it before"):
+    with pytest.raises(UserError, match="fitted"):
         save_model(mlspl.BSVMClassifier(), tmp_path / "model.skops")
-    with pytest.raises(UserError, match="fit it before"):
+    with pytest.raises(UserError, match="fitted"):
         save_model("text", tmp_path / "model.skops")
     with pytest.raises(UserError, match="JSON"):
         save_model(MODELS[2].fit(X, Y), tmp_path / "model.skops", summary={"rows": np.int64(60)})
-    with pytest.raises(UserError, match="two labels have the same name"):
+    with pytest.raises(UserError, match="same name"):
         save_model(MODELS[2].fit(X, Y), tmp_path / "model.skops", label_names=list("abca"))
     with pytest.raises(UserError, match="does not exist"):
         save_model(mlspl.MLkNNClassifier(k=3).fit(X, Y), tmp_path / "nowhere" / "model.skops")
@@ -181,7 +179,7 @@ def test_further_types_are_let_in_by_name_on_both_sides(tmp_path):
     model = mlspl.SelfPacedClassifier(DecisionTreeClassifier(max_depth=2), random_state=0).fit(X, Y)
     path = save_model(model, tmp_path / "model.skops", trusted=trees)
     assert_same_answers(model, load_model(path, trusted=trees), NEW)
-    with pytest.raises(UserError, match=r"sklearn\.tree\._tree\.Tree"):
+    with pytest.raises(UserError, match="DecisionTreeClassifier"):
         load_model(path)
 
 
@@ -193,14 +191,14 @@ def test_a_file_of_an_older_version_loads(saved, tmp_path):
 
 def test_a_file_of_an_older_format_says_so(saved, tmp_path):
     path = rewritten(saved, tmp_path, info={"versions": {"mlspl": "0.1.0"}, "format": 1})
-    with pytest.raises(UserError, match=r"written by mlspl 0\.1\.0 in format 1.*Fit the model again"):
+    with pytest.raises(UserError, match=r"0\.1\.0 .*format 1\b"):
         load_model(path)
 
 
 def test_a_file_of_a_newer_format_says_so(saved, tmp_path):
     path = rewritten(saved, tmp_path, info={"versions": {"mlspl": "9.9"}, "format": 99})
     for read in (load_model, read_model_info):
-        with pytest.raises(UserError, match=r"written by mlspl 9\.9 in format 99.*Update mlspl"):
+        with pytest.raises(UserError, match=r"9\.9 .*format 99\b"):
             read(path)
 
 
@@ -214,11 +212,10 @@ def test_a_type_that_is_gone_is_named_with_the_version_that_wrote_it(saved, tmp_
 
 
 def test_an_object_in_two_places_is_saved(tmp_path):
-    """Written twice under one id, with parts that have other ids each time."""
+    """It is written twice under one id, with parts that have other ids each time."""
     function = pacing.derive("1/(1+t**2)")
-    steps = [mlspl.SelfPacedClassifier(GaussianNB(), function, random_state=0) for _ in range(2)]
-    model = make_pipeline(StandardScaler(), steps[0]).fit(X, np.nan_to_num(Y))
-    model.twin = steps[1]
+    model = mlspl.SelfPacedClassifier(GaussianNB(), function, random_state=0).fit(X, np.nan_to_num(Y))
+    model.estimator = mlspl.SelfPacedClassifier(GaussianNB(), function, random_state=0)
     assert_same_answers(model, roundtrip(model, tmp_path, label_names=list("abcd")), NEW)
 
 

@@ -7,6 +7,7 @@ from scipy import sparse
 from mlspl.datasets import Dataset
 from mlspl.errors import UserError
 from mlspl.recipes import Schema
+from tests.frames import coded_frame
 
 
 def plain(X, names):
@@ -15,7 +16,8 @@ def plain(X, names):
 
 def test_columns_keep_the_kind_they_were_learnt_in():
     schema = Schema(["a", "b"], 2, {"a": "categorical"}, {"a": ["2.5", "3"]})
-    rows = Dataset(np.array([[2.5, 1.0], [3.0, 0.0]]), np.empty((2, 0)), ["a", "b"], [], {"b": ("7", "8")})
+    frame = coded_frame([[2.5, 1.0], [3.0, 0.0]], ["a", "b"], {"b": ("7", "8")})
+    rows = Dataset(frame, np.empty((2, 0)), ["a", "b"], [])
     table, extra = schema.match(rows)
     assert table["a"].tolist() == ["2.5", "3"]
     assert table["b"].tolist() == [8.0, 7.0]
@@ -23,7 +25,8 @@ def test_columns_keep_the_kind_they_were_learnt_in():
 
 
 def test_words_for_numbers_are_named():
-    rows = Dataset(np.array([[0.0], [1.0]]), np.empty((2, 0)), ["a"], [], {"a": ("7", "seven")}, "new.csv")
+    frame = coded_frame([[0.0], [1.0]], ["a"], {"a": ("7", "seven")})
+    rows = Dataset(frame, np.empty((2, 0)), ["a"], [], "new.csv")
     with pytest.raises(UserError, match=r"new\.csv: column 'a' holds text, such as 'seven'"):
         Schema(["a"], 1).match(rows)
 

@@ -11,7 +11,7 @@ from sklearn.metrics.pairwise import linear_kernel, polynomial_kernel, rbf_kerne
 from sklearn.preprocessing import StandardScaler
 
 from mlspl.datasets import load_dataset
-from mlspl.solvers import get_svm_solver, solve_svms, solve_svms_libsvm
+from mlspl.solvers import solve_svms
 from tests.naive import solvers as naive
 
 KERNELS = {
@@ -88,7 +88,7 @@ def test_same_optimum_as_libsvm(kernel, C):
     K, Y = problem(3, 90, 4, kernel, d=120)
     costs = C * np.random.default_rng(4).random(Y.shape)
     costs[:, ::7] = 0.0
-    ours, theirs = solve_svms(K, Y, costs, tol=1e-7), solve_svms_libsvm(K, Y, costs, tol=1e-7)
+    ours, theirs = solve_svms(K, Y, costs, tol=1e-7), naive.svm_libsvm(K, Y, costs, tol=1e-7)
     np.testing.assert_allclose(dual(ours), dual(theirs), rtol=1e-6)
     # LIBSVM keeps its kernel in single precision, so its own primal objective and scores are less exact.
     assert (ours.objective <= theirs.objective * (1 + 1e-6)).all()
@@ -99,7 +99,7 @@ def test_same_optimum_as_libsvm(kernel, C):
 @pytest.mark.parametrize("kernel", list(KERNELS))
 def test_as_close_to_libsvm_as_the_tolerance_asked(kernel):
     K, Y = problem(5, 150, 5, kernel, d=200)
-    ours, theirs = solve_svms(K, Y, 1.0, tol=1e-3), solve_svms_libsvm(K, Y, 1.0, tol=1e-3)
+    ours, theirs = solve_svms(K, Y, 1.0, tol=1e-3), naive.svm_libsvm(K, Y, 1.0, tol=1e-3)
     assert ours.violation.max() <= 1e-3
     np.testing.assert_allclose(ours.decision, theirs.decision, atol=3e-3)
     np.testing.assert_allclose(dual(ours), dual(theirs), rtol=1e-4)
@@ -113,7 +113,7 @@ def test_same_optimum_as_libsvm_on_real_data(data_home, name, share):
     K = rbf_kernel(X, gamma=1 / X.shape[1])
     Y = np.where(np.asarray(data.Y)[rows].T == 1, 1.0, -1.0)
     for C in (0.1, 10.0):
-        ours, theirs = solve_svms(K, Y, C, tol=1e-6), solve_svms_libsvm(K, Y, C, tol=1e-6)
+        ours, theirs = solve_svms(K, Y, C, tol=1e-6), naive.svm_libsvm(K, Y, C, tol=1e-6)
         np.testing.assert_allclose(dual(ours), dual(theirs), rtol=1e-6)
         np.testing.assert_allclose(ours.decision, theirs.decision, atol=2e-5)
 
@@ -136,15 +136,14 @@ def test_a_missing_class_gives_the_other_and_no_weight_gives_zero():
     costs[2][Y[2] > 0] = 0.0
     costs[3][Y[3] < 0] = 0.0
     costs[4] = 0.0
-    for solve in (solve_svms, solve_svms_libsvm):
-        # A start that the new costs forbid must not linger.
-        solution = solve(K, Y, costs, alpha=np.full(Y.shape, np.inf))
-        assert not solution.alpha.any()
-        assert not solution.bounded.any()
-        np.testing.assert_array_equal(solution.bias, [1, -1, -1, 1, 0])
-        np.testing.assert_array_equal(solution.decision, np.repeat(solution.bias[:, None], 30, axis=1))
-        for zero in (solution.objective, solution.gap, solution.violation, solution.n_iter):
-            np.testing.assert_array_equal(zero, 0)
+    # A start that the new costs forbid must not linger.
+    solution = solve_svms(K, Y, costs, alpha=np.full(Y.shape, np.inf))
+    assert not solution.alpha.any()
+    assert not solution.bounded.any()
+    np.testing.assert_array_equal(solution.bias, [1, -1, -1, 1, 0])
+    np.testing.assert_array_equal(solution.decision, np.repeat(solution.bias[:, None], 30, axis=1))
+    for zero in (solution.objective, solution.gap, solution.violation, solution.n_iter):
+        np.testing.assert_array_equal(zero, 0)
 
 
 def test_rounding_makes_no_variable_free():
@@ -174,7 +173,7 @@ def test_contradicting_duplicates_cost_little(C):
     X = np.repeat(rng.normal(size=(50, 5)), 4, axis=0)
     Y = np.where(rng.random((3, 200)) < 0.5, 1.0, -1.0)
     K = rbf_kernel(X, gamma=0.2)
-    ours, theirs = solve_svms(K, Y, C), solve_svms_libsvm(K, Y, C)
+    ours, theirs = solve_svms(K, Y, C), naive.svm_libsvm(K, Y, C)
     assert (ours.violation <= 1e-3).all()
     np.testing.assert_allclose(dual(ours), dual(theirs), rtol=1e-5)
     assert (ours.n_iter <= 6 * theirs.n_iter).all()
@@ -267,13 +266,13 @@ def test_kernels_that_are_not_finite_are_refused(bad, where):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"K": np.eye(4)}, r"K has shape \(4, 4\) and Y \(1, 3\)"),
-        ({"Y": np.array([1.0, -1.0, 1.0])}, "a row per label"),
+        ({"K": np.eye(4)}, "K has shape"),
+        ({"Y": np.array([1.0, -1.0, 1.0])}, "one row"),
         ({"Y": np.array([[0.0, 1.0, 1.0]])}, r"\+1 and −1"),
         ({"C": -1.0}, "not negative"),
         ({"C": np.inf}, "finite"),
         ({"C": [[1.0, np.nan, 1.0]]}, "finite"),
-        ({"alpha": np.zeros((1, 2))}, r"alpha has shape \(1, 2\)"),
+        ({"alpha": np.zeros((1, 2))}, "start has shape"),
         ({"alpha": np.full((1, 3), np.nan)}, "NaN"),
         ({"tol": 0.0}, "tol is 0"),
         ({"n_threads": 0}, "n_threads is 0"),
@@ -283,13 +282,6 @@ def test_mistakes_are_named(change, message):
     arguments = {"K": np.eye(3), "Y": np.array([[1.0, -1.0, 1.0]])} | change
     with pytest.raises(ValueError, match=message):
         solve_svms(**arguments)
-
-
-def test_solvers_by_name():
-    assert get_svm_solver("auto") is solve_svms
-    assert get_svm_solver("libsvm") is solve_svms_libsvm
-    with pytest.raises(ValueError, match="auto, libsvm"):
-        get_svm_solver("newton")
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="forks")

@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.svm import SVC
 
+from mlspl.errors import UserError
 from mlspl.solvers import label_pairs, solve_rank_svm
 from tests.naive import solvers as naive
 
@@ -176,3 +177,9 @@ def test_inputs_may_be_read_only_and_stay_as_they_are():
     solve_rank_svm(np.asfortranarray(K), signed_weight)
     np.testing.assert_array_equal(K, before[0])
     np.testing.assert_array_equal(signed_weight, before[1])
+
+
+def test_too_many_pairs_are_refused_before_they_are_listed():
+    signed_weight = np.tile(np.where(np.arange(10_000) < 100, 1.0, -1.0), (50, 1))
+    with pytest.raises(UserError, match="pairs"):
+        solve_rank_svm(np.eye(50), signed_weight)

@@ -67,7 +67,7 @@ def test_every_entry_runs(datasets):
         cheap = dict(trial.parameters)
         cheap |= {name: values[:1] for name, values in cheap.items() if trial.tune}
         if trial.method == "mlspl-cv":
-            cheap |= {"C": [[1.0]], "gamma_factors": [[1.0]], "cv": [2], "n_estimators": [20]}
+            cheap |= {"budget": ["fast"], "C": [[1.0]], "cv": [2], "n_estimators": [20]}
         if "n_estimators" in cheap and trial.method != "mlspl-cv":
             cheap["n_estimators"] = [10] if trial.tune else 10
         outcome = run_trial(replace(trial, parameters=cheap), small["flags"], KNOWN)

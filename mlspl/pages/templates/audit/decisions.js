@@ -1,7 +1,7 @@
 // What the reviewer decided: kept in the browser under the fingerprint of the data, undone, exported, imported.
 const STATUS = ["open", "accepted", "rejected", "unsure"];
 const STORE = `mlspl-audit:${audit.fingerprint}`;
-const COLUMNS = ["fingerprint", "row", "id", "label", "given", "suggested", "suspicion", "decision"];
+const COLUMNS = ["fingerprint", "row", "id", "label", "given", "suggested", "suspicion", "decision", "options"];
 const keyOf = (row, label) => row * N_LABELS + label;
 const pairOf = new Map(Array.from({ length: N_PAIRS }, (_, i) => [keyOf(pairs.row[i], pairs.label[i]), i]));
 
@@ -70,7 +70,7 @@ function restore() {
 }
 
 // Spreadsheets run what begins like a formula; an apostrophe in front makes it text.
-const safeCell = (text) => (/^ *[=+\-@\t\r＝＋－＠]/.test(text) ? `'${text}` : text);
+const safeCell = (text) => ((/^[\t\r]/.test(text) || /^\s*[=+\-@＝＋－＠]/.test(text)) && Number.isNaN(Number(text)) ? `'${text}` : text);
 const quoted = (text) => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
 
 function decisionsCsv() {
@@ -78,7 +78,8 @@ function decisionsCsv() {
   const add = (row, label, given, suggested, suspicion, code) => {
     const id = itemOf.has(row) && items.id ? (items.id[itemOf.get(row)] ?? "") : "";
     const cells = [audit.fingerprint, row, safeCell(id), safeCell(labels.name[label])];
-    cells.push(given ?? "", suggested, suspicion ?? "", STATUS[code]);
+    // The first line alone tells how the file was read.
+    cells.push(given ?? "", suggested, suspicion ?? "", STATUS[code], lines.length > 1 ? "" : safeCell(JSON.stringify(audit.options ?? [])));
     lines.push(cells.map((cell) => quoted(String(cell))).join(","));
   };
   for (let i = 0; i < N_PAIRS; i++) {

@@ -1,5 +1,6 @@
 // Everything known about one pair, and the three answers to it.
 const QUESTIONS = ["Is this label missing?", "Is this label spurious?", "Does this label belong here?"];
+const MOST_FEATURES = 4;
 const PRESENCE = ["absent", "present"];
 
 function answersTo(pair) {
@@ -39,15 +40,16 @@ function drawDetail(box, pair, answer, move) {
     ),
     make("div", { class: "facts-of" },
       make("p", { class: "question" }, QUESTIONS[direction]),
-      make("h2", { id: "question" }, labels.name[label], make("span", { class: "at" }, ` on ${rowName(row)}`)),
+      make("h2", { id: "question" }, labelName(label), make("span", { class: "at" }, ` on ${rowName(row)}`)),
       make("p", { class: "verdict" },
         "given ", make("b", {}, given), ", suggested ", make("b", {}, PRESENCE[pairs.suggested[pair]]),
         make("span", { class: "sure" }, ` ${percent(pairs.suspicion[pair])} suspicion`),
       ),
       pairs.why[pair] === null ? null : make("p", { class: "why" }, audit.reasons[pairs.why[pair]]),
-      drawRowContent(row, label),
+      drawRowContent(row, label, detail),
       detail ? drawEvidence(detail, label) : make("p", { class: "note" }, "Features and nearest rows are on the page for the strongest suspicions only."),
       detail ? drawNeighbours(detail, label) : null,
+      drawOthers(pair, answer),
       make("p", { class: "note" }, difficultyOf(pair)),
     ),
     make("div", { class: "answers", role: "group", "aria-label": "Your decision" }, buttons),
@@ -55,30 +57,62 @@ function drawDetail(box, pair, answer, move) {
 }
 
 function difficultyOf(pair) {
-  const rank = pairs.difficulty[pair], step = pairs.entered[pair], plan = audit.curriculum;
-  const harder = rank === null ? "" : `Harder than ${percent(rank)} of all pairs. `;
-  if (step === null || !plan.paced) return harder;
-  return harder + (step ? `Learnt from step ${step} of ${plan.steps} on.` : "Never learnt: it contradicts what was.");
+  const rank = pairs.difficulty[pair];
+  return rank === null ? "" : `Difficulty: ${percent(rank)} of all given labels are easier to predict than this one.`;
 }
 
-function drawRowContent(row, label) {
-  const item = itemOf.get(row), text = textOf(row);
+// The other suspicions of the same row, each with its three answers.
+function drawOthers(pair, answer) {
+  const others = pairsOfRow.get(pairs.row[pair]).filter((other) => other !== pair && (other < FIRST_LOW || filter.low || status[other]));
+  if (!others.length) return null;
+  return make("div", {},
+    make("h3", {}, "Other suspicions on this row"),
+    make("ul", { class: "others" }, others.map((other) =>
+      make("li", {},
+        make("span", { class: "what" }, make("b", {}, labelName(pairs.label[other])), " ",
+          make("span", { class: `chip ${DIRECTIONS[directionAt[other]]}` }, ASKED[directionAt[other]]),
+          make("span", { class: "note" }, ` ${percent(pairs.suspicion[other])}`)),
+        make("span", { class: "small", role: "group", "aria-label": `Decision on ${labelName(pairs.label[other])}` },
+          answersTo(other).map(([name, , verb, effect]) =>
+            make("button", {
+              type: "button", class: `answer ${name}`, title: effect, "aria-pressed": String(STATUS[status[other]] === name),
+              onclick: () => answer(STATUS.indexOf(name), true, other),
+            }, make("span", { class: "verb" }, verb))))))));
+}
+
+// The text with the words that count for and against the label marked.
+function highlight(text, detail) {
+  const sides = new Map();
+  for (const side of ["for", "against"]) {
+    for (const [feature, here] of detail?.[side] ?? []) if (here) sides.set(audit.features[feature].toLowerCase(), side);
+  }
+  if (!sides.size) return [text];
+  const words = [...sides.keys()].sort((a, b) => b.length - a.length)
+    .map((word) => word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&").replace(/\s+/g, "\\s+"));
+  const pattern = new RegExp(`(?<![\\p{L}\\p{N}])(${words.join("|")})(?![\\p{L}\\p{N}])`, "giu");
+  return text.split(pattern).map((part, i) =>
+    i % 2 ? make("mark", { class: sides.get(part.toLowerCase().replace(/\s+/g, " ")) }, part) : part);
+}
+
+function drawRowContent(row, label, detail) {
+  const item = itemOf.get(row), text = textOf(row), parts = text ? highlight(text, detail) : [];
   return make("div", { class: "content" },
     picture(row),
     make("div", {},
-      text ? make("p", { class: "text" }, text) : null,
+      text ? make("p", { class: "text" }, parts) : null,
+      parts.length > 1 ? make("p", { class: "note" }, make("mark", { class: "for" }, "words"), " that count for the label, ", make("mark", { class: "against" }, "words"), " that count against it") : null,
       make("h3", {}, "Its labels as given"),
       item === undefined ? null : chips(items.labels[item], label, items.unknown[item])));
 }
 
 function chips(present, label, unknown = []) {
   if (!present.length && !unknown.length) return make("p", { class: "note" }, "none");
-  const chip = (j, kind) => make("li", { class: `${kind}${j === label ? " asked" : ""}` }, labels.name[j], kind ? make("span", { class: "note" }, " unknown") : null);
+  const chip = (j, kind) => make("li", { class: `${kind}${j === label ? " asked" : ""}` }, labelName(j), kind ? make("span", { class: "note" }, " unknown") : null);
   return make("ul", { class: "chips" }, present.map((j) => chip(j, "")), unknown.map((j) => chip(j, "unknown")));
 }
 
 function drawEvidence(detail, label) {
-  const name = labels.name[label];
+  const name = labelName(label);
   const side = (title, rows) =>
     make("div", {},
       make("h3", {}, title),
@@ -89,7 +123,7 @@ function drawEvidence(detail, label) {
               make("th", { scope: "col", class: "number" }, "with"), make("th", { scope: "col", class: "number" }, "without"),
               make("th", { scope: "col", class: "strip" }, make("span", { class: "hidden" }, "picture")),
             )),
-            make("tbody", {}, rows.map(([feature, here, having, lacking]) =>
+            make("tbody", {}, rows.slice(0, MOST_FEATURES).map(([feature, here, having, lacking]) =>
               make("tr", {},
                 make("th", { scope: "row" }, audit.features[feature]), make("td", { class: "number" }, amount(here)),
                 make("td", { class: "number" }, amount(having)), make("td", { class: "number" }, amount(lacking)),
@@ -99,7 +133,7 @@ function drawEvidence(detail, label) {
         : make("p", { class: "note" }, "no feature"),
     );
   return make("div", { class: "sides", "aria-label": `Features beside the mean of the rows with and without ${name}` },
-    side("Features that speak for the label", detail.for), side("Features that speak against it", detail.against),
+    side("Features that count for the label", detail.for), side("Features that count against it", detail.against),
     make("p", { class: "note legend", "aria-hidden": "true" }, make("i", { class: "here" }), "here", make("i", { class: "having" }),
       "mean with the label", make("i", { class: "lacking" }), "mean without"));
 }

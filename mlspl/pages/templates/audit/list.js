@@ -111,7 +111,7 @@ function drawPair(pair) {
     make(
       "span", { class: "what" },
       make("span", { class: "line" },
-        make("span", { class: "label" }, labels.name[pairs.label[pair]]),
+        make("span", { class: "label" }, labelName(pairs.label[pair])),
         make("span", { class: `chip ${DIRECTIONS[direction]}` }, ASKED[direction]),
       ),
       make("span", { class: "row" }, textOf(row) ? `${rowName(row)}: ${textOf(row).slice(0, 200)}` : rowName(row)),

@@ -5,6 +5,8 @@ const ORDERS = {
   "label, then suspicion": (a, b) => rank[pairs.label[a]] - rank[pairs.label[b]] || pairs.suspicion[b] - pairs.suspicion[a],
   "difficulty, hard first": (a, b) => pairs.difficulty[b] - pairs.difficulty[a],
   "difficulty, easy first": (a, b) => pairs.difficulty[a] - pairs.difficulty[b],
+  "row, most suspected first": (a, b) =>
+    suspicionOfRow.get(pairs.row[b]) - suspicionOfRow.get(pairs.row[a]) || pairs.row[a] - pairs.row[b] || pairs.suspicion[b] - pairs.suspicion[a],
   "row": (a, b) => pairs.row[a] - pairs.row[b] || pairs.suspicion[b] - pairs.suspicion[a],
 };
 const rank = new Int32Array(N_LABELS);
@@ -12,7 +14,7 @@ labels.name.map((_, j) => j)
   .sort((a, b) => labels.name[a].localeCompare(labels.name[b], "en", { numeric: true }))
   .forEach((j, place) => { rank[j] = place; });
 
-const filter = { label: -1, direction: -1, status: -1, order: "suspicion" };
+const filter = { label: -1, direction: -1, status: -1, order: "suspicion", low: false, found: null };
 const orders = new Map();
 const phone = matchMedia("(max-width: 48rem)");
 const list = new VirtualList($("list"), drawPair, (pair, opened) => openPair(pair, opened));
@@ -22,7 +24,9 @@ function sorted(name) {
   return orders.get(name);
 }
 
+const inScope = (i) => (filter.low || i < FIRST_LOW) && (!filter.found || filter.found(i));
 const passes = (i) =>
+  inScope(i) &&
   (filter.label < 0 || labelAt[i] === filter.label) &&
   (filter.direction < 0 || directionAt[i] === filter.direction) &&
   (filter.status < 0 || status[i] === filter.status);
@@ -56,7 +60,13 @@ function move(by) {
 }
 
 // A pressed button takes its answer back; a key that says the same again only goes on.
-function answer(code, pressed = false) {
+function answer(code, pressed = false, other = null) {
+  if (other !== null) {
+    decide([[other, status[other] === code ? 0 : code]]);
+    refresh(list.view[list.at], list.at, true);
+    announce(`${STATUS[status[other]]}: ${labelName(pairs.label[other])} on ${rowName(pairs.row[other])}.`);
+    return;
+  }
   const pair = list.view[list.at];
   if (pair === undefined) return;
   const focused = document.activeElement?.dataset?.answer;
@@ -67,21 +77,24 @@ function answer(code, pressed = false) {
   const stays = passes(pair);
   refresh(stays && !taken ? list.view[Math.min(place + 1, list.view.length - 1)] : stays ? pair : undefined, place, true);
   if (focused) $("detail").querySelector(`[data-answer=${focused}]`)?.focus();
-  announce(`${taken ? "Open again" : STATUS[code][0].toUpperCase() + STATUS[code].slice(1)}: ${labels.name[pairs.label[pair]]} on ${rowName(pairs.row[pair])}.`);
+  announce(`${taken ? "Open again" : STATUS[code][0].toUpperCase() + STATUS[code].slice(1)}: ${labelName(pairs.label[pair])} on ${rowName(pairs.row[pair])}.`);
 }
 
 function takeBack() {
   const pair = undo();
   if (pair === null) return;
   refresh(pair, list.at, true);
-  announce(`Undone: ${labels.name[pairs.label[pair]]} on ${rowName(pairs.row[pair])}.`);
+  announce(`Undone: ${labelName(pairs.label[pair])} on ${rowName(pairs.row[pair])}.`);
 }
 
 function showCounts() {
   const reviewed = N_PAIRS - counts[0], decided = counts[1] + counts[2];
-  $("progress").max = Math.max(1, N_PAIRS);
+  let lowDecided = 0;
+  for (let i = FIRST_LOW; i < N_PAIRS; i++) lowDecided += status[i] !== 0;
+  const total = filter.low ? N_PAIRS : FIRST_LOW + lowDecided;
+  $("progress").max = Math.max(1, total);
   $("progress").value = reviewed;
-  $("reviewed").textContent = `${whole(reviewed)} of ${whole(N_PAIRS)} reviewed`;
+  $("reviewed").textContent = `${whole(reviewed)} of ${whole(total)} reviewed`;
   if (decided) {
     const [low, high] = interval(counts[1], decided);
     $("precision").textContent = `precision ${percent(counts[1] / decided)} (${whole(counts[1])} of ${whole(decided)}; ${Math.round(100 * low)}–${Math.round(100 * high)} %)`;
@@ -95,6 +108,7 @@ function showChoices() {
   const byLabel = new Int32Array(N_LABELS), byDirection = new Int32Array(3), byStatus = new Int32Array(4);
   const { label, direction, status: wanted } = filter;
   for (let i = 0; i < N_PAIRS; i++) {
+    if (!inScope(i)) continue;
     const inLabel = label < 0 || labelAt[i] === label;
     const inDirection = direction < 0 || directionAt[i] === direction;
     const inStatus = wanted < 0 || status[i] === wanted;
@@ -126,6 +140,20 @@ function fill(select, choices, field) {
   });
 }
 
+// Keep the pairs whose label, row name or text contains what is searched for.
+function search() {
+  const wanted = $("search").value.trim().toLowerCase();
+  if (!wanted) filter.found = null;
+  else {
+    const inLabels = labels.name.map((name) => name.toLowerCase().includes(wanted));
+    const inRows = new Set(items.row.filter((row, i) =>
+      rowName(row).toLowerCase().includes(wanted) || (items.text?.[i] ?? "").toLowerCase().includes(wanted)));
+    filter.found = (i) => inLabels[labelAt[i]] || inRows.has(pairs.row[i]);
+  }
+  refresh(list.view[list.at]);
+  announce(`${plural(list.view.length, "pair")} found.`);
+}
+
 function reviewLabel(label) {
   filter.label = label;
   $("by-label").value = String(label);
@@ -142,7 +170,6 @@ function showTab(tab) {
     $(other.getAttribute("aria-controls")).hidden = !chosen;
   }
   document.body.dataset.view = tab.getAttribute("aria-controls");
-  if (tab.id === "tab-curriculum") drawCurriculum($("curriculum"), reviewLabel);
   if (tab.id === "tab-labels") drawLabels($("labels"), reviewLabel);
 }
 
@@ -196,16 +223,29 @@ addEventListener("pagehide", () => { if (saveSoon.timer !== undefined) save(); }
 addEventListener("visibilitychange", () => { if (document.hidden && saveSoon.timer !== undefined) save(); });
 
 const everyone = [-1, "all"];
-fill($("by-label"), [[-1, "all labels"], ...[...rank.keys()].sort((a, b) => rank[a] - rank[b]).map((j) => [j, labels.name[j]])], "label");
+fill($("by-label"), [[-1, "all labels"], ...[...rank.keys()].sort((a, b) => rank[a] - rank[b]).map((j) => [j, labelName(j)])], "label");
 const directions = [[0, "probably missing"], [1, "probably spurious"], [2, "unknown so far"]];
 fill($("by-direction"), [everyone, ...directions.filter(([d]) => d < 2 || pairs.given.includes(null))], "direction");
 fill($("by-status"), [everyone, [0, "to review"], [1, "accepted"], [2, "rejected"], [3, "unsure"]], "status");
 fill($("by-order"), Object.keys(ORDERS).map((name) => [name, name]), "order");
+$("by-low").closest("label").hidden = FIRST_LOW === N_PAIRS;
+$("low-number").textContent = whole(N_PAIRS - FIRST_LOW);
+$("by-low").checked = false;
+$("by-low").addEventListener("change", () => {
+  filter.low = $("by-low").checked;
+  refresh(list.view[list.at]);
+  announce(`${plural(list.view.length, "pair")} shown.`);
+});
+$("search").value = "";
+$("search").addEventListener("input", () => {
+  clearTimeout(search.timer);
+  search.timer = setTimeout(search, 150);
+});
 $("filters").open = !phone.matches;
 $("facts").textContent = [
   `${plural(audit.rows, "row")}, ${plural(N_LABELS, "label")}`,
   audit.estimated === null ? null : `about ${plural(Math.round(audit.estimated), "given value")} probably wrong`,
-  `${plural(N_PAIRS, "pair")} to review`,
+  `${plural(FIRST_LOW, "pair")} to review`,
 ].filter(Boolean).join(" · ");
 restore();
 showTab($("tab-review"));

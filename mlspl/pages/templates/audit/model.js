@@ -23,7 +23,13 @@ function make(name, attributes = {}, ...children) {
   element.append(...children.flat().filter((child) => child !== null && child !== undefined));
   return element;
 }
-make.svg = new Set(["svg", "g", "line", "circle", "rect", "path", "text", "title"]);
+make.svg = new Set(["svg", "g", "line", "circle", "rect", "path", "polyline", "text", "title"]);
+
+// Names from the data may change the direction of text: controls are made visible, and the rest is isolated from
+// the text beside it (FSI … PDI).
+const isolate = (text) => `\u2068${text.replace(/[\u202a-\u202e\u2066-\u2069]/g, "\ufffd")}\u2069`;
+const shownLabels = labels.name.map(isolate);
+const labelName = (label) => shownLabels[label];
 
 const whole = (number) => number.toLocaleString("en");
 const percent = (share) => {
@@ -41,11 +47,21 @@ const plural = (number, what) => `${whole(number)} ${what}${number === 1 ? "" : 
 // Typed copies of what the filters look at a hundred thousand times. 0 probably missing, 1 spurious, 2 unknown so far.
 const labelAt = Int32Array.from(pairs.label);
 const directionAt = Uint8Array.from(pairs.given, (given) => given ?? 2);
+// Pairs from here on are the most probable missing labels below the least suspicion; they are listed when asked for.
+const FIRST_LOW = audit.low ?? N_PAIRS;
+
+const pairsOfRow = new Map();
+pairs.row.forEach((row, pair) => {
+  if (pairsOfRow.has(row)) pairsOfRow.get(row).push(pair);
+  else pairsOfRow.set(row, [pair]);
+});
+const suspicionOfRow = new Map([...pairsOfRow].map(([row, those]) =>
+  [row, those.reduce((sum, pair) => sum + (pair < FIRST_LOW ? pairs.suspicion[pair] : 0), 0)]));
 
 function rowName(row) {
   const item = itemOf.get(row);
   const id = item === undefined || !items.id ? null : items.id[item];
-  return id === null || id === "" ? `row ${row}` : id;
+  return id === null || id === "" ? `row ${row}` : isolate(id);
 }
 
 function textOf(row) {

@@ -1,0 +1,113 @@
+"""Docstring paragraphs that several objects share."""
+
+import re
+from collections.abc import Callable
+from textwrap import indent
+from typing import TypeVar
+
+__all__ = ["share", "substitute"]
+
+T = TypeVar("T")
+
+
+def substitute(**paragraphs: str) -> Callable[[T], T]:
+    """Replace each line ``{name}`` of an object's docstring by the paragraph of that name.
+
+    Examples
+    --------
+    >>> from mlspl._docs import substitute
+    >>> @substitute(Y="Y : array of shape (n, L)")
+    ... def count(Y):
+    ...     '''Count labels.
+    ...
+    ...     {Y}
+    ...     '''
+    >>> print(count.__doc__.splitlines()[2].strip())
+    Y : array of shape (n, L)
+    """
+
+    def decorate(documented: T) -> T:
+        if documented.__doc__:  # None with python -OO
+            lines = (re.fullmatch(r"( *)\{(\w+)\}", line) or line for line in documented.__doc__.split("\n"))
+            documented.__doc__ = "\n".join(
+                line if isinstance(line, str) else indent(paragraphs[line[2]], line[1]) for line in lines
+            )
+        return documented
+
+    return decorate
+
+
+_PASSAGES = {
+    "X": """\
+X : array, sparse matrix or DataFrame of shape (n_samples, n_features)
+    The features.""",
+    "Y": """\
+Y : array, sparse matrix or DataFrame of shape (n_samples, n_labels)
+    The labels: 0/1, -1/+1 or boolean; NaN where a label is unknown.""",
+    "label_weight": """\
+label_weight : array of shape (n_samples, n_labels), optional
+    Prior weight of each (instance, label) pair; 0 leaves the pair out.""",
+    "output": """\
+output : {"array", "pandas"}, default="array"
+    "pandas" is a DataFrame with the label names, and the index of X if it has one.""",
+    "calibration_fit": """\
+F : array-like of shape (n, L)
+    Out-of-fold scores.
+Y : array-like or sparse matrix of shape (n, L)
+    Labels: 0/1, ±1 or boolean; NaN where unknown.
+label_weight : array-like of shape (n, L), default=None
+    Weight of each pair; 1 if not given.""",
+    "kernel": """\
+kernel : {"rbf", "linear", "poly", "precomputed"} or callable, default="rbf"
+    The kernel. Scale the features first.
+gamma : {"scale", "auto"} or float, default="scale"
+    Parameter of the kernels "rbf" and "poly": "scale" is 1/(d·variance), "auto" is 1/d.
+degree, coef0 : float, default=3, 0.0
+    Parameters of the polynomial kernel.""",
+    "class_weight": """\
+    A number e weights a class of share p by (½/p)^e: 0 is no balance, 1 (= "balanced") gives both classes of
+    a label the same total weight. A dict gives the weight of each class, for all labels.""",
+    "space": """\
+space : {"auto", "gram", "linear", "nystroem"} or Space, default="auto"
+    Where the classifiers are fitted: on a kernel matrix, on the features, or on kernel values with landmarks.
+    "auto" is "linear" if X is sparse; else "gram" up to 8,000 rows, and "nystroem" beyond.
+loss : {"auto", "hinge", "squared_hinge", "logistic"}, default="auto"
+    The loss that is minimised and sets the pace. "auto" is the hinge on a kernel matrix, which has no other,
+    and logistic elsewhere.
+n_landmarks : "auto" or int, default="auto"
+    Landmarks of the space "nystroem". "auto" is 1,400 less the features, or fewer if memory is short.""",
+    "codes": """\
+n_codes : int, default=15
+    Number of prototypes; at most the number of distinct label sets.""",
+    "beta": """\
+beta : float, default=100.0
+    Weight of the distances between label vectors and prototypes.""",
+    "tol": """\
+tol : float, default=1e-3
+    Largest violation of the optimality conditions of the SVMs.""",
+    "n_jobs": """\
+n_jobs : int, optional
+    Threads over labels. The result does not depend on it.""",
+    "verbose": """\
+verbose : int, default=0
+    1 shows a progress bar.""",
+    "space_": """\
+space_ : str
+    The space that was taken, and why.
+C_ : float
+    The C that was used.""",
+    "codes_": """\
+codes_ : array (n_samples, n_codes)
+    The training codes.
+prototypes_ : array (n_codes, n_labels)
+    The prototypes, in the ±1 label space.""",
+    "display": """\
+ax_, figure_ : matplotlib Axes and Figure
+    After :meth:`plot`.""",
+    "ax": """\
+ax : matplotlib Axes, optional
+    Where to draw; a new figure by default.""",
+}
+
+share = substitute(**_PASSAGES)
+"""Decorator that inserts the paragraphs above, which the estimators share."""

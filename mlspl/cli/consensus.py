@@ -1,0 +1,186 @@
+"""`mlspl consensus`: one label set per row from those of several annotators."""
+
+from fnmatch import fnmatchcase
+from io import StringIO
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+
+from mlspl._files import write_file
+from mlspl._names import split_names
+from mlspl._text import safe_cell, shown
+from mlspl.cli.reading import Reading, with_reading
+from mlspl.cli.sources import ForceOption, check_target, file_name, make_table, notes
+from mlspl.errors import DataFormatError, UserError, guess_column, listed
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from mlspl.curriculum import Consensus
+
+__all__ = ["consensus"]
+
+_NOT_JUDGED = ("?", "NA", "nan", "null")
+
+
+@with_reading("label_sep", "text", "categorical", "numeric", "drop")
+def consensus(
+    data: Annotated[Path, typer.Argument(metavar="DATA", help="A CSV file (TSV if it ends in .tsv).")],
+    out: Annotated[
+        Path,
+        typer.Option("--out", "-o", metavar="FILE", help="DATA with a column `labels` in place of theirs."),
+    ],
+    reading: Reading,
+    annotators: Annotated[
+        str,
+        typer.Option(
+            metavar="COLUMNS",
+            help="Columns with the label set of each annotator: a pattern such as 'annotator_*', or names "
+            "with commas between.",
+        ),
+    ] = "",
+    votes: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Instead: a CSV file with a line per row and annotator, and the columns annotator, labels "
+            "and that of --ids.",
+        ),
+    ] = None,
+    ids: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="Names the rows; in DATA and in the file of --votes.")
+    ] = None,
+    skip_empty: Annotated[
+        bool,
+        typer.Option("--skip-empty", help="An empty label set is a row the annotator did not judge."),
+    ] = False,
+    votes_only: Annotated[
+        bool, typer.Option("--votes-only", help="Do not learn from the other columns of DATA.")
+    ] = False,
+    seed: Annotated[int, typer.Option(metavar="N", help="Seed of everything random.", min=0)] = 0,
+    force: ForceOption = False,
+) -> None:
+    """Infer the labels of each row from those of several annotators.
+
+    Sets of labels are written as a|b (see --label-sep). A cell such as ? or NA
+    is a row that the annotator did not judge. Models of the other columns
+    count as one more opinion. Next to FILE, two tables are written:
+    FILE.weights.csv, how sure each label is, and FILE.annotators.csv.
+    """
+    import pandas as pd
+
+    from mlspl._label_sets import label_sets, write_set
+    from mlspl.curriculum import consensus as infer
+
+    if bool(annotators) == (votes is not None):
+        raise UserError("say who annotated: give --annotators for columns of DATA, or --votes for a file.")
+    if votes is not None and ids is None:
+        raise UserError("--votes needs --ids, the column that names the rows in both files.")
+    targets = [out, *(out.with_name(f"{out.stem}.{part}.csv") for part in ("weights", "annotators"))]
+    for target in targets:
+        check_target(target, [data, votes], force)
+    table, separator = _read(data), reading.label_sep or "|"
+    columns = _matching(table, annotators, data)
+    if votes is None:
+        parts = {name: table[name] for name in columns}
+    else:
+        lines = _read(votes)
+        _check_columns(lines, [ids or "", "annotator", "labels"], votes)
+        lines = lines.assign(row=_locate(lines[ids], table, ids or "", data)).set_index("row")
+        parts = {str(who): part["labels"] for who, part in lines.groupby("annotator")}
+
+    def split(cell: str) -> list[str] | None:
+        labels = [part.strip() for part in cell.split(separator) if part.strip()]
+        return None if cell.strip() in _NOT_JUDGED or (skip_empty and not labels) else labels
+
+    annotations = pd.concat(
+        pd.DataFrame({"row": cells.index, "annotator": who, "labels": cells.map(split).to_numpy()})
+        for who, cells in parts.items()
+    )
+    with notes():
+        X = None if votes_only else _encode(data, {*columns, *([ids] if ids else []), *reading.drop}, reading)
+        found = infer(X, annotations, random_state=seed, n_jobs=-1)
+    labels, weights = (part.reindex(table.index) for part in (found.labels, found.weights))
+    sets = label_sets(labels.to_numpy(), list(labels.columns))
+    known = labels.notna().any(axis=1)
+    cells = [write_set(row, separator) if judged else "?" for row, judged in zip(sets, known, strict=True)]
+    result = table.drop(columns=[*columns, *({"labels"} & set(table.columns))]).assign(labels=cells)
+    result.to_csv(buffer := StringIO(), index=False, lineterminator="\n")
+    write_file(out, buffer.getvalue())
+    people = found.annotators.rename(index=safe_cell).reset_index()
+    for target, part in zip(targets[1:], (weights.fillna(0.0), people), strict=True):
+        write_file(target, part.round(4).to_csv(index=False, lineterminator="\n"))
+    console = Console(highlight=False)
+    console.print(shown(f"{file_name(str(data))}: {found!r}"), soft_wrap=True)
+    console.print(_annotators_table(found))
+    console.print(shown(f"Wrote {', '.join(map(str, targets))}"), soft_wrap=True)
+
+
+def _read(path: Path) -> "pd.DataFrame":
+    """Return the cells of a delimited file as they are written."""
+    import pandas as pd
+
+    if not path.is_file():
+        raise UserError(f"{path} is not a file. Name a CSV file.")
+    separator = "\t" if path.suffix.lower() == ".tsv" else ","
+    try:
+        return pd.read_csv(path, sep=separator, dtype=str, keep_default_na=False, encoding="utf-8-sig")
+    except (ValueError, UnicodeDecodeError) as error:
+        raise DataFormatError(f"this is no CSV in UTF-8 ({error}).", path) from None
+
+
+def _check_columns(table: "pd.DataFrame", names: list[str], path: Path) -> None:
+    if missing := [name for name in names if name not in table.columns]:
+        raise UserError(f"{path} has no column {missing[0]!r}.{guess_column(missing[0], table.columns)}")
+
+
+def _matching(table: "pd.DataFrame", annotators: str, path: Path) -> list[str]:
+    """Return the columns that the names and patterns mean."""
+    found = []
+    for name in split_names(annotators):
+        matching = [column for column in table.columns if name == column or fnmatchcase(column, name)]
+        if not matching:
+            raise UserError(
+                f"unknown annotator: {path} has no column {name!r}.{guess_column(name, table.columns)} "
+                f"Its columns are {listed(list(table.columns))}."
+            )
+        found += matching
+    return list(dict.fromkeys(found))
+
+
+def _locate(keys: "pd.Series", table: "pd.DataFrame", ids: str, path: Path):
+    """Return the row numbers of ids."""
+    import pandas as pd
+
+    _check_columns(table, [ids], path)
+    index = pd.Index(table[ids])
+    if not index.is_unique:
+        raise UserError(f"{path} has {index[index.duplicated()][0]!r} twice in {ids!r}. Ids must be unique.")
+    rows = index.get_indexer(keys)
+    if (rows < 0).any():
+        raise UserError(f"--votes has the id {keys.iloc[(rows < 0).argmax()]!r}, which {path} does not have.")
+    return rows
+
+
+def _encode(data: Path, ignored: set[str], reading: Reading) -> Any:
+    """Return the features of a file as numbers; None if it has none."""
+    from mlspl.datasets import read_unlabelled
+    from mlspl.recipes import Schema, encode_table
+
+    features = read_unlabelled(data, ignored, kinds=reading.kinds)
+    schema = Schema.from_dataset(features, text=reading.text)
+    if not schema.n_features:
+        return None
+    table, _ = schema.match(features)
+    return encode_table(schema, table, scale=schema.layout == "frame")[0]
+
+
+def _annotators_table(found: "Consensus"):
+    rates = ("sensitivity", "specificity")
+    rows = (
+        (name, row["rows"], *(f"{row[r]:.2f} ({row[r + '_low']:.2f}–{row[r + '_high']:.2f})" for r in rates))
+        for name, row in found.annotators.astype({"rows": object}).iterrows()
+    )
+    return make_table(("annotator", "rows", *rates), rows, "Annotators, with 95 % intervals")

@@ -1,0 +1,410 @@
+"""Columns of a table: numbers, categories, dates and text; how words become one of them; one-hot columns."""
+
+import re
+import warnings
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from scipy import sparse
+
+from mlspl.datasets.files import check_memory, parse_number
+from mlspl.errors import DataFormatError, UserError, guess_column, listed, shorten
+
+__all__ = [
+    "INDEX",
+    "KINDS",
+    "MISSING",
+    "NO_OPTIONS",
+    "RawTable",
+    "ReadOptions",
+    "check_names",
+    "column_kind",
+    "days_since_1970",
+    "one_hot",
+    "parse_dates",
+    "parse_words",
+    "spell_numbers",
+]
+
+KINDS = ("numeric", "categorical", "text", "date")
+"""The kinds of columns."""
+
+MISSING = frozenset({"?", "NA", "N/A", "n/a", "<NA>", "#N/A", "NaN", "nan", "null", "NULL", "None"})
+"""Words for a missing value unless the user names others; an empty field always is one."""
+
+INDEX = "Unnamed: 0"
+"""The name that pandas gives to a first column without a name, which holds row numbers."""
+
+# Numbers such as 1,234.5 and 53.102,49, by their decimal sign.
+_NOTATIONS = {
+    ".": re.compile(r"[+-]?(\d{1,3}(,\d{3})+|\d+)(\.\d+)?"),
+    ",": re.compile(r"[+-]?(\d{1,3}(\.\d{3})+|\d+)(,\d+)?"),
+}
+# 12.5%; 1 234.50; $1,200; 3 €
+_WITH_SIGNS = re.compile(r"[+-]?[$€£¥]?\s?[+-]?(\d+|\d{1,3}([, '’]\d{3})+)([.,]\d+)?\s?[%$€£¥]?")
+_ISO_DATE = re.compile(r"\d{4}-\d\d-\d\d([ T]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?)?")
+_DOTTED_DATE = re.compile(r"\d{1,2}\.\d{1,2}\.\d{4}")
+_SLASHED_DATE = re.compile(r"\d{1,2}/\d{1,2}/\d{4}")
+# A column is text if most rows differ and cells have at least three words on average.
+_FEW_VALUES = 20
+_WORDS_OF_TEXT = 3.0
+# Wider one-hot tables than this are sparse, if they are ten times as wide as the columns.
+_DENSE_CELLS = 10**7
+
+
+@dataclass(frozen=True)
+class ReadOptions:
+    """How to read a table: separator of label sets, missing values, and the kinds of columns."""
+
+    label_sep: str | None = None
+    na_values: Collection[str] | None = None
+    drop: Collection[str] = ()
+    kinds: Mapping[str, str] = field(default_factory=dict)
+    lenient: bool = False
+    """Whether the options may name columns that the file does not have."""
+    day_first: Mapping[str, bool] = field(default_factory=dict)
+    decimal: str | None = None
+    thousands: str | None = None
+    encoding: str | None = None
+    raw: Collection[str] | Callable[[list[str]], Collection[str]] = ()
+    """Columns, or a function of all names to them, that are read word by word: they may hold label sets."""
+
+    def __post_init__(self):
+        for name in ("na_values", "drop"):
+            if isinstance(getattr(self, name), str):
+                object.__setattr__(self, name, [getattr(self, name)])
+        for column, kind in self.kinds.items():
+            if kind not in KINDS:
+                raise UserError(f"column {column!r} cannot be {kind!r}. A kind is one of {', '.join(KINDS)}.")
+        for column, is_first in self.day_first.items():
+            if not isinstance(is_first, bool):
+                raise UserError(f"day_first of column {column!r} is {is_first!r}. Give True or False.")
+        for option in ("decimal", "thousands"):
+            sign = getattr(self, option)
+            if sign is not None and (len(sign) != 1 or sign.isalnum() or sign in "+-"):
+                raise UserError(f"{option}={sign!r} is not a single sign, such as a comma (--{option} ,).")
+        if self.decimal is not None and self.decimal == self.thousands:
+            raise UserError(f"decimal and thousands are both {self.decimal!r}. Name two different signs.")
+        object.__setattr__(self, "kinds", {**dict.fromkeys(self.day_first, "date"), **self.kinds})
+
+    @property
+    def missing(self) -> frozenset[str]:
+        """The words for a missing value, beside the empty field."""
+        return MISSING if self.na_values is None else frozenset(map(str, self.na_values))
+
+    def kind_of_words(self, name: str) -> str | None:
+        """Return the kind of a column of words; a dropped column is not checked."""
+        return "categorical" if name in self.drop else self.kinds.get(name)
+
+    def raw_columns(self, names: list[str]) -> set[str]:
+        """Return the columns whose words are needed as they are written."""
+        raw = set(self.raw(names) if callable(self.raw) else self.raw)
+        return raw | {name for name in names if self.kinds.get(name, "numeric") != "numeric"}
+
+    def check(self, names: Collection[str], path: Path) -> None:
+        """Raise an error for columns that the file does not have."""
+        if self.lenient:
+            return
+        asked = {"drop (--drop)": list(self.drop), "day_first": list(self.day_first)}
+        for name, kind in self.kinds.items():
+            asked.setdefault("kinds" if kind == "date" else f"kinds (--{kind})", []).append(name)
+        for option, wanted in asked.items():
+            if absent := [name for name in wanted if name not in names]:
+                hint = guess_column(absent[0], names)
+                raise UserError(f"{path}: {option} names columns that do not exist: {listed(absent)}.{hint}")
+
+
+NO_OPTIONS = ReadOptions()
+
+
+class RawTable(NamedTuple):
+    """All columns of a file, before features and labels are told apart.
+
+    Columns of a DataFrame are numbers, dates, pandas categories, or words as they are written. In a CSR
+    array, `categories` lists the values of the columns that hold codes. `line_of` returns the line of a row.
+    """
+
+    path: Path
+    table: pd.DataFrame | sparse.csr_array
+    names: list[str]
+    line_of: Callable[[int], int] | None = None
+    n_labels: int | None = None
+    categories: dict[int, tuple[str, ...]] = {}
+    declared: dict[str, str] = {}
+    """Columns of words that the file itself declares as text or dates."""
+
+    def fault(self, row: int, message: str) -> DataFormatError:
+        """Return the error about a row."""
+        if self.line_of is None:
+            return DataFormatError(f"row {row + 1}: {message}", self.path)
+        return DataFormatError(message, self.path, self.line_of(row))
+
+
+class ParsedWords(NamedTuple):
+    """A typed column; for dates with slashes the order, and a date that both orders allow."""
+
+    column: pd.Series
+    day_first: bool | None = None
+    ambiguous: str = ""
+
+
+def column_kind(column: pd.Series) -> str:
+    """Return the kind of a typed column."""
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        return "categorical"
+    if pd.api.types.is_datetime64_any_dtype(column.dtype):
+        return "date"
+    return "numeric" if pd.api.types.is_numeric_dtype(column.dtype) else "text"
+
+
+def check_names(names: Sequence[str], path: Path, line: int | None) -> None:
+    """Refuse columns without a name, and two columns of the same name."""
+    seen: set[str] = set()
+    for position, name in enumerate(names, 1):
+        if not name:
+            raise DataFormatError(
+                f"column {position} of {len(names)} has no name. Name it or remove it; a separator at the "
+                "end of every line makes one.",
+                path,
+                line,
+            )
+        if name in seen:
+            raise DataFormatError(f"two columns are called {shorten(name)!r}. Rename one.", path, line)
+        seen.add(name)
+
+
+def spell_numbers(column: pd.Series) -> pd.Series:
+    """Return numbers as words, whole numbers without a decimal point."""
+    words = [None if n != n else repr(n).removesuffix(".0") for n in column.to_numpy(float).tolist()]
+    return pd.Series(words, dtype=object)
+
+
+def parse_words(
+    words: pd.Series,
+    name: str,
+    kind: str | None,
+    missing: Collection[str],
+    fault: Callable[[int, str], Exception],
+    day_first: bool | None = None,
+) -> ParsedWords:
+    """Return words as numbers, categories, dates or text.
+
+    `kind` is the kind that the user names, or None to find it out. `fault` makes the error about a row.
+    """
+    codes, values = pd.factorize(words.astype(object), use_na_sentinel=True)
+    missing = {"", *missing}
+    spelled = [str(value).strip() for value in values]
+    is_missing = np.array([word in missing for word in spelled], dtype=bool)
+    numbers = np.array([np.nan if word in missing else _number(word) for word in spelled], dtype=float)
+    is_word = np.isinf(numbers)
+    counts = np.bincount(codes[codes >= 0], minlength=len(spelled))
+
+    def expand(cells: np.ndarray) -> np.ndarray:
+        return np.append(cells, np.nan)[codes]
+
+    def refuse(bad: np.ndarray, message: str) -> Exception:
+        row = int(np.argmax(np.append(bad, False)[codes]))
+        return fault(row, message.format(word=shorten(spelled[codes[row]]), name=shorten(name)))
+
+    if kind in (None, "numeric"):
+        if not is_word.any():
+            return ParsedWords(pd.Series(expand(numbers)))
+        if (converted := _convert_notation(spelled, missing, name, refuse, is_word)) is not None:
+            return ParsedWords(pd.Series(expand(converted)))
+        # A few words in a column of numbers are mistakes, not a reason to make categories of all numbers.
+        if kind == "numeric" or counts[~is_missing & ~is_word].sum() > counts[is_word].sum():
+            message = (
+                "column {name!r} is numeric, {word!r} is not a finite number. Leave it empty if unknown, "
+            )
+            raise refuse(
+                is_word, message + "or name the word among na_values (--na; for predict, --na of fit)."
+            )
+        if all(_WITH_SIGNS.fullmatch(spelled[i]) for i in np.flatnonzero(is_word)):
+            message = "column {name!r} has numbers with signs, such as {word!r}. "
+            raise refuse(is_word, message + "Write plain numbers, name its --thousands, or drop it (--drop).")
+    known = [word for word in spelled if word not in missing]
+    if kind in (None, "date"):
+        dates = parse_dates(known, day_first)
+        if dates is not None or (kind == "date" and not known):
+            times = np.full(len(spelled) + 1, np.datetime64("NaT"), "datetime64[us]")
+            if dates is not None:
+                times[:-1][~is_missing] = dates[0]
+            return ParsedWords(pd.Series(times[codes]), *(dates[1:] if dates else ()))
+        if kind == "date":
+            bad = ~is_missing & [parse_dates([word], day_first) is None for word in spelled]
+            order = "" if day_first is None else f" with the {'day' if day_first else 'month'} first"
+            message = (
+                f"column {{name!r}} holds dates{order}, {{word!r}} is not such a date. Write 2024-12-31."
+            )
+            raise refuse(bad if bad.any() else ~is_missing, message)
+    categories = sorted(set(known))
+    if kind == "text" or (kind is None and _is_text(categories, len(codes))):
+        texts = np.array([*(None if word in missing else word for word in spelled), None], dtype=object)
+        return ParsedWords(pd.Series(texts[codes], dtype=object))
+    position = {value: j for j, value in enumerate(categories)}
+    new_codes = np.array([*(position.get(word, -1) for word in spelled), -1])[codes]
+    return ParsedWords(pd.Series(pd.Categorical.from_codes(new_codes, pd.Index(categories, dtype=object))))
+
+
+def _convert_notation(
+    words: list[str],
+    missing: Collection[str],
+    name: str,
+    refuse: Callable[[np.ndarray, str], Exception],
+    is_word: np.ndarray,
+) -> np.ndarray | None:
+    """Return numbers with decimal commas or thousands separators; None if there are other words."""
+    known = [word for word in words if word not in missing]
+    fits = [sign for sign, notation in _NOTATIONS.items() if all(map(notation.fullmatch, known))]
+    if not fits:
+        return None
+    if len(fits) == 2:
+        message = "column {name!r} has numbers such as {word!r}, which can be read in two ways. "
+        raise refuse(is_word, message + "Name the sign: decimal (--decimal ,) or thousands (--thousands ,).")
+    separator = {".": ",", ",": "."}[fits[0]]
+    if separator == "." and any("." in word for word in known):
+        warnings.warn(
+            f"column {name!r} is read with points between thousands. For new rows, whose points may be read "
+            "as decimal points, pass decimal=',' and thousands='.' (--decimal , --thousands .).",
+            stacklevel=7,
+        )
+    return np.array(
+        [np.nan if w in missing else float(w.replace(separator, "").replace(",", ".")) for w in words]
+    )
+
+
+def _number(word: str) -> float:
+    """Return the number that a word spells, infinity for other words."""
+    try:
+        return parse_number(word)
+    except ValueError:
+        return np.inf
+
+
+def _is_text(values: list[str], n_rows: int) -> bool:
+    if len(values) <= max(_FEW_VALUES, n_rows / 2):
+        return False
+    return bool(np.mean([value.count(" ") + 1 for value in values]) >= _WORDS_OF_TEXT)
+
+
+def parse_dates(
+    words: list[str], day_first: bool | None = None
+) -> tuple[np.ndarray, bool | None, str] | None:
+    """Return words as dates, the order of dates with slashes, and an ambiguous date; None for other words.
+
+    If the order is neither given nor determined by the dates, the month is first.
+    """
+    if not words:
+        return None
+    for pattern, notation in ((_ISO_DATE, "ISO8601"), (_DOTTED_DATE, "%d.%m.%Y")):
+        if all(pattern.fullmatch(word) for word in words):
+            times = _parse_notation(words, notation)
+            return None if times is None else (times, None, "")
+    if not all(_SLASHED_DATE.fullmatch(word) for word in words):
+        return None
+    by_month = None if day_first is True else _parse_notation(words, "%m/%d/%Y")
+    by_day = None if day_first is False else _parse_notation(words, "%d/%m/%Y")
+    if by_month is None:
+        return None if by_day is None else (by_day, True, "")
+    differs = np.zeros(1, bool) if by_day is None else by_month != by_day
+    return by_month, False, words[int(np.argmax(differs))] if differs.any() else ""
+
+
+def _parse_notation(words: list[str], notation: str) -> np.ndarray | None:
+    times = pd.to_datetime(pd.Series(words, dtype=object), errors="coerce", format=notation, utc=True)
+    return None if times.isna().any() else _utc_times(times)
+
+
+def _utc_times(times: pd.Series) -> np.ndarray:
+    """Return times in microseconds, because nanoseconds end in 2262."""
+    if times.dt.tz is not None:
+        times = times.dt.tz_convert("UTC").dt.tz_localize(None)
+    return times.to_numpy("datetime64[us]")
+
+
+def days_since_1970(times: pd.Series) -> np.ndarray:
+    """Return dates as days since 1970, NaN where one is missing."""
+    return (_utc_times(times) - np.datetime64(0, "us")) / np.timedelta64(1, "D")
+
+
+def one_hot(frame: pd.DataFrame, path: Path) -> tuple[np.ndarray | sparse.csr_array, list[str]]:
+    """Return a table as numbers: a 0/1 column per category, named ``feature=value``, and dates as days.
+
+    Two categories share a single column: 1 for the second value, except that ``{1,0}`` keeps the meaning of
+    its digits. A missing value is NaN in all columns of its feature. Very wide tables (above 10 million
+    cells, and ten times wider than `frame`) are sparse.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Numbers, pandas categories and dates.
+    path : Path
+        The file, for error messages.
+
+    Examples
+    --------
+    >>> one_hot(pd.DataFrame({"key": pd.Categorical(["a", "C"], ["C", "F", "a"])}), Path("songs.csv"))
+    (array([[0., 0., 1.],
+           [1., 0., 0.]]), ['key=C', 'key=F', 'key=a'])
+    """
+    names: list[str] = []
+    widths = []
+    for name in frame.columns:
+        values = _expanded_values(frame[name])
+        names += [f"{name}={value}" for value in values] if values else [name]
+        widths.append(max(1, len(values)))
+    if names == list(frame.columns) and all(column_kind(frame[name]) == "numeric" for name in names):
+        return np.ascontiguousarray(
+            frame.to_numpy(frame.dtypes.iloc[0] if _is_single(frame) else float)
+        ), names
+    if len(set(names)) < len(names):
+        raise DataFormatError("one-hot names such as 'feature=value' are taken. Rename the columns.", path)
+    cells = len(frame) * len(names)
+    is_sparse = cells > _DENSE_CELLS and cells > 10 * frame.size
+    n_missing = [int(frame[name].isna().sum()) for name in frame.columns]
+    check_memory(
+        8.0 * (frame.size + np.dot(n_missing, widths) if is_sparse else cells), path, "one-hot columns"
+    )
+    blocks = [
+        _one_hot_column(frame[name], width, is_sparse)
+        for name, width in zip(frame.columns, widths, strict=True)
+    ]
+    return (sparse.hstack(blocks, format="csr") if is_sparse else np.hstack(blocks)), names
+
+
+def _is_single(frame: pd.DataFrame) -> bool:
+    return bool((frame.dtypes == np.float32).all())
+
+
+def _expanded_values(column: pd.Series) -> list[str]:
+    """Return the categories that get a column each; none for numbers and two categories."""
+    if column_kind(column) != "categorical":
+        return []
+    values = list(column.cat.categories)
+    return values if len(values) > 2 else []
+
+
+def _one_hot_column(column: pd.Series, width: int, is_sparse: bool) -> Any:
+    kind = column_kind(column)
+    if kind == "categorical":
+        codes = column.cat.codes.to_numpy().astype(np.int64)
+        if width == 1:
+            is_reversed = list(column.cat.categories) == ["1", "0"]
+            cells = np.where(codes < 0, np.nan, 1.0 - codes if is_reversed else codes)[:, None]
+        elif is_sparse:
+            rows, empty = np.flatnonzero(codes >= 0), np.flatnonzero(codes < 0)
+            values = np.concatenate([np.ones(len(rows)), np.full(len(empty) * width, np.nan)])
+            positions = (
+                np.concatenate([rows, np.repeat(empty, width)]),
+                np.concatenate([codes[rows], np.tile(np.arange(width), len(empty))]),
+            )
+            return sparse.csr_array((values, positions), shape=(len(codes), width))
+        else:
+            cells = np.vstack([np.eye(width), np.full(width, np.nan)])[codes]
+    else:
+        cells = (days_since_1970(column) if kind == "date" else column.to_numpy(float))[:, None]
+    return sparse.csr_array(cells) if is_sparse else cells

@@ -1,0 +1,253 @@
+"""`load_noisy_labels`: data sets whose label errors people made, with a better truth to compare with."""
+
+import json
+import os
+import re
+import zipfile
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy.special import logit
+
+from mlspl.datasets.loading import cache_folder, download_files
+from mlspl.errors import DataFormatError, UserError
+
+__all__ = ["NoisyLabels", "load_noisy_labels"]
+
+_CHEXPERT = (
+    "https://raw.githubusercontent.com/rajpurkarlab/cheXpert-test-set-labels/"
+    "a930205df292983a4bc9362ea80847e3e41f6857"
+)
+_FINDINGS = ["Cardiomegaly", "Edema", "Consolidation", "Atelectasis", "Pleural Effusion"]
+_NETWORKS = [
+    *(f"example_models/predictions/standard/{name}_predictions.csv" for name in (
+        "drnet", "hieupham", "ihil", "ngango2", "ngango3", "sensexdr", "uestc", "yww211")),
+    *(f"predictions/standard/{name}_predictions.csv" for name in ("desmond", "jfaboy")),
+]  # fmt: skip
+_LABELER, _TRUTH = "labeler/chexpert_labels.csv", "groundtruth.csv"
+_RADIOLOGISTS = "radiologists/benchmark_radiologists"
+ADDRESSES = {
+    "chexpert": {
+        file: f"{_CHEXPERT}/{file}" for file in (*_NETWORKS, _LABELER, _TRUTH, f"{_RADIOLOGISTS}/bc4.csv")
+    },
+    "opp115": {"OPP-115_v1_0.zip": "https://usableprivacy.org/static/data/OPP-115_v1_0.zip"},
+    "varierr": {
+        "varierr.json": "https://raw.githubusercontent.com/mainlp/VariErr-NLI/"
+        "b2cbdd3bc3ca2a618fc16ac078f471623152c923/varierr.json"
+    },
+}
+"""Where files can be downloaded. No checksums are published; what arrived is shown."""
+
+
+@dataclass(frozen=True)
+class NoisyLabels:
+    """Labels that people or programs gave, and the truth as others settled it.
+
+    Attributes
+    ----------
+    name : str
+        The data set, with the annotator.
+    X : ndarray of shape (n, d), or list of str
+        Features, or texts.
+    given : ndarray of shape (n, L)
+        0 or 1.
+    truth : ndarray of shape (n, L)
+        0, 1, or NaN where it is not settled.
+    label_names : list of str
+        Names of the labels.
+    groups : ndarray of shape (n,), or None
+        Rows of the same group, such as segments of one document, are not independent.
+    """
+
+    name: str
+    X: Any
+    given: NDArray[np.int64]
+    truth: NDArray[np.float64]
+    label_names: list[str]
+    groups: NDArray | None = None
+
+    @property
+    def wrong(self) -> NDArray[np.bool_]:
+        """Pairs with a settled truth that is not the given label, (n, L)."""
+        return ~np.isnan(self.truth) & (self.given != self.truth)
+
+
+def load_noisy_labels(
+    name: str, annotator: str | None = None, folder: str | PathLike | None = None
+) -> NoisyLabels:
+    """Load a data set with real label errors.
+
+    Parameters
+    ----------
+    name : str
+        - ``"chexpert"``: 500 chest radiographs, scores of ten networks as features; given by an automatic
+          labeler or by one radiologist, truth is the majority of five others.
+        - ``"opp115"``: segments of 115 privacy policies; given by one of three annotators, truth is settled
+          where the two others agree.
+        - ``"varierr"``: sentence pairs of VariErr-NLI with the labels of a first round; truth, known for
+          given labels only, is whether they were validated in the second.
+        - any other name: a partial multi-label set, ``<name>.mat`` with the arrays ``data``, ``target`` and
+          ``partial_labels``, or ``<name>.npz`` with ``X``, ``given`` and ``truth``.
+    annotator : str, optional
+        Whose labels are the given ones. chexpert: ``"labeler"`` (default) or a radiologist; opp115: ``"1"``
+        (default), ``"2"`` or ``"3"``.
+    folder : path, optional
+        Holds the files as published, or a prepared ``<name>.csv``, directly or in a subfolder ``<name>``.
+        Next, ``$MLSPL_REAL`` and the user's cache are searched. chexpert, opp115 and varierr are downloaded
+        into the cache if they are in none of them.
+
+    Returns
+    -------
+    NoisyLabels
+
+    Examples
+    --------
+    >>> from mlspl.datasets import load_noisy_labels
+    >>> data = load_noisy_labels("opp115", annotator="2")  # doctest: +SKIP
+    >>> data.wrong.mean()  # doctest: +SKIP
+    """
+    readers = {"chexpert": _read_chexpert, "opp115": _read_opp115, "varierr": _read_varierr}
+    source = _locate(name, folder)
+    try:
+        return readers.get(name, _read_partial)(source, name, annotator)
+    except (KeyError, ValueError, IndexError, zipfile.BadZipFile) as error:
+        raise DataFormatError(f"this is not {name} as published or prepared ({error}).", source) from error
+
+
+def _locate(name: str, folder: str | PathLike | None) -> Path:
+    """Return the file or folder of a data set; downloaded if it is nowhere."""
+    if not re.fullmatch(r"[\w.-]+", name):
+        raise UserError(f"name={name!r}: a data set is named by letters, digits, '-', '_' and '.'.")
+    files = ADDRESSES.get(name, {})
+    homes = [Path(home) for home in (folder, os.environ.get("MLSPL_REAL"), cache_folder()) if home]
+    for home in homes:
+        for place in (home, home / name):
+            for suffix in (".csv", ".npz", ".mat"):
+                if (place / f"{name}{suffix}").is_file():
+                    return place / f"{name}{suffix}"
+            if files and (place / next(reversed(files))).is_file():
+                return place / next(reversed(files)) if len(files) == 1 else place
+        if name == "opp115" and (home / "OPP-115" / "annotations").is_dir():
+            return home / "OPP-115"
+    if not files:
+        places = ", ".join(map(str, homes))
+        raise UserError(
+            f"{name}.mat and {name}.npz are in none of {places}. Put the file there, or give `folder`."
+        )
+    target = cache_folder() / name
+    download_files(files, target)
+    return target / next(iter(files)) if len(files) == 1 else target
+
+
+def _read_chexpert(source: Path, name: str, annotator: str | None) -> NoisyLabels:
+    who = annotator or "labeler"
+    if source.is_file():
+        table = pd.read_csv(source)
+        scores = table.filter(regex=r"^network_\d+: ").to_numpy(float)
+        given, truth = (table[[f"{part}: {f}" for f in _FINDINGS]].to_numpy(float) for part in (who, "truth"))
+    else:
+        paths = {"labeler": _LABELER, "radiologist_1": f"{_RADIOLOGISTS}/bc4.csv"}
+        tables = [
+            _read_studies(source / file) for file in (_TRUTH, paths.get(who, f"{_RADIOLOGISTS}/{who}.csv"))
+        ]
+        rows = tables[0].index
+        # The labeler leaves findings empty that a report does not mention, and writes -1 for uncertain ones.
+        truth, given = (table.loc[rows].to_numpy(float) for table in tables)
+        given = np.where(given == 1, 1.0, 0.0)
+        scores = np.hstack([_read_studies(source / file).loc[rows].to_numpy(float) for file in _NETWORKS])
+    return NoisyLabels(
+        f"{name}, {who}", logit(np.clip(scores, 1e-4, 1 - 1e-4)), given.astype(int), truth, list(_FINDINGS)
+    )
+
+
+def _read_studies(path: Path) -> pd.DataFrame:
+    """Return the five findings by patient."""
+    table = pd.read_csv(path)
+    patient = table["Study"].str.extract(r"(patient\d+)", expand=False)
+    return table[_FINDINGS].set_axis(patient, axis=0)
+
+
+def _read_opp115(source: Path, name: str, annotator: str | None) -> NoisyLabels:
+    who = annotator or "1"
+    if who not in ("1", "2", "3"):
+        raise UserError(f"annotator={who!r}: OPP-115 has the annotators '1', '2' and '3'. Choose one.")
+    if source.suffix == ".csv":
+        table = pd.read_csv(source, keep_default_na=False)
+        sets = [[set(filter(None, cell.split("|"))) for cell in table[f"annotator_{k}"]] for k in (1, 2, 3)]
+        texts, groups = table["text"].tolist(), table["policy"].to_numpy()
+    else:
+        texts, groups, sets = _read_policies(source)
+    names = sorted(set().union(*(labels for annotated in sets for labels in annotated)))
+    labels = np.array(
+        [[[label in row for label in names] for row in annotated] for annotated in sets], dtype=int
+    )
+    first, second = np.delete(labels, int(who) - 1, axis=0)
+    truth = np.where(first == second, first, np.nan)
+    return NoisyLabels(f"{name}, annotator {who}", texts, labels[int(who) - 1], truth, names, groups)
+
+
+def _read_policies(source: Path):
+    """Return texts, policies and label sets by annotator from the published archive, packed or not."""
+    root: Any = zipfile.Path(source) if source.is_file() else source
+    if not (root / "annotations").is_dir():
+        root = root / "OPP-115"
+    texts: list[str] = []
+    groups: list[str] = []
+    sets: tuple[list, ...] = ([], [], [])
+    for page in sorted((root / "sanitized_policies").iterdir(), key=lambda path: path.name):
+        policy = page.name.removesuffix(".html")
+        segments = [
+            re.sub(r"<[^>]+>|\s+", " ", part) for part in page.read_text(encoding="utf-8").split("|||")
+        ]
+        with (root / "annotations" / f"{policy}.csv").open(encoding="utf-8") as file:
+            table = pd.read_csv(file, header=None, usecols=[2, 4, 5], names=range(9))
+        people = sorted(table[2].unique())
+        if len(people) != 3:
+            raise ValueError(f"{policy} has {len(people)} annotators, not 3")
+        for k, person in enumerate(people):
+            part = table[table[2] == person]
+            chosen = part.groupby(4)[5].agg(set).to_dict()
+            sets[k].extend(chosen.get(number, set()) for number in range(len(segments)))
+        texts += segments
+        groups += [policy] * len(segments)
+    return texts, np.array(groups), sets
+
+
+def _read_varierr(source: Path, name: str, annotator: str | None) -> NoisyLabels:
+    content = source.read_text(encoding="utf-8")
+    rows = json.loads(content) if content.lstrip().startswith("[") else map(json.loads, content.splitlines())
+    rows = [row for row in rows if row]
+    first, second = ([set(row[f"label_set_round_{k}"]) for row in rows] for k in (1, 2))
+    names = sorted(set().union(*first, *second))
+    given, valid = (
+        np.array([[label in row for label in names] for row in sets], dtype=int) for sets in (first, second)
+    )
+    texts = [f"{row['context']} || {row['statement']}" for row in rows]
+    return NoisyLabels(name, texts, given, np.where(given == 1, valid, np.nan), names)
+
+
+def _read_partial(source: Path, name: str, annotator: str | None) -> NoisyLabels:
+    if source.suffix == ".npz":
+        with np.load(source, allow_pickle=False) as arrays:
+            X, given, truth = (arrays[key] for key in ("X", "given", "truth"))
+    else:
+        from scipy.io import loadmat
+
+        arrays = loadmat(source, variable_names=["data", "target", "partial_labels"])
+        X, truth, given = (arrays[key] for key in ("data", "target", "partial_labels"))
+        X, given, truth = (
+            np.asarray(part.todense() if hasattr(part, "todense") else part) for part in (X, given, truth)
+        )
+        # Labels are published with a row per label or per instance.
+        given, truth = (part if len(part) == len(X) else part.T for part in (given, truth))
+    if X.ndim != 2 or given.shape != truth.shape or given.shape[0] != len(X):
+        raise ValueError(f"the shapes are {X.shape}, {given.shape} and {truth.shape}")
+    given, truth = (np.where(part > 0, 1, 0) for part in (given, truth))
+    return NoisyLabels(
+        name, X.astype(float), given, truth.astype(float), [str(k) for k in range(given.shape[1])]
+    )

@@ -1,0 +1,154 @@
+"""Several criteria at once: of all rows, of every label, and of rows that come block by block."""
+
+from collections.abc import Sequence
+from typing import Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.stats import rankdata
+from sklearn.metrics import roc_auc_score
+
+from mlspl._validation import check_labels_beside, check_scores
+from mlspl.metrics._shared import NEEDS_ONE, document, undefined
+from mlspl.metrics.decisions import Decisions
+from mlspl.metrics.ranking import Ranking, ndcg_at_k, rank_criteria
+
+__all__ = ["Tally", "score_labels", "score_others"]
+
+
+@document
+def score_others(Y: ArrayLike, F: ArrayLike, P: ArrayLike, k: int | None = None) -> dict[str, float]:
+    """Return micro, macro and sample F1, subset accuracy, Jaccard index and nDCG@k.
+
+    {both}
+    k : int, default=None
+        Number of best labels for nDCG; None is all.
+
+    Returns
+    -------
+    dict
+        With the keys micro_f1, macro_f1, sample_f1, subset_accuracy, jaccard and ndcg.
+
+    Examples
+    --------
+    >>> from mlspl.metrics import score_others
+    >>> for name, value in score_others([[1, 0, 1]], [[2.0, 0.5, -1.0]], [[1, 1, 0]]).items():
+    ...     print(f"{name} {value:.3f}")
+    micro_f1 0.500
+    macro_f1 0.333
+    sample_f1 0.500
+    subset_accuracy 0.000
+    jaccard 0.333
+    ndcg 0.920
+    """
+    labels = check_labels_beside(Y, F, "F")
+    decisions = Decisions.count(Y, P)
+    if not decisions.rows:
+        nan = undefined("micro, macro and sample F1, subset accuracy, Jaccard index and nDCG", NEEDS_ONE)
+        return dict.fromkeys((*decisions.values(), "ndcg"), nan)
+    scores = check_scores(F, labels.shape, infinite=True)
+    return {**decisions.values(), "ndcg": ndcg_at_k(labels, scores.astype(np.float64, copy=False), k)}
+
+
+@document
+def score_labels(Y: ArrayLike, F: ArrayLike, P: ArrayLike) -> dict[str, NDArray]:
+    """Return precision, recall, F1, AUC and support of every label, over the rows where it is known.
+
+    {both}
+
+    Returns
+    -------
+    dict
+        Arrays of length L under precision, recall, f1, auc and support (relevant rows), ready for
+        `pandas.DataFrame(…, index=label_names)`. Undefined values are NaN: the precision of a label never
+        predicted, the recall of one never relevant, the F1 where both hold, the AUC of a constant label.
+
+    Examples
+    --------
+    >>> from mlspl.metrics import score_labels
+    >>> scores = score_labels([[1, 0], [1, 1], [0, 1]], [[3, 1], [2, 2], [1, 3]], [[1, 0], [0, 1], [0, 1]])
+    >>> print(scores["recall"], scores["auc"], scores["support"])
+    [0.5 1. ] [1. 1.] [2 2]
+    """
+    decisions = Decisions.count(Y, P)
+    labels = check_labels_beside(Y, F, "F").dense()
+    scores = check_scores(F, labels.shape, infinite=True)
+    auc = np.full(labels.shape[1], np.nan)
+    for label in range(labels.shape[1]):
+        rows = slice(None) if labels.known is None else labels.known[:, label]
+        relevant = labels.relevant[rows, label]
+        if relevant.any() and not relevant.all():
+            # Ranks are finite where scores may not be.
+            auc[label] = roc_auc_score(relevant, rankdata(scores[rows, label]))
+    return {**decisions.label_values(), "auc": auc, "support": decisions.relevant}
+
+
+class Tally:
+    """Every criterion of rows that are added block by block, in memory that does not grow with the rows.
+
+    Parameters
+    ----------
+    at : sequence of int, default=()
+        Each k of precision and nDCG at k.
+
+    Examples
+    --------
+    >>> from mlspl.metrics import Tally, score_all
+    >>> Y, F = [[1, 0, 1], [0, 1, 0]], [[2.0, 0.5, -1.0], [0.0, 1.0, 3.0]]
+    >>> P = [[1, 1, 0], [0, 0, 1]]
+    >>> tally = Tally().add(Y[:1], F[:1], P[:1]).add(Y[1:], F[1:], P[1:])
+    >>> tally.scores()["average_precision"] == score_all(Y, F, P)["average_precision"]
+    True
+    """
+
+    def __init__(self, at: Sequence[int] = ()):
+        self.at = tuple(at)
+        self.n_rows = 0
+        self._decisions: Decisions | None = None
+        self._ranking = np.zeros((2, 4))
+        self._top = np.zeros((2, 1 + 2 * len(self.at)))
+
+    @document
+    def add(self, Y: ArrayLike, F: ArrayLike, P: ArrayLike) -> Self:
+        """Count further rows.
+
+        {both}
+        """
+        labels = check_labels_beside(Y, F, "F")
+        scores = check_scores(F, labels.shape, infinite=True).astype(np.float64, copy=False)
+        decisions = Decisions.count(labels, P)
+        values = rank_criteria(labels, scores)
+        self._ranking += np.nansum(values, axis=1), np.count_nonzero(~np.isnan(values), axis=1)
+        ranking = Ranking.make(labels, scores, None)
+        parts = [ranking.ndcg(None)]
+        for k in self.at:
+            parts += [ranking.precision(k), ranking.ndcg(k)]
+        self._top += np.transpose(parts)
+        self._decisions = decisions if self._decisions is None else self._decisions + decisions
+        self.n_rows += labels.shape[0]
+        return self
+
+    def scores(self) -> dict[str, float]:
+        """Return the criteria by name, those of the paper first; NaN where no row defines one."""
+        decisions = self._counted()
+        with np.errstate(invalid="ignore"):
+            ranking, top = self._ranking[0] / self._ranking[1], self._top[0] / self._top[1]
+        wrong, known = decisions.hamming_loss()
+        names = ["ranking_loss", "one_error", "coverage", "average_precision"]
+        best = [f"{name}_at_{k}" for k in self.at for name in ("precision", "ndcg")]
+        return {
+            "hamming_loss": wrong / known if known else np.nan,
+            **dict(zip(names, ranking.tolist(), strict=True)),
+            **decisions.values(),
+            **dict(zip(["ndcg", *best], top.tolist(), strict=True)),
+        }
+
+    def label_scores(self) -> dict[str, NDArray]:
+        """Return precision, recall, F1 and support of every label, as `score_labels` does; no AUC."""
+        decisions = self._counted()
+        return {**decisions.label_values(), "support": decisions.relevant}
+
+    def _counted(self) -> Decisions:
+        if self._decisions is None:
+            raise ValueError("No rows have been added.")
+        return self._decisions

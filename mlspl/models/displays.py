@@ -1,0 +1,343 @@
+"""Displays of fitted estimators: history of a paced fit, path of paces, thresholds of labels."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from mlspl._display import BLUE, ORANGE, Display, final_step, label_names_of
+from mlspl._docs import share
+from mlspl._text import escape_mathtext
+from mlspl._validation import check_labels, check_scores
+from mlspl.errors import UserError, listed
+from mlspl.metrics import get_criterion
+from mlspl.model_selection import LabelThreshold, ZeroThreshold, cut_curve
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["HistoryDisplay", "PacePathDisplay", "ThresholdDisplay"]
+
+_STYLES = ("-", "--", ":")
+_NOT_A_SETTING = ("family", "weight", "mean", "folds", "pace_function", "per", "target")
+_MARKERS = "os^D"
+_MOST_LABELS = 8
+_TITLES = {"f1": "F1 of the label", "hamming_loss": "share of wrong predictions"}
+
+
+@share
+class HistoryDisplay(Display):
+    """Mean weight and mean loss of the pairs at every step of a paced fit.
+
+    The band shows the share of pairs with a weight of at least ½, from the label with the fewest to that with
+    the most. For :class:`MLSPLClassifierCV` the steps are the members of each family, by their pace.
+
+    Parameters
+    ----------
+    history : list of dict
+        ``history_`` of a self-paced estimator, or ``history`` of :func:`mlspl.pacing.paced`.
+
+    Attributes
+    ----------
+    {display}
+    loss_ax_ : matplotlib Axes or None
+        The axis of the losses, on the right; None if there are none.
+
+    Examples
+    --------
+    >>> from mlspl import HistoryDisplay, MLSPLClassifier, datasets
+    >>> digits = datasets.load_dataset("digits-traits")
+    >>> model = MLSPLClassifier(random_state=0).fit(digits.X[:100], digits.Y[:100])
+    >>> display = HistoryDisplay.from_estimator(model)
+    >>> display.ax_.get_xlabel(), display.loss_ax_.get_ylabel()
+    ('step', 'mean loss')
+    """
+
+    def __init__(self, history: list[dict[str, Any]]) -> None:
+        self.history = history
+
+    @classmethod
+    @share
+    def from_estimator(cls, estimator, ax: "Axes | None" = None) -> Self:
+        """Draw the history of a fitted self-paced estimator, or of a pipeline that ends in one.
+
+        Parameters
+        ----------
+        estimator : estimator or Pipeline
+            Fitted, with ``history_``.
+        {ax}
+        """
+        fitted = final_step(estimator)
+        history = getattr(fitted, "history_", None)
+        if not history:
+            raise UserError(
+                f"{type(fitted).__name__} has no steps to draw. Fit a self-paced estimator first."
+            )
+        return cls(history).plot(ax)
+
+    def _draw(self, ax) -> None:
+        from matplotlib.ticker import MaxNLocator
+
+        families = list(dict.fromkeys(record.get("family") for record in self.history))
+        self.loss_ax_ = (
+            ax.twinx() if any(record["mean_loss"] is not None for record in self.history) else None
+        )
+        for number, family in enumerate(families):
+            records = [record for record in self.history if record.get("family") == family]
+            steps = [record["step"] for record in records]
+            look = {"linestyle": _STYLES[number % len(_STYLES)], "marker": "o", "markersize": 4}
+            name = "" if family is None else f"{family}: "
+            weights = [record["mean_weight"] for record in records]
+            ax.plot(steps, weights, color=BLUE, label=f"{name}mean weight", **look)
+            if "in_play" in records[0]:
+                in_play = np.array([record["in_play"] for record in records])
+                ax.fill_between(
+                    steps,
+                    in_play.min(axis=1),
+                    in_play.max(axis=1),
+                    color=BLUE,
+                    alpha=0.15,
+                    label="in play, by label",
+                )
+            if self.loss_ax_ is not None:
+                losses = [np.nan if r["mean_loss"] is None else r["mean_loss"] for r in records]
+                self.loss_ax_.plot(steps, losses, color=ORANGE, label=f"{name}mean loss", **look)
+        ax.set(xlabel="step", ylabel="weight, share of pairs", ylim=(0, 1.03))
+        steps = [record["step"] for record in self.history]
+        ax.set_xlim(min(steps) - 0.5, max(steps) + 0.5)  # a single step has no width
+        ax.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
+        handles = ax.get_legend_handles_labels()[0]
+        if self.loss_ax_ is not None:
+            self.loss_ax_.set_ylabel("mean loss")
+            self.loss_ax_.set_ylim(0, 1.1 * self.loss_ax_.get_ylim()[1])
+            handles += self.loss_ax_.get_legend_handles_labels()[0]
+        ax.legend(
+            handles=handles,
+            frameon=False,
+            fontsize="small",
+            loc="upper left",
+            bbox_to_anchor=(0, -0.14),
+            ncols=3,
+        )
+
+
+@share
+class PacePathDisplay(Display):
+    """Gain of each pace over the unpaced model, out-of-fold, in the best setting of each family.
+
+    Points show the mean difference over the folds with its standard error; above the line is better. Members
+    of the model are filled.
+
+    Parameters
+    ----------
+    results : list of dict
+        ``cv_results_`` of :class:`MLSPLClassifierCV`.
+    criterion : str
+        Its ``criterion_``.
+
+    Attributes
+    ----------
+    {display}
+
+    Examples
+    --------
+    >>> from mlspl import MLSPLClassifierCV, PacePathDisplay, datasets
+    >>> digits = datasets.load_dataset("digits-traits")
+    >>> model = MLSPLClassifierCV(families=["forest"], budget="fast", random_state=0)
+    >>> display = PacePathDisplay.from_estimator(model.fit(digits.X[:100], digits.Y[:100]))
+    >>> display.ax_.get_ylabel()
+    'gain in held-out average precision'
+    """
+
+    def __init__(self, results: list[dict[str, Any]], criterion: str) -> None:
+        self.results = results
+        self.criterion = criterion
+
+    @classmethod
+    @share
+    def from_estimator(cls, estimator, ax: "Axes | None" = None) -> Self:
+        """Draw the paths of a fitted :class:`MLSPLClassifierCV`, or of a pipeline that ends in one.
+
+        Parameters
+        ----------
+        estimator : MLSPLClassifierCV or Pipeline
+            Fitted.
+        {ax}
+        """
+        fitted = final_step(estimator)
+        results = getattr(fitted, "cv_results_", None)
+        if not isinstance(results, list):
+            raise UserError(f"{type(fitted).__name__} has no path of paces. Fit an MLSPLClassifierCV first.")
+        return cls(results, fitted.criterion_).plot(ax)
+
+    def _draw(self, ax) -> None:
+        rows = self.results
+        # Scorers have no name of their own; greater is better.
+        is_gain = self.criterion == "scorer" or get_criterion(self.criterion).greater_is_better
+        sign = 1.0 if is_gain else -1.0
+        families = list(dict.fromkeys(row["family"] for row in rows))
+        lines = [
+            (family, path, _in_best_setting(rows, family, sign))
+            for family in families
+            for path in dict.fromkeys(
+                (row["pace_function"], row["per"]) for row in rows if row["family"] == family and row["per"]
+            )
+        ]
+        for i, (family, (function, per), best) in enumerate(lines):
+            (end,) = (row for row in best if row["target"] == 1.0)
+            line = [row for row in best if (row["pace_function"], row["per"]) == (function, per)]
+            line.sort(key=lambda row: row["target"])
+            gains = sign * np.array([np.subtract(row["folds"], end["folds"]) for row in line])
+            gains = gains[:, np.isfinite(end["folds"])]
+            means, errors = gains.mean(axis=1), gains.std(axis=1, ddof=1) / np.sqrt(gains.shape[1])
+            # Shifted, so that error bars do not overlap.
+            places = np.array([row["target"] for row in line]) + 0.012 * (i - (len(lines) - 1) / 2)
+            name = f"{function}, {'negatives' if per == 'negatives' else f'per {per}'}"
+            name = name if len(families) == 1 else f"{family}: {name}"
+            bars = ax.errorbar(places, means, errors, capsize=2, linewidth=1, elinewidth=1, label=name)
+            colour = bars.lines[0].get_color()
+            faces = [colour if row["weight"] > 0 else "white" for row in line]
+            marker = _MARKERS[families.index(family) % len(_MARKERS)]
+            ax.scatter(places, means, s=28, facecolors=faces, edgecolors=colour, marker=marker, zorder=3)
+        ax.axhline(0.0, color="0.5", linestyle=":", label="unpaced")
+        gain = f"gain in held-out {self.criterion.replace('_', ' ')}"
+        least = min(row["target"] for row in rows)
+        ax.set(xlabel="quantile of the losses that sets the pace", ylabel=gain, xlim=(least - 0.05, 1.0))
+        ax.legend(frameon=False, fontsize="small", ncols=2)
+
+
+def _in_best_setting(rows, family: str, sign: float) -> list[dict[str, Any]]:
+    """The rows of the setting with the best point."""
+    rows = [row for row in rows if row["family"] == family]
+    best = max(rows, key=lambda row: sign * row["mean"])
+    setting = {name: part for name, part in best.items() if name not in _NOT_A_SETTING}
+    return [row for row in rows if setting.items() <= row.items()]
+
+
+@share
+class ThresholdDisplay(Display):
+    """The value of every threshold of each label; a dot marks the threshold in use.
+
+    Give it rows that the model was not fitted on. A model that predicts a number of labels per row
+    (:class:`mlspl.model_selection.CountThreshold`) has no thresholds to mark.
+
+    Parameters
+    ----------
+    Y : array, sparse matrix or DataFrame of shape (n, L)
+        Labels; NaN where unknown.
+    scores : array of shape (n, L)
+        Scores of the same rows.
+    label_names : list of str
+        Names of the labels.
+    cuts : array of shape (L,), optional
+        The thresholds in use.
+    criterion : {"f1", "hamming_loss"}, default="f1"
+        The value of a threshold: the F1 of the label, or its share of wrong predictions.
+    labels : sequence of str, optional
+        Names of the labels to draw; by default the eight most frequent.
+
+    Attributes
+    ----------
+    {display}
+
+    Examples
+    --------
+    >>> from mlspl import BSVMClassifier, ThresholdDisplay, datasets
+    >>> digits = datasets.load_dataset("digits-traits")
+    >>> model = BSVMClassifier().fit(digits.X[:100] / 16, digits.Y[:100])
+    >>> display = ThresholdDisplay.from_estimator(model, digits.X[100:300] / 16, digits.Y[100:300])
+    >>> display.ax_.get_ylabel()
+    'F1 of the label'
+    """
+
+    def __init__(
+        self,
+        Y: ArrayLike,
+        scores: ArrayLike,
+        label_names: Sequence[str],
+        cuts: ArrayLike | None = None,
+        criterion: str = "f1",
+        labels: Sequence[str] | None = None,
+    ) -> None:
+        if criterion not in _TITLES:
+            raise UserError(f"criterion is {criterion!r}; give 'f1' or 'hamming_loss'.")
+        truth = check_labels(Y, "Y", list(label_names)).dense()
+        self.relevant = truth.relevant
+        self.known = np.ones(truth.shape, dtype=bool) if truth.known is None else truth.known
+        self.scores = check_scores(scores, truth.shape)
+        self.label_names = list(label_names)
+        self.cuts = None if cuts is None else np.asarray(cuts, dtype=float)
+        self.criterion = criterion
+        self.labels = self._choose(labels)
+
+    @classmethod
+    @share
+    def from_estimator(
+        cls,
+        estimator,
+        X,
+        Y: ArrayLike,
+        criterion: str = "f1",
+        labels: Sequence[str] | None = None,
+        ax: "Axes | None" = None,
+    ) -> Self:
+        """Draw the thresholds of a fitted estimator on rows that it was not fitted on.
+
+        Parameters
+        ----------
+        estimator : estimator or Pipeline
+            Fitted, with ``decision_function`` of shape (n, L). Without a ``threshold_``, thresholds are 0.
+        X, Y : arrays, sparse matrices or DataFrames
+            Rows and their labels.
+        criterion : {"f1", "hamming_loss"}, default="f1"
+            The value of a threshold.
+        labels : sequence of str, optional
+            Names of the labels to draw; by default the eight most frequent.
+        {ax}
+        """
+        scores = np.asarray(estimator.decision_function(X))
+        scores = scores.reshape(len(scores), -1)
+        rule = getattr(final_step(estimator), "threshold_", ZeroThreshold())
+        cuts = None
+        if isinstance(rule, ZeroThreshold):
+            cuts = np.zeros(scores.shape[1])
+        elif isinstance(rule, LabelThreshold):
+            cuts = rule.cut_
+        return cls(Y, scores, label_names_of(estimator, scores.shape[1]), cuts, criterion, labels).plot(ax)
+
+    def _choose(self, labels: Sequence[str] | None) -> list[int]:
+        if labels is None:
+            often = np.argsort(-(self.relevant & self.known).sum(axis=0), kind="stable")
+            return often[:_MOST_LABELS].tolist()
+        if unknown := [name for name in labels if name not in self.label_names]:
+            raise UserError(
+                f"There is no label {listed(unknown)}. The labels are {listed(self.label_names)}."
+            )
+        return [self.label_names.index(name) for name in labels]
+
+    def _curve(self, label: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        rows = self.known[:, label]
+        return cut_curve(self.scores[rows, label], self.relevant[rows, label], criterion=self.criterion)
+
+    def _draw(self, ax) -> None:
+        ends = []
+        for label in self.labels:
+            cuts, values = self._curve(label)
+            (line,) = ax.step(
+                cuts, values, where="mid", linewidth=1, label=escape_mathtext(self.label_names[label])
+            )
+            ends.append(np.quantile(self.scores[:, label], [0.01, 0.99]))
+            if self.cuts is not None:
+                place, scores = self.cuts[label], self.scores[self.known[:, label], label]
+                # One entry for every distinct score above the threshold.
+                value = values[len(np.unique(scores[scores > place]))]
+                ax.plot(place, value, "o", color=line.get_color(), markersize=6, markeredgecolor="white")
+                ends.append(np.array([place, place]))
+        low, high = np.min(ends), np.max(ends)
+        room = 0.03 * (high - low or 1.0)
+        ax.set(xlabel="cut of the score", ylabel=_TITLES[self.criterion], xlim=(low - room, high + room))
+        if len(self.labels) < len(self.label_names):
+            total = len(self.label_names)
+            ax.set_title(f"{len(self.labels)} of {total} labels", loc="left", fontsize="medium")
+        ax.legend(frameon=False, fontsize="small")

@@ -1,0 +1,355 @@
+"""`estimate_noise`: how probably each given label is wrong, under two models of label noise.
+
+Two models explain a pair whose label is uncertain given the features x:
+
+- *Class-conditional* noise: the truth varies given x, and labels are flipped at rates that ignore x. With
+  P(given = 1 | x) = p and η = (p − false)/(1 − false − lost), Bayes' rule gives P(wrong | given 0) =
+  lost · η/(1 − p) and P(wrong | given 1) = false · (1 − η)/p.
+- *Instance-dependent* noise: the truth is determined by x, and annotators vary where x is ambiguous. Then
+  P(wrong) is η for a given 0 and 1 − η for a given 1.
+
+One label per pair cannot tell them apart. The suspicion is their mixture, (1 − w) · first + w · second.
+"""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import minimize
+from scipy.special import betainc, expit, logit
+
+from mlspl._validation import Labels, check_labels, check_labels_beside, check_scores, row_blocks
+from mlspl.errors import UserError
+from mlspl.noise._curve import FALSE, LOST, N_BINS, SKEWS, add_tables, count_pairs, fit_rates, row_dispersion
+from mlspl.noise._other_labels import OtherLabels, adjust_for_other_labels
+
+__all__ = ["NoiseEstimate", "estimate_noise", "label_codes", "wrong_shares"]
+
+# Prior of the weight w. Let φ be the share of the uncertain pairs' expected errors that class-conditional
+# noise explains (expected errors under the first model over those under the second). Annotators who flip
+# labels regardless of x leave a floor where the model is sure: with planted flips and lost labels φ was 0.13
+# to 0.64 (emotions, scene, yeast at rates 0.05 to 0.4; below 0.2 once); with labels given by people it was
+# 0.02 to 0.12 (CheXpert, OPP-115, mirflickr), and as low where errors were planted in ambiguous pairs.
+# FLOOR, WIDTH and DEPENDENT_ROWS were tuned on these sets.
+# The mean of w is (1 − φ) · σ((FLOOR − φ)/WIDTH), with the strength of PRIOR_PAIRS reviewed pairs.
+FLOOR, WIDTH = 1 / 6, 0.015
+PRIOR_PAIRS = 2.0
+# How far other labels count if noise is instance-dependent, relative to class-conditional noise: annotators
+# who misread a row err in several of its labels.
+DEPENDENT_ROWS = 2 / 3
+_WEIGHTS = np.linspace(0.0, 1.0, 21)
+# Ends of the credible intervals.
+INTERVAL = (0.05, 0.95)
+
+
+@dataclass(frozen=True)
+class NoiseEstimate:
+    """What given labels and probabilities say about label noise. Made by :func:`estimate_noise`.
+
+    Arrays are (n, L): given is 1, 0 or -1 (unknown); suspicion is P(the given label is wrong), NaN where
+    unknown and 0 or 1 where reviewed; truth is P(true = 1); information is how much the review of a pair
+    would tell about instance_dependent, the weight of instance-dependent noise. noise_rates is the table of
+    :func:`mlspl.curriculum.noise_rates`, error_range the 90 % interval of the number of errors.
+    """
+
+    given: NDArray[np.int8]
+    suspicion: NDArray
+    truth: NDArray
+    reviewed: NDArray[np.bool_] | None
+    noise_rates: pd.DataFrame
+    instance_dependent: float
+    error_range: tuple[float, float]
+    information: NDArray
+    other_labels: OtherLabels | None = field(repr=False)
+
+    def wrong_shares(self) -> NDArray[np.float64]:
+        """Return the expected share of wrong labels among the given 0s and the given 1s, (2, L), shrunk."""
+        return np.stack([_shrink(np.where(self.given == g, self.suspicion, np.nan)) for g in (0, 1)])
+
+
+def estimate_noise(
+    Y: ArrayLike | Labels,
+    probabilities: ArrayLike,
+    *,
+    other_labels: bool = True,
+    absent: str = "negative",
+    reviewed=None,
+    instance_dependent: float | None = None,
+    n_jobs: int | None = None,
+) -> NoiseEstimate:
+    """Estimate how noisy labels are and which are wrong; parameters as in `curriculum.label_issues`."""
+    if absent not in ("negative", "unknown"):
+        raise UserError(f"absent={absent!r}: a 0 is either 'negative' or 'unknown'. Choose one of the two.")
+    if instance_dependent is not None and not 0 <= instance_dependent <= 1:
+        raise UserError(f"instance_dependent={instance_dependent}: it must be a probability, or None.")
+    labels = check_labels_beside(Y, probabilities, "probabilities")
+    given = label_codes(labels)
+    names = labels.names or [str(c) for c in getattr(probabilities, "columns", ())] or None
+    decisions = _read_reviewed(reviewed, given)
+    z = log_odds(probabilities, given.shape)
+    adjusted = adjust_for_other_labels(given, z, n_jobs) if other_labels and given.shape[1] > 1 else None
+    trusted = absent == "unknown"
+    posterior, class_conditional, dependent, floor = _fit_views(given, z, adjusted, trusted, n_jobs)
+    first, second = (_wrong(given, truth, trusted) for truth in (class_conditional, dependent))
+    prior = instance_dependent
+    if prior is None:
+        prior = (1 - floor) * expit((FLOOR - floor) / WIDTH)
+    weights, wide = _weigh(first, second, decisions, given, prior)
+    weight = float(weights @ _WEIGHTS)
+    suspicion = (1 - weight) * first + weight * second
+    spread = float(weights @ (_WEIGHTS - weight) ** 2)
+    information = np.nan_to_num(
+        spread * (second - first) ** 2 / np.maximum(suspicion * (1 - suspicion), 1e-3)
+    )
+    truth = (1 - weight) * class_conditional + weight * dependent
+    if trusted:
+        truth[given == 1] = 1.0
+    factor, expected = np.ones((2, given.shape[1])), np.nansum(suspicion)
+    if decisions is not None:
+        before = _group_sums(given, suspicion)
+        suspicion = _calibrate(suspicion, decisions, given)
+        truth = np.where(given < 0, truth, np.where(given == 1, 1 - suspicion, suspicion))
+        factor = _group_sums(given, suspicion) / np.maximum(before, 1e-9)
+        known = decisions >= 0
+        suspicion[known] = decisions[known] != given[known]
+        suspicion[given < 0] = np.nan
+        truth[known] = decisions[known]
+        information[known] = 0.0
+    rates = _rates_table(given, posterior, second, (weights, wide), factor, names)
+    # Errors grow linearly with the weight.
+    slope = (np.nansum(second) - np.nansum(first)) * np.nansum(suspicion) / max(expected, 1e-9)
+    ends = np.interp(INTERVAL, np.cumsum(wide) - wide / 2, _WEIGHTS)
+    low, high = (float(max(np.nansum(suspicion) + slope * (end - weight), 0)) for end in ends)
+    mask = None if decisions is None else decisions >= 0
+    return NoiseEstimate(given, suspicion, truth, mask, rates, weight, (low, high), information, adjusted)
+
+
+def wrong_shares(Y: ArrayLike, probabilities: ArrayLike, **options) -> NDArray[np.float64]:
+    """Return the expected share of wrong given labels per class and label.
+
+    Parameters
+    ----------
+    Y : array-like, sparse matrix or DataFrame of shape (n, L)
+        The labels as given: 0/1, ±1 or boolean, NaN where unknown.
+    probabilities : array-like of shape (n, L)
+        Out-of-sample P(given = 1).
+    **options
+        Of :func:`mlspl.curriculum.label_issues`: ``absent``, ``reviewed``, ``instance_dependent``, …
+
+    Returns
+    -------
+    ndarray of shape (2, L)
+        Row 0: among the given 0s, row 1: among the given 1s. Each row is shrunk towards its mean over labels:
+        much where a label has few pairs or where labels hardly differ.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mlspl.noise import wrong_shares
+    >>> rng = np.random.default_rng(0)
+    >>> odds = rng.normal(0, 6, (2000, 4))
+    >>> Y = rng.random((2000, 4)) < 1 / (1 + np.exp(-odds))
+    >>> Y ^= rng.random((2000, 4)) < 0.1
+    >>> wrong_shares(Y, 1 / (1 + np.exp(-odds))).round(1).tolist()
+    [[0.1, 0.1, 0.1, 0.1], [0.1, 0.1, 0.1, 0.1]]
+    """
+    return estimate_noise(Y, probabilities, **options).wrong_shares()
+
+
+def _fit_views(given, z, adjusted, trusted, n_jobs):
+    """Return the posterior of the rates (L, G), P(true = 1) under both models of noise (n, L), and φ.
+
+    Each is a mean of two views: by the model alone, and by the log-odds adjusted for the other labels; φ is
+    that of the second view. An annotator who misreads a row errs in several labels, which then confirm each
+    other. So the second view has the weight 2 − d (at least 1/4, at most 1), where d is the variance of the
+    number of surprises per row over that of independent labels (measured: 0.8 to 1.3 for independent planted
+    errors, 1.1 to 2.1 for planted errors that share a row, 1.6 for mirflickr), and less if noise is
+    instance-dependent.
+    """
+    posterior, low, step, tables, skews = _fit_view(given, z, SKEWS, trusted, n_jobs)
+    results = np.zeros_like(z), np.zeros_like(z)
+    if adjusted is None:
+        add_tables(given, z, low, step, tables, (1.0, 1.0), *results)
+        floor = _floor(given, *results, trusted)
+    else:
+        share = float(np.clip(2 - row_dispersion(given, z, low, step, tables), 0.25, 1))
+        others, *view, _ = _fit_view(given, adjusted.odds, skews, trusted, n_jobs)
+        add_tables(given, adjusted.odds, *view, (1.0, 1.0), *results)
+        floor = _floor(given, *results, trusted)
+        shares = share, share * DEPENDENT_ROWS
+        for result, part in zip(results, shares, strict=True):
+            result *= part
+        add_tables(given, z, low, step, tables, (1 - shares[0], 1 - shares[1]), *results)
+        posterior = share * others + (1 - share) * posterior
+    # A quotient of probabilities may exceed 1 by a rounding error.
+    return posterior, *(np.clip(result, 0.0, 1.0, out=result) for result in results), floor
+
+
+def _floor(given, class_conditional, dependent, trusted):
+    """Return the expected errors under the first model over those under the second, at most 1."""
+    errors = [np.nansum(_wrong(given, truth, trusted)) for truth in (class_conditional, dependent)]
+    return min(float(errors[0] / max(errors[1], 1e-9)), 1.0)
+
+
+def _fit_view(given, z, skews, trusted, n_jobs):
+    """Return the posterior of the rates, first node and step (L,), tables, and the likely skews."""
+    low = z.min(axis=0).astype(np.float64)
+    step = np.maximum((z.max(axis=0) - low) / N_BINS, 1e-9)
+    counts, sums = np.zeros((z.shape[1], N_BINS, 2)), np.zeros((z.shape[1], N_BINS))
+    count_pairs(given, z, low, step, counts, sums)
+    n = counts.sum(axis=2)
+    middle = low[:, None] + step[:, None] * (np.arange(N_BINS) + 0.5)
+    mean = np.where(n > 0, sums / np.maximum(n, 1), middle)
+    nodes = low[:, None] + step[:, None] * np.arange(N_BINS + 1)
+    posterior, tables, skews = fit_rates(n, counts[:, :, 1], mean, nodes, skews, trusted, n_jobs)
+    return posterior, low, step, tables, skews
+
+
+def _wrong(given, truth, trusted):
+    """Return P(wrong) of the given labels; NaN where unknown; 0 for trusted positives."""
+    wrong = truth.copy()
+    if trusted:
+        wrong[given == 1] = 0.0
+    else:
+        np.subtract(1, wrong, out=wrong, where=given == 1)
+    np.copyto(wrong, np.nan, where=given < 0)
+    return wrong
+
+
+def _weigh(first, second, decisions, given, prior):
+    """Return the probability of each of _WEIGHTS by the prior and the reviewed decisions; also for intervals.
+
+    The prior of intervals keeps one chance in ten that no error depends on the features.
+    """
+    prior = np.clip(prior, 1e-3, 1 - 1e-3)
+    edges = np.concatenate([[0.0], (_WEIGHTS[1:] + _WEIGHTS[:-1]) / 2, [1.0]])
+    mass = np.diff(betainc(PRIOR_PAIRS * prior, PRIOR_PAIRS * (1 - prior), edges))
+    mass = np.maximum(np.stack([mass, 0.9 * mass + 0.1 * (_WEIGHTS == 0)]), 1e-12)
+    if decisions is not None:
+        known = (decisions >= 0) & (given >= 0)
+        right = decisions[known] == given[known]
+        chance = first[known] + _WEIGHTS[:, None] * (second[known] - first[known])
+        likelihood = np.log(np.clip(np.where(right, 1 - chance, chance), 1e-3, 1.0)).sum(axis=1)
+        mass = mass * np.exp(likelihood - likelihood.max())
+    return mass / mass.sum(axis=1, keepdims=True)
+
+
+def _calibrate(suspicion, decisions, given):
+    """Return suspicions calibrated on the decisions, separately for given 0s and given 1s.
+
+    Platt's scaling of the log-odds; intercept and slope have normal priors around 0 and 1 (standard deviation
+    0.5). Suspicions far below those of the reviewed pairs stay as they are.
+    """
+    odds = logit(np.clip(suspicion, 1e-6, 1 - 1e-6))
+    calibrated = suspicion.copy()
+    for g in (0, 1):
+        known, chosen = (decisions >= 0) & (given == g), given == g
+        if not known.any():
+            continue
+        wrong = decisions[known] != g
+        intercept, slope = minimize(_platt_loss, [0, 1], (odds[known], wrong), bounds=[(-9, 9), (0.1, 9)]).x
+        shift = intercept + (slope - 1) * odds[chosen]
+        least = np.quantile(odds[known], 0.05)
+        calibrated[chosen] = expit(odds[chosen] + shift * np.interp(odds[chosen], [least - 2, least], [0, 1]))
+    return np.where(suspicion == 0, 0.0, calibrated)
+
+
+def _platt_loss(coefficient, odds, wrong):
+    score = coefficient[0] + coefficient[1] * odds
+    prior = 2 * (coefficient[0] ** 2 + (coefficient[1] - 1) ** 2)
+    return np.sum(np.logaddexp(0, score) - wrong * score) + prior
+
+
+def _rates_table(given, posterior, second, weights, factor, names):
+    """Return means and intervals of the rates: over the grid of rates and over the weight of the models."""
+    zeros, ones = (given == 0).sum(axis=0), (given == 1).sum(axis=0)
+    lost, false = _group_sums(given, second)
+    table = pd.DataFrame(index=pd.Index(range(len(posterior)) if names is None else names, name="label"))
+    for name, grid, count, total, scale in (
+        ("lost", LOST, lost, lost + ones - false, factor[0]),
+        ("false", FALSE, false, false + zeros - lost, factor[1]),
+    ):
+        values = np.unique(grid)
+        mass = np.column_stack([posterior[:, grid == value].sum(axis=1) for value in values])
+        dependent = count / np.maximum(total, 1e-9)
+        rows = []
+        for label in range(len(posterior)):
+            rate = (1 - _WEIGHTS[:, None]) * values + _WEIGHTS[:, None] * dependent[label]
+            rate = np.clip(rate * scale[label], 0.0, 1.0).ravel()
+            share, wide = ((w[:, None] * mass[label]).ravel() for w in weights)
+            order = np.argsort(rate)
+            cumulated = np.cumsum(wide[order]) - wide[order] / 2
+            rows.append([rate @ share, *np.interp(INTERVAL, cumulated, rate[order])])
+        table[[name, f"{name}_low", f"{name}_high"]] = rows
+    return table
+
+
+def _group_sums(given, values):
+    """Return the sums of values over the given 0s and the given 1s, (2, L)."""
+    return np.stack([np.where(given == g, values, 0.0).sum(axis=0) for g in (0, 1)])
+
+
+def _shrink(values):
+    """Return column means of values (n, L), NaN ignored, shrunk towards their common mean.
+
+    The method of moments for random effects (DerSimonian & Laird 1986), with binomial variances.
+    """
+    known = ~np.isnan(values)
+    n = known.sum(axis=0)
+    sums = np.where(known, values, 0.0).sum(axis=0)
+    mean = sums.sum() / max(n.sum(), 1)
+    shares = np.where(n > 0, sums / np.maximum(n, 1), mean)
+    variance = mean * (1 - mean)
+    excess = (n * (shares - mean) ** 2).sum() - (np.count_nonzero(n) - 1) * variance
+    between = max(excess / max(n.sum() - (n**2).sum() / max(n.sum(), 1), 1e-9), 0.0)
+    return mean + (shares - mean) * (n * between / np.maximum(n * between + variance, 1e-12))
+
+
+def _read_reviewed(reviewed, given) -> NDArray[np.int8] | None:
+    """Return reviewed labels (n, L): 1, 0, or -1 where not reviewed."""
+    if reviewed is None:
+        return None
+    if isinstance(reviewed, pd.DataFrame) and {"row", "label", "value"} <= set(reviewed.columns):
+        known = reviewed[reviewed["value"].notna()]
+        decisions = np.full(given.shape, -1, dtype=np.int8)
+        try:
+            decisions[known["row"].to_numpy(int), known["label"].to_numpy(int)] = known["value"]
+        except (IndexError, ValueError):
+            raise UserError(
+                f"reviewed names pairs outside the {given.shape[0]} rows and {given.shape[1]} labels. "
+                "Its columns row and label are positions in Y, as pages.read_decisions returns them."
+            ) from None
+        return decisions
+    labels = check_labels(reviewed, "reviewed")
+    if labels.shape != given.shape:
+        raise UserError(
+            f"reviewed has the shape {labels.shape} and Y {given.shape}. In the shape of Y, give 0 or 1 for "
+            "reviewed pairs and NaN for all others."
+        )
+    return label_codes(labels)
+
+
+def label_codes(labels) -> NDArray[np.int8]:
+    """Return 1, 0 or -1 (unknown) of every pair, (n, L)."""
+    given = np.empty(labels.shape, dtype=np.int8)
+    for rows, codes in labels.blocks():
+        given[rows] = codes
+    return given
+
+
+def log_odds(probabilities, shape) -> NDArray:
+    """Return log-odds (n, L), float32 of float32, bounded by those of 1/(n + 2)."""
+    table = check_scores(probabilities, shape, "probabilities")
+    odds = np.empty(shape, dtype=np.float32 if table.dtype == np.float32 else np.float64)
+    least = 1.0 / (shape[0] + 2)
+    for rows, block in row_blocks(table):
+        outside = ~((block >= 0) & (block <= 1))
+        if outside.any():
+            i, j = np.argwhere(outside)[0]
+            raise UserError(
+                f"probabilities[{i + rows.start}, {j}] is {block[i, j]:g}: probabilities lie from 0 to 1. "
+                "Calibrate scores first, for instance with model_selection.PlattCalibration."
+            )
+        odds[rows] = logit(np.clip(block, least, 1 - least))
+    return odds

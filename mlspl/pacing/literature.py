@@ -1,0 +1,448 @@
+"""Self-paced functions of the literature, and the registry of all functions by name."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import expit, hyp1f1, xlogy
+
+from mlspl.errors import UserError, guess
+from mlspl.pacing.base import (
+    ElementwiseFunction,
+    FloatArray,
+    ScaleFamily,
+    SelfPacedFunction,
+    check_number,
+    loss_array,
+    pace_array,
+    product,
+    weight_array,
+)
+from mlspl.pacing.paper import Arctan, Exponential, Gaussian, Sigmoid, Tanh
+
+__all__ = [
+    "L1L2",
+    "Cauchy",
+    "Diversity",
+    "Hard",
+    "Huber",
+    "Linear",
+    "Logarithmic",
+    "Logistic",
+    "Mixture",
+    "MixtureZhao",
+    "Polynomial",
+    "get",
+    "names",
+]
+
+
+class Hard(ScaleFamily):
+    """v* = 1 if l < λ, else 0: Kumar et al. 2010.
+
+    s = λ, f = −λv. Weights are 0 or 1.
+    """
+
+    name = "hard"
+    tex = r"[\,l<\lambda\,]"
+
+    def curve(self, t: FloatArray) -> FloatArray:
+        return (t < 1.0).astype(np.float64)
+
+    def curve_inverse(self, weight: FloatArray) -> FloatArray:
+        return np.ones_like(weight)
+
+    def curve_penalty(self, weight: FloatArray) -> FloatArray:
+        return -weight
+
+
+class Linear(ScaleFamily):
+    """v* = max(0, 1 − l/λ): Jiang et al. 2014.
+
+    s = λ(1 − v), f = λ(v²/2 − v).
+    """
+
+    name = "linear"
+    tex = r"[\,1-l/\lambda\,]_+"
+
+    def curve(self, t: FloatArray) -> FloatArray:
+        return np.maximum(0.0, 1.0 - t)
+
+    def curve_inverse(self, weight: FloatArray) -> FloatArray:
+        return 1.0 - weight
+
+    def curve_penalty(self, weight: FloatArray) -> FloatArray:
+        return weight * (0.5 * weight - 1.0)
+
+
+@dataclass(frozen=True)
+class Polynomial(ScaleFamily):
+    """v* = max(0, 1 − l/λ)^(1/(t−1)): of degree t.
+
+    s = λ(1 − v^(t−1)), f = λ(vᵗ/t − v). Degree 2 is `Linear`; the larger the degree, the nearer to `Hard`.
+
+    Parameters
+    ----------
+    degree : float, default=3.0
+        t, above 1.
+    """
+
+    degree: float = 3.0
+
+    name = "polynomial"
+    tex = r"[\,1-l/\lambda\,]_+^{1/(t-1)}"
+
+    def __post_init__(self) -> None:
+        """Check the degree."""
+        check_number("degree", self.degree, "a number above 1", 1.0)
+
+    def curve(self, t: FloatArray) -> FloatArray:
+        return np.power(np.maximum(0.0, 1.0 - t), 1.0 / (self.degree - 1.0))
+
+    def curve_inverse(self, weight: FloatArray) -> FloatArray:
+        return 1.0 - np.power(weight, self.degree - 1.0)
+
+    def curve_penalty(self, weight: FloatArray) -> FloatArray:
+        return np.power(weight, self.degree) / self.degree - weight
+
+
+class Logarithmic(ElementwiseFunction):
+    """v* = ln(l + 1 − λ)/ln(1 − λ) if l < λ < 1, else 0: Jiang et al. 2014.
+
+    f = zv − zᵛ/ln z with z = 1 − λ, here without its constant −1/ln z, which is large for a small λ. A finite
+    pace of 1 or more is refused. As λ → 1 the weight of a fixed loss *falls* to 0, so condition 3 of
+    Definition 1 fails.
+    """
+
+    name = "logarithmic"
+    tex = r"\dfrac{\ln(l+1-\lambda)}{\ln(1-\lambda)}"
+    max_pace = 1.0
+
+    def weight_formula(self, loss: FloatArray, pace: FloatArray) -> FloatArray:
+        """ln(l + 1 − λ)/ln(1 − λ) below λ, else 0."""
+        inside = np.log1p(loss - pace) / np.log1p(-pace)
+        return np.where((loss == 0) | (pace == np.inf), 1.0, np.where(loss < pace, inside, 0.0))
+
+    def inverse_formula(self, weight: FloatArray, pace: FloatArray) -> FloatArray:
+        """z^v − z."""
+        loss = (1.0 - pace) * np.expm1((weight - 1.0) * np.log1p(-pace))
+        return np.where(pace == np.inf, product(pace, 1.0 - weight), loss)
+
+    def penalty_formula(self, weight: FloatArray, pace: FloatArray) -> FloatArray:
+        """The formula zv − (z^v − 1)/ln z, through a Kummer function that does not cancel as λ → 0."""
+        x = weight * np.log1p(-pace)
+        finite = -weight * (pace + 0.5 * x * hyp1f1(1.0, 3.0, x))
+        return np.where(pace == np.inf, -product(pace, weight), finite)
+
+
+@dataclass(frozen=True)
+class Mixture(ScaleFamily):
+    """v* = z/l − z/λ, cut to [0, 1]: Jiang et al. 2014.
+
+    s = z/(v + z/λ), f = −z ln(v + z/λ) with z = ρλ/(1 − ρ): 1 up to ρλ, 0 from λ on. The authors' λ₁ is the
+    pace and λ₂ = ρλ₁.
+
+    Parameters
+    ----------
+    ratio : float, default=0.5
+        ρ, between 0 and 1: pairs with a loss below ρλ have weight 1.
+    """
+
+    ratio: float = 0.5
+
+    name = "mixture"
+    tex = r"[\,z/l-z/\lambda\,]_0^1"
+
+    def __post_init__(self) -> None:
+        """Check the ratio."""
+        check_number("ratio", self.ratio, "a number between 0 and 1, both excluded", 0.0, 1.0)
+
+    def curve(self, t: FloatArray) -> FloatArray:
+        return np.clip(self._z * (1.0 / t - 1.0), 0.0, 1.0)
+
+    def curve_inverse(self, weight: FloatArray) -> FloatArray:
+        return self._z / (weight + self._z)
+
+    def curve_penalty(self, weight: FloatArray) -> FloatArray:
+        return -self._z * np.log(weight + self._z)
+
+    @property
+    def _z(self) -> float:
+        return self.ratio / (1.0 - self.ratio)
+
+
+@dataclass(frozen=True)
+class MixtureZhao(ElementwiseFunction):
+    """v* = γ/√l − γ/λ, cut to [0, 1]: Zhao et al. 2015.
+
+    f = γ²/(v + γ/λ): 1 up to (λγ/(λ + γ))², 0 from λ² on. The pace is compared with √l; as λ → ∞ the
+    weight tends to min(1, γ/√l).
+
+    Parameters
+    ----------
+    gamma : float, default=1.0
+        γ, above 0: the larger, the nearer to `Hard` at λ².
+    """
+
+    gamma: float = 1.0
+
+    name = "mixture-zhao"
+    tex = r"[\,\gamma/\sqrt{l}-\gamma/\lambda\,]_0^1"
+
+    def __post_init__(self) -> None:
+        """Check gamma."""
+        check_number("gamma", self.gamma, "a number above 0", 0.0)
+
+    def weight_formula(self, loss: FloatArray, pace: FloatArray) -> FloatArray:
+        """γ(1/√l − 1/λ), cut to [0, 1]; 1 without loss at pace 0."""
+        weight = np.clip(self.gamma * (1.0 / np.sqrt(loss) - 1.0 / pace), 0.0, 1.0)
+        return np.where(np.isnan(weight), 1.0, weight)
+
+    def inverse_formula(self, weight: FloatArray, pace: FloatArray) -> FloatArray:
+        """(v/γ + 1/λ)⁻²."""
+        return (weight / self.gamma + 1.0 / pace) ** -2.0
+
+    def penalty_formula(self, weight: FloatArray, pace: FloatArray) -> FloatArray:
+        """γ²/(v + γ/λ)."""
+        return self.gamma**2 / (weight + self.gamma / pace)
+
+
+class Logistic(ElementwiseFunction):
+    """v* = (1 + e^(−λ))/(1 + e^(l − λ)): Xu et al. 2015.
+
+    f = (1 + e^(−λ) − v) ln(1 + e^(−λ) − v) + v ln v − λv. As λ → 0 the weight tends to 2/(1 + e^l) and not to
+    0, so condition 3 of Definition 1 fails.
+    """
+
+    name = "logistic"
+    tex = r"\dfrac{1+e^{-\lambda}}{1+e^{\,l-\lambda}}"
+
+    def weight_formula(self, loss: FloatArray, pace: FloatArray) -> FloatArray:
+        """(1 + e^(−λ))/(1 + e^(l − λ)); 1 at an infinite pace."""
+        margin = pace - loss
+        margin = np.where(np.isnan(margin), np.inf, margin)
+        return np.minimum((1.0 + np.exp(-pace)) * expit(margin), 1.0)
+
+    def inverse_formula(self, weight: FloatArray, pace: FloatArray) -> FloatArray:
+        """ln(1 + (1 − v)e^λ) − ln v."""
+        rest = np.where(weight == 1.0, -np.inf, pace + np.log1p(-weight))
+        return np.logaddexp(0.0, rest) - np.log(weight)
+
+    def penalty_formula(self, weight: FloatArray, pace: FloatArray) -> FloatArray:
+        """(1 + e^(−λ) − v) ln(1 + e^(−λ) − v) + v ln v − λv."""
+        rest = (1.0 - weight) + np.exp(-pace)
+        return xlogy(rest, rest) + xlogy(weight, weight) - product(pace, weight)
+
+
+class Cauchy(ScaleFamily):
+    """v* = λ/(λ + l): of the Cauchy loss.
+
+    s = λ(1/v − 1), f = λ(v − ln v − 1).
+    """
+
+    name = "cauchy"
+    tex = r"\dfrac{\lambda}{\lambda+l}"
+
+    def curve(self, t: FloatArray) -> FloatArray:
+        return 1.0 / (1.0 + t)
+
+    def curve_inverse(self, weight: FloatArray) -> FloatArray:
+        return (1.0 - weight) / weight
+
+    def curve_penalty(self, weight: FloatArray) -> FloatArray:
+        return weight - 1.0 - np.log(weight)
+
+
+class L1L2(ScaleFamily):
+    """v* = (1 + l/λ)^(−½): of the L1-L2 loss.
+
+    s = λ(1/v² − 1), f = λ(v + 1/v − 2).
+    """
+
+    name = "l1-l2"
+    tex = r"(1+l/\lambda)^{-1/2}"
+
+    def curve(self, t: FloatArray) -> FloatArray:
+        return 1.0 / np.sqrt(1.0 + t)
+
+    def curve_inverse(self, weight: FloatArray) -> FloatArray:
+        return (1.0 - weight) * (1.0 + weight) / weight / weight
+
+    def curve_penalty(self, weight: FloatArray) -> FloatArray:
+        return np.square(1.0 - weight) / weight
+
+
+class Huber(ScaleFamily):
+    """v* = min(1, √(λ/l)): of the Huber loss.
+
+    s = λ/v², the end of the plateau at v = 1; f = λ(1/v − 1).
+    """
+
+    name = "huber"
+    tex = r"\min(1,\sqrt{\lambda/l})"
+
+    def curve(self, t: FloatArray) -> FloatArray:
+        return 1.0 / np.sqrt(np.maximum(1.0, t))
+
+    def curve_inverse(self, weight: FloatArray) -> FloatArray:
+        return 1.0 / np.square(weight)
+
+    def curve_penalty(self, weight: FloatArray) -> FloatArray:
+        return (1.0 - weight) / weight
+
+
+@dataclass(frozen=True)
+class Diversity(SelfPacedFunction):
+    """v* = 1 if l₍ᵣ₎ < λ + γ/(√r + √(r−1)), else 0: Jiang et al. 2014, SPLD.
+
+    f = −λ Σ v − γ Σ_b ‖v_b‖₂ over groups b, and r is the rank of a loss in its group. The first pairs of
+    a group are admitted at larger losses than later ones, so every group is represented. On purpose, the
+    regulariser is not convex in the weights of a group (condition 1 of Definition 1 fails), and as λ → 0 the
+    easiest pairs with a loss below γ keep their weight (condition 3 fails).
+
+    Parameters
+    ----------
+    gamma : float, default=1.0
+        γ ≥ 0, the bonus of diversity in units of the loss; 0 is `Hard`.
+    groups : array-like of int, optional
+        The group of each loss, in the shape of the losses, or of each row, separately for each label. By
+        default each label is a group, and a vector is one group.
+
+    Examples
+    --------
+    All losses of the second label are larger; `Hard` would give it no weight.
+
+    >>> from mlspl.pacing import Diversity
+    >>> losses = [[0.1, 1.3], [0.2, 1.4], [0.9, 1.5]]
+    >>> print(Diversity(gamma=1.0).weight(losses, pace=0.5))
+    [[1. 1.]
+     [1. 0.]
+     [0. 0.]]
+    """
+
+    gamma: float = 1.0
+    groups: ArrayLike | None = None
+
+    name = "diversity"
+    tex = r"[\,l_{(r)}<\lambda+\frac{\gamma}{\sqrt{r}+\sqrt{r-1}}\,]"
+
+    def __post_init__(self) -> None:
+        """Refuse a negative γ, and keep the groups as tuples, which can be compared and hashed."""
+        check_number("gamma of a diversity function", self.gamma, "a number, 0 or more", 0.0, closed=True)
+        if self.groups is not None:
+            groups = np.asarray(self.groups)
+            if groups.ndim not in (1, 2) or groups.dtype.kind not in "iub":
+                raise UserError(
+                    "the groups of a diversity function are whole numbers in one or two dimensions."
+                )
+            rows = groups.tolist()
+            kept = tuple(rows) if groups.ndim == 1 else tuple(tuple(row) for row in rows)
+            object.__setattr__(self, "groups", kept)
+
+    @property
+    def by_label(self) -> bool:
+        """Unless groups of pairs were given."""
+        return self.groups is None or np.ndim(self.groups) == 1
+
+    def weight(self, loss: ArrayLike, pace: ArrayLike) -> FloatArray:
+        """1 for the easiest pairs of each group, up to the rank at which the bonus no longer pays."""
+        loss, pace = np.broadcast_arrays(loss_array(loss), pace_array(pace))
+        with np.errstate(invalid="ignore"):
+            margin = np.ravel(loss - pace)
+        margin[np.isnan(margin)] = -np.inf  # ∞ − ∞: the pace wins
+        group, count = self._group_of(loss.shape)
+        order = np.lexsort((margin, group))
+        first = np.concatenate([[0], np.cumsum(count)[:-1]])
+        rank = np.arange(1, margin.size + 1) - first[group[order]]
+        in_play = np.empty(margin.size)
+        in_play[order] = margin[order] < self.gamma / (np.sqrt(rank) + np.sqrt(rank - 1))
+        return in_play.reshape(loss.shape)[()]
+
+    def inverse(self, weight: ArrayLike, pace: ArrayLike) -> FloatArray:
+        """−∂f/∂v = λ + γ v/‖v_b‖₂; in a group of one, the loss at which it drops out."""
+        v, pace = np.broadcast_arrays(weight_array(weight), pace_array(pace))
+        return (pace + self.gamma * self._share(v))[()]
+
+    def penalty(self, weight: ArrayLike, pace: ArrayLike) -> FloatArray:
+        """Each entry's part −λv − γ v²/‖v_b‖₂; over a group the parts add up to −λ‖v_b‖₁ − γ‖v_b‖₂."""
+        v, pace = np.broadcast_arrays(weight_array(weight), pace_array(pace))
+        with np.errstate(invalid="ignore"):
+            return (-product(pace, v) - self.gamma * v * self._share(v))[()]
+
+    def _share(self, v: FloatArray) -> FloatArray:
+        """v/‖v_b‖₂; where a whole group is out, 0."""
+        group, count = self._group_of(v.shape)
+        norm = np.sqrt(np.bincount(group, weights=np.square(v).ravel(), minlength=count.size))
+        return v / np.where(norm > 0, norm, 1.0)[group].reshape(v.shape)
+
+    def _group_of(self, shape: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
+        """The group of each entry, numbered from 0 without gaps, and the size of each group."""
+        if self.groups is None:
+            columns = np.arange(shape[1]) if len(shape) == 2 else np.zeros((), dtype=np.intp)
+            group = np.broadcast_to(columns, shape).ravel()
+            count = np.bincount(group)
+            return group, count
+        given = np.asarray(self.groups)
+        if given.shape == shape[:1] and len(shape) == 2:
+            given = given[:, None] * shape[1] + np.arange(shape[1])
+        if given.shape != shape:
+            raise UserError(
+                f"the groups of a diversity function have the shape {given.shape}, and the losses "
+                f"{shape}: give one group for each loss, or one for each row."
+            )
+        _, group, count = np.unique(given.ravel(), return_inverse=True, return_counts=True)
+        return group, count
+
+
+_CLASSES: dict[str, type[SelfPacedFunction]] = {
+    function.name: function
+    for function in (
+        *(Arctan, Sigmoid, Tanh, Exponential, Gaussian),
+        *(Hard, Linear, Polynomial, Logarithmic, Mixture, MixtureZhao),
+        *(Logistic, Cauchy, L1L2, Huber, Diversity),
+    )
+}
+
+
+def names() -> list[str]:
+    """Return the names that `get` knows, the paper's own first.
+
+    Examples
+    --------
+    >>> from mlspl import pacing
+    >>> pacing.names()[:5]
+    ['arctan', 'sigmoid', 'tanh', 'exponential', 'gaussian']
+    """
+    return list(_CLASSES)
+
+
+def get(function: str | SelfPacedFunction) -> SelfPacedFunction:
+    """Resolve the name of a self-paced function; an instance passes through.
+
+    Parameters
+    ----------
+    function : str or SelfPacedFunction
+        One of `names()`, which is made with its default parameters, or an instance.
+
+    Returns
+    -------
+    SelfPacedFunction
+
+    Examples
+    --------
+    >>> from mlspl import pacing
+    >>> pacing.get("polynomial")
+    Polynomial(degree=3.0)
+    >>> pacing.get(pacing.Polynomial(degree=2.5))
+    Polynomial(degree=2.5)
+    """
+    if isinstance(function, SelfPacedFunction):
+        return function
+    if isinstance(function, str) and function in _CLASSES:
+        return _CLASSES[function]()
+    if not isinstance(function, str):
+        hint = " Give a name, or an instance of a subclass of mlspl.pacing.SelfPacedFunction."
+    else:
+        hint = guess(function, _CLASSES)
+        hint = hint or f" The names are {', '.join(_CLASSES)}; mlspl.pacing.derive makes one from a formula."
+    raise UserError(f"There is no self-paced function {function!r}.{hint}")

@@ -1,0 +1,235 @@
+"""What an object in a model file may consist of, and the checker of it.
+
+A class lists in ``_contents`` what a fit leaves in it, name by name:
+
+- ``"float (labels, rows)"``: an array of that kind, with a name or number for the length of each axis. A name
+  stands for one length throughout the object, ``features`` for its ``n_features_in_``, and _ for any length.
+  Kinds are float, int, bool, number, text, values (any of these), rows (a float64 array or CSR matrix), and
+  NumPy's own such as int32, where compiled code needs it;
+- ``"float"``: one of that kind; ``"dtype"``: NumPy's type of numbers; ``"plain"``: texts, numbers, and lists
+  and dicts of them; ``"estimator"``, ``"transformer"``, ``"step"`` (either): ours or scikit-learn's;
+- a class: an object of it or of a subclass; a tuple: one of several, where None may be missing;
+- ``(tuple, part, part)``: a tuple of such parts; ``[part]``: a list of such parts; ``{"name": part}``: a dict
+  of them; ``{str: part}``: a dict of any names;
+- with ``?`` at the end of a text: it may be missing or None.
+
+Parameters of the constructor are ``"plain"`` unless they are declared. A method ``_check_contents`` checks
+what shapes alone cannot say, and raises ValueError.
+"""
+
+import re
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import fields, is_dataclass
+from inspect import isabstract, signature
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator
+
+from mlspl import correlation, model_selection, models, pacing, recipes, spaces, torch
+from mlspl.persistence.sklearn_contents import SKLEARN_CHECKS, SKLEARN_CONTENTS
+
+__all__ = ["OBJECTS", "ContentChecker", "full_name"]
+
+_PACKAGES = (pacing, model_selection, spaces, correlation, models, torch, recipes)
+_KINDS = {"float": "f", "int": "iu", "bool": "b", "number": "biuf", "text": "U", "values": "biufU"}
+_NUMBER = (int, float, np.integer, np.floating)
+_TYPES: dict[str, Any] = {"text": str, "int": (int, np.integer), "float": _NUMBER, "number": _NUMBER}
+_ROLES = {"estimator": ("predict",), "transformer": ("transform",), "step": ("predict", "transform")}
+_SCALARS = (type(None), bool, int, float, str, np.generic)
+# Objects that are parameters of others, and consist of nothing but their own parameters.
+_SETTINGS = (pacing.SelfPacedFunction, pacing.PaceSchedule, correlation.CodeRegressor)
+_PLAIN = (*_SCALARS, *_SETTINGS, np.ndarray, np.random.RandomState, np.dtype, type)
+# A loaded model has the defaults: a file could ask for a thousand processes, or for a folder to write to.
+_EXECUTION = ("n_jobs", "verbose", "memory")
+# Texts in parameters are names of options: not paths, not format strings.
+_OPTION = re.compile(r"[^{}/\\\x00-\x1f]{0,200}")
+_MOST_PARTS = 10**6
+# By set_output.
+_OUTPUT_CONFIGS: tuple[dict[str, str], ...] = ({}, {"transform": "default"}, {"transform": "pandas"})
+
+
+def full_name(thing: Any) -> str:
+    """Module and name of a class or function, as model files spell them."""
+    return f"{getattr(thing, '__module__', None)}.{getattr(thing, '__name__', None)}"
+
+
+def _declared_types(specification: Any) -> Iterator[type]:
+    """Yield the classes that a declaration names."""
+    if isinstance(specification, type):
+        yield specification
+    elif isinstance(specification, Mapping | list | tuple):
+        for part in specification.values() if isinstance(specification, Mapping) else specification:
+            yield from _declared_types(part)
+
+
+def _find_objects() -> dict[type, dict[str, Any]]:
+    """Return the classes with ``_contents`` in our packages, and those that their declarations name."""
+    public = (vars(package).get(name) for package in _PACKAGES for name in package.__all__)
+    waiting = [thing for thing in public if isinstance(thing, type)]
+    found: dict[type, dict[str, Any]] = {}
+    while waiting:
+        cls = waiting.pop()
+        if cls not in found and hasattr(cls, "_contents") and not isabstract(cls):
+            found[cls] = {}
+            for base in reversed(cls.__mro__):
+                found[cls] |= vars(base).get("_contents", {})
+            waiting += _declared_types(found[cls])
+    return found
+
+
+OBJECTS: dict[type, dict[str, Any]] = _find_objects() | SKLEARN_CONTENTS
+"""The classes whose objects a model file may hold, and what is declared of their contents."""
+
+
+class ContentChecker:
+    """Raises ValueError for objects that differ from their declaration, unless their type is `trusted`."""
+
+    def __init__(self, trusted: Collection[str] = ()) -> None:
+        self._trusted = frozenset(trusted)
+
+    def is_estimator(self, value: Any) -> bool:
+        """Whether this is an estimator that predicts."""
+        return self._has_role(value, "predict")
+
+    def check_names(self, where: str, cls: type, state: Any) -> None:
+        """Refuse a state that is no dict, or an attribute that replaces a method or property of the class."""
+        if type(state) is not dict or not all(type(name) is str for name in state):
+            raise ValueError(f"{where} has attributes without names")
+        for name in state:
+            # scikit-learn keeps its settings, such as links to documentation, in private class attributes.
+            is_private = cls in SKLEARN_CONTENTS and name.startswith("_") and hasattr(cls, name)
+            if "__" in name or hasattr(type(getattr(cls, name, None)), "__get__") or is_private:
+                raise ValueError(f"{where} has an attribute {name[:80]!r}, which no {cls.__name__} has")
+
+    def check(self, where: str, value: Any) -> None:
+        """Refuse an object with attributes other than declared."""
+        cls, state = type(value), vars(value)
+        if full_name(cls) in self._trusted:
+            return
+        if is_dataclass(value):
+            _check_dataclass(where, value)
+            return
+        declared = OBJECTS[cls]
+        parameters = {name: parameter.default for name, parameter in signature(cls).parameters.items()}
+        is_estimator = isinstance(value, BaseEstimator)
+        if is_estimator:
+            state.update({name: parameters[name] for name in parameters if name not in state})
+        state.update({name: parameters[name] for name in _EXECUTION if name in parameters})
+        for name, part in state.items():
+            if name in declared or (name == "_sklearn_output_config" and part in _OUTPUT_CONFIGS):
+                continue
+            if name in parameters:
+                fits = self._is_parameter(name, part, parameters[name])
+            else:
+                fits = cls in SKLEARN_CONTENTS and isinstance(part, _SCALARS)
+            if not fits:
+                raise ValueError(f"{where} has an attribute {name[:80]!r} that no {cls.__name__} has")
+        is_fitted = not is_estimator or any(name in state for name in declared.keys() - parameters.keys())
+        lengths = {"features": state["n_features_in_"]} if "n_features_in_" in state else {}
+        for name, specification in declared.items():
+            if is_fitted or name in parameters:
+                self._check_part(f"{where}.{name}", state.get(name), specification, lengths)
+        if is_fitted and hasattr(cls, "_check_contents"):
+            value._check_contents()
+        if cls in SKLEARN_CHECKS:
+            SKLEARN_CHECKS[cls](where, value)
+
+    def _check_part(self, where: str, value: Any, specification: Any, lengths: dict[str, int]) -> None:
+        parts: list[tuple[Any, Any, Any]] = []
+        if isinstance(specification, list):
+            fits = type(value) is list
+            parts = [(i, part, specification[0]) for i, part in enumerate(value)] if fits else []
+        elif isinstance(specification, Mapping):
+            fits = type(value) is dict and (str in specification or value.keys() == specification.keys())
+            if fits:
+                of_all = specification.get(str)
+                parts = [(name, part, of_all or specification[name]) for name, part in value.items()]
+        elif isinstance(specification, tuple) and specification[0] is tuple:
+            fits = type(value) is tuple and len(value) == len(specification) - 1
+            parts = [(i, part, specification[i + 1]) for i, part in enumerate(value)] if fits else []
+        else:
+            options = specification if isinstance(specification, tuple) else (specification,)
+            fits = any(self._is_one(value, option, lengths) for option in options)
+        if not fits:
+            raise ValueError(f"{where} ({type(value).__name__}) is not as its class declares it")
+        for name, part, inner in parts:
+            self._check_part(f"{where}[{name}]", part, inner, lengths)
+
+    def _is_one(self, value: Any, option: Any, lengths: dict[str, int]) -> bool:
+        """Whether a value is of a class, or as a text declares it."""
+        if option is None or isinstance(option, type):
+            return value is None if option is None else isinstance(value, option)
+        if option.endswith("?"):
+            return value is None or self._is_one(value, option[:-1], lengths)
+        kind, _, axes = option.rstrip(")").partition(" (")
+        if axes:
+            names = axes.split(", ")
+            return (
+                _is_array(value, kind)
+                and len(names) == value.ndim
+                and all(
+                    name == "_"
+                    or length == (int(name) if name.isdecimal() else lengths.setdefault(name, length))
+                    for name, length in zip(names, value.shape, strict=True)
+                )
+            )
+        if kind == "plain":
+            return self._is_plain(value)
+        if kind == "dtype":
+            return isinstance(value, np.dtype) and value.kind in "biuf"
+        if kind in _ROLES:
+            is_word = kind != "estimator" and isinstance(value, str) and value in ("drop", "passthrough")
+            return is_word or any(self._has_role(value, role) for role in _ROLES[kind])
+        if isinstance(value, bool | np.bool_):
+            return kind == "bool"
+        return kind in _TYPES and isinstance(value, _TYPES[kind])
+
+    def _is_parameter(self, name: str, value: Any, default: Any) -> bool:
+        if name == "estimator":
+            return self.is_estimator(value)
+        is_default = type(value) is str and type(default) is str and value == default
+        return is_default or self._is_plain(value, _OPTION)
+
+    def _is_plain(self, value: Any, text: re.Pattern = re.compile("(?s).*")) -> bool:
+        """Whether these are texts, numbers, lists and dicts of them, and objects of settings."""
+        waiting, count = [value], 0
+        while waiting:
+            part = waiting.pop()
+            count += part.size if isinstance(part, np.ndarray) else 1
+            if isinstance(part, list | tuple | dict):
+                waiting += part.values() if isinstance(part, dict) else part
+                continue
+            is_option = not isinstance(part, str) or text.fullmatch(part)
+            if not is_option or not (isinstance(part, _PLAIN) or self._is_trusted(part)):
+                return False
+        return count <= _MOST_PARTS
+
+    def _has_role(self, value: Any, method: str) -> bool:
+        cls = type(value)
+        is_part = issubclass(cls, model_selection.Calibration | model_selection.Threshold)
+        is_known = cls in OBJECTS and issubclass(cls, BaseEstimator) and hasattr(cls, method)
+        return (is_known and not is_part) or self._is_trusted(value)
+
+    def _is_trusted(self, value: Any) -> bool:
+        return full_name(type(value)) in self._trusted or full_name(value) in self._trusted
+
+
+def _check_dataclass(where: str, value: Any) -> None:
+    """Refuse parameters that the constructor would refuse; objects of a file are built without it."""
+    given = {field.name: vars(value).get(field.name) for field in fields(value)}
+    if isinstance(value, pacing.DerivedFunction) and not isinstance(given["source"], str):
+        raise ValueError(f"{where} has a curve that is not text; give derive a text, such as '1/(1+t**2)'")
+    if vars(type(value)(**given)) != vars(value):
+        raise ValueError(f"{where} is no {type(value).__name__} that can be made")
+
+
+def _is_array(value: Any, kind: str) -> bool:
+    if kind == "rows":
+        return (sparse.issparse(value) or isinstance(value, np.ndarray)) and value.dtype == np.float64
+    if not isinstance(value, np.ndarray):
+        return False
+    if value.dtype == object:
+        return kind == "values" or (kind == "text" and all(isinstance(part, str) for part in value))
+    return value.dtype.kind in _KINDS[kind] if kind in _KINDS else value.dtype == np.dtype(kind)

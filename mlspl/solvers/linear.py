@@ -1,0 +1,211 @@
+"""Many weighted linear models on the same rows, sparse or dense, without an n×n matrix."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import config
+from scipy import sparse
+from sklearn.svm import LinearSVC, LinearSVR
+
+from mlspl.solvers.linear_newton import Design, minimise
+from mlspl.solvers.threads import one_library_thread, read_only, run_threads
+
+__all__ = ["LINEAR_LOSSES", "LinearSolution", "solve_linear"]
+
+LINEAR_LOSSES = ("hinge", "squared_hinge", "logistic", "squared", "epsilon_insensitive")
+"""The losses that `solve_linear` minimises."""
+_SMOOTH = ("squared_hinge", "logistic", "squared")
+_REGRESSION = ("squared", "epsilon_insensitive")
+
+
+class LinearSolution(NamedTuple):
+    """Result of `solve_linear`, one row per label.
+
+    The score of an instance x with codes q for label l is ⟨coef[l], x⟩ + ⟨code_coef[l], q⟩ + bias[l].
+
+    Attributes
+    ----------
+    coef : array (L, d)
+        Weights of the features.
+    code_coef : array (L, m)
+        Weights of the codes.
+    bias : array (L,)
+        Intercepts.
+    scores : array (L, n)
+        Scores of the rows.
+    objective : array (L,)
+        ½‖w‖² + Σ_i C_i loss_i.
+    gap : array (L,)
+        Upper bound of the objective's distance to its minimum; NaN for losses that LIBLINEAR minimises.
+    """
+
+    coef: np.ndarray
+    code_coef: np.ndarray
+    bias: np.ndarray
+    scores: np.ndarray
+    objective: np.ndarray
+    gap: np.ndarray
+
+
+def solve_linear(
+    X,
+    targets: np.ndarray,
+    C: float | np.ndarray = 1.0,
+    loss: str = "logistic",
+    *,
+    codes: np.ndarray | None = None,
+    epsilon: float = 0.1,
+    start: LinearSolution | None = None,
+    tol: float = 1e-3,
+    n_threads: int | None = None,
+    lanes: int = 8,
+) -> LinearSolution:
+    """Fit one linear model per row of targets, with a cost for every pair of model and instance.
+
+    For each, min over w of ½‖w‖² + Σ_i C_i loss(t_i, ⟨w, [x_i, q_i, 1]⟩). The bias is the weight of a
+    constant feature and regularised with the others: LIBLINEAR's problem and optimum, not LIBSVM's. Only
+    for ``loss="squared"`` it is not regularised, as in ridge regression.
+
+    Parameters
+    ----------
+    X : CSR matrix or array (n, d)
+        The features.
+    targets : array (L, n)
+        Labels, +1 or −1; any numbers for "squared" and "epsilon_insensitive".
+    C : float or array broadcastable to (L, n)
+        Cost of a unit of loss. A pair of cost 0 is left out.
+    loss : {"hinge", "squared_hinge", "logistic", "squared", "epsilon_insensitive"}
+        With s = max(0, 1 − t·z): s; s²; ln(1 + exp(−t·z)); (t − z)²; ``max(0, |t − z| − ε)``.
+    codes : array (n, m), optional
+        Further dense features beside X.
+    epsilon : float
+        Errors up to this size are free under the ε-insensitive loss.
+    start : LinearSolution, optional
+        Warm start of smooth losses: a solution for the same rows and models at other costs or codes.
+    tol : float
+        Smooth losses stop when the objective is proved to be this close to its minimum, relatively. The
+        others stop at 10 `tol` by LIBLINEAR's criterion.
+    n_threads : int, optional
+        Groups of models solved at the same time; by default as many as numba may use. The result does not
+        depend on it.
+    lanes : int
+        Models of a group, for smooth losses. The last digits of a result depend on it.
+
+    Returns
+    -------
+    LinearSolution
+
+    Notes
+    -----
+    Smooth losses are minimised in the primal by truncated Newton, the others by LIBLINEAR's dual coordinate
+    descent. A model whose instances of positive cost are all of one class has a constant score.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X, Y = np.array([[-2.0], [-1.0], [1.0], [2.0]]), np.array([[-1.0, -1.0, 1.0, 1.0]])
+    >>> solve_linear(X, Y, C=10.0, loss="hinge", tol=1e-6).scores.round(2) + 0.0
+    array([[-2., -1.,  1.,  2.]])
+    """
+    targets, costs = _check(X, targets, C, loss, codes, tol)
+    n_threads = config.NUMBA_NUM_THREADS if n_threads is None else n_threads  # type: ignore[attr-defined]
+    L, m = len(targets), 0 if codes is None else codes.shape[1]
+    solution = LinearSolution(
+        coef=np.zeros((L, X.shape[1])),
+        code_coef=np.zeros((L, m)),
+        bias=np.zeros(L),
+        scores=np.empty((L, X.shape[0])),
+        objective=np.empty(L),
+        gap=np.full(L, np.nan),
+    )
+    if loss in _REGRESSION:
+        smaller_class = np.full(L, X.shape[0])
+    else:
+        n_positive = np.sum((costs > 0) & (targets > 0), axis=1)
+        smaller_class = np.minimum(n_positive, np.sum(costs > 0, axis=1) - n_positive)
+    # Hard models first, so that no thread is left with one, and models of similar difficulty together.
+    order = np.argsort(-smaller_class, kind="stable")
+    if loss in _SMOOTH:
+        design = Design(X, codes)
+        groups = np.array_split(order, max(1, -(-L // lanes)))
+        problem = (design, smaller_class, targets, costs, loss, start, tol, solution)
+        # BLAS threads would compete with these, and round differently.
+        with one_library_thread():
+            run_threads(_minimise, [(group, *problem) for group in groups], n_threads)
+    else:
+        features = _stack(X, codes)
+        for label in range(L):  # LIBLINEAR has one random generator for all threads
+            _fit_liblinear(label, features, smaller_class, targets, costs, loss, epsilon, tol, solution)
+    if not np.isfinite(solution.objective).all():
+        raise ValueError(
+            "X or the codes contain NaN, infinite or very large values. Clean and scale the features."
+        )
+    return solution
+
+
+def _minimise(group, design, smaller_class, targets, costs, loss, start, tol, solution) -> None:
+    """Solve a group of models of a smooth loss and write their rows of the solution."""
+    target, cost = np.ascontiguousarray(targets[group].T), np.ascontiguousarray(costs[group].T)
+    d = design.n_features
+    free, weights = np.ones((design.width, len(group))), np.zeros((design.width, len(group)))
+    free[:-1, smaller_class[group] == 0] = 0.0
+    if start is not None:
+        weights[:d], weights[-1] = start.coef[group].T, start.bias[group]
+        if start.code_coef.shape == solution.code_coef.shape:
+            weights[d:-1] = start.code_coef[group].T
+    elif loss != "squared":
+        # Start at the bias that is about the best one without features.
+        positive, total = np.sum(cost * (target > 0), axis=0), np.sum(cost, axis=0)
+        share = np.divide(positive, total, out=np.full(len(group), 0.5), where=total > 0).clip(1e-4, 1 - 1e-4)
+        weights[-1] = np.log(share / (1.0 - share)) if loss == "logistic" else 2.0 * share - 1.0
+    weights, scores, objective, excess = minimise(design, loss, target, cost, free, weights, tol)
+    solution.coef[group], solution.code_coef[group] = weights[:d].T, weights[d:-1].T
+    solution.bias[group], solution.scores[group] = weights[-1], scores.T
+    solution.objective[group], solution.gap[group] = objective, excess
+
+
+def _fit_liblinear(label, X, smaller_class, targets, costs, loss, epsilon, tol, solution) -> None:
+    """Solve one model of the hinge or the ε-insensitive loss and write its row of the solution."""
+    rows = np.flatnonzero(costs[label])
+    target, cost, d = targets[label], costs[label], solution.coef.shape[1]
+    weights, bias = np.zeros(X.shape[1]), 0.0
+    # LIBLINEAR's criterion is absolute in units of the margin.
+    options = {"C": 1.0, "loss": loss, "dual": True, "tol": 10 * tol, "max_iter": 10_000, "random_state": 0}
+    if len(rows) and smaller_class[label]:
+        model = LinearSVC(**options) if loss == "hinge" else LinearSVR(epsilon=epsilon, **options)
+        model.fit(X if len(rows) == len(target) else X[rows], target[rows], sample_weight=cost[rows])
+        weights, bias = np.ravel(model.coef_), float(np.ravel(model.intercept_)[0])
+    elif len(rows):
+        bias = target[rows[0]] * min(1.0, cost.sum())
+    scores = X @ weights + bias
+    rest = 1.0 - target * scores if loss == "hinge" else np.abs(target - scores) - epsilon
+    solution.coef[label], solution.code_coef[label], solution.bias[label] = weights[:d], weights[d:], bias
+    solution.scores[label] = scores
+    solution.objective[label] = (weights @ weights + bias * bias) / 2 + cost @ np.maximum(rest, 0.0)
+
+
+def _stack(X, codes):
+    """Features and codes side by side in double precision, as LIBLINEAR takes them."""
+    if sparse.issparse(X):
+        X = X if codes is None else sparse.hstack([X, sparse.csr_array(codes)])
+        return sparse.csr_matrix(X, dtype=np.float64)
+    return np.ascontiguousarray(X if codes is None else np.hstack([X, codes]), dtype=np.float64)
+
+
+def _check(X, targets, C, loss, codes, tol) -> tuple[np.ndarray, np.ndarray]:
+    """Targets and costs of the right shapes and values."""
+    if loss not in LINEAR_LOSSES:
+        raise ValueError(f"There is no loss called {loss!r}; choose from {', '.join(LINEAR_LOSSES)}.")
+    if not tol > 0:
+        raise ValueError(f"tol is {tol}; give a positive number.")
+    targets = read_only(targets)
+    if targets.ndim != 2 or targets.shape[1] != X.shape[0]:
+        raise ValueError(f"X has shape {X.shape} and the targets {targets.shape}; give targets as (L, n).")
+    if loss not in _REGRESSION and not np.all(np.abs(targets) == 1):
+        raise ValueError(f"The targets must hold only +1 and −1 for the loss {loss!r}.")
+    costs = np.broadcast_to(np.asarray(C, dtype=np.float64), targets.shape)
+    if not (np.isfinite(costs).all() and (costs >= 0).all()):
+        raise ValueError("C must be finite and not negative; 0 leaves a pair out.")
+    if codes is not None and (np.ndim(codes) != 2 or len(codes) != X.shape[0]):
+        raise ValueError(f"codes has shape {np.shape(codes)}; give (n, m) with n = {X.shape[0]}.")
+    return targets, costs

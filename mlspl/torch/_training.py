@@ -1,0 +1,232 @@
+"""The training of several networks at once, each without its fold."""
+
+from copy import deepcopy
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import torch
+from scipy import sparse
+from scipy.special import logit
+from torch import Tensor, nn
+from torch.nn.functional import binary_cross_entropy_with_logits, dropout, layer_norm, relu
+
+from mlspl.torch.net import EPSILON
+
+__all__ = ["Networks", "apply_modules"]
+
+_BLOCK_ROWS = 4096
+
+
+class _Batched(nn.Module):
+    """Networks of one shape; each parameter has an axis of networks first."""
+
+    def __init__(self, n_networks: int, widths: list[int], dropout: float) -> None:
+        super().__init__()
+        self.dropout = dropout
+        self.layers: Any = nn.ModuleList()
+        for n_inputs, n_units in pairwise(widths):
+            layer = nn.ParameterDict()
+            bound = n_inputs**-0.5
+            layer["weight"] = torch.empty(n_networks, n_inputs, n_units).uniform_(-bound, bound)
+            layer["bias"] = torch.zeros(n_networks, n_units)
+            layer["scale"] = torch.ones(n_networks, n_units)
+            layer["shift"] = torch.zeros(n_networks, n_units)
+            self.layers.append(layer)
+
+    def forward(self, x: Tensor, network: int | None = None) -> Tensor:
+        """Outputs (K, n, L), or (1, n, L) of one network."""
+        some = slice(None) if network is None else slice(network, network + 1)
+        for number, layer in enumerate(self.layers, start=1):
+            x = torch.matmul(x, layer["weight"][some]) + layer["bias"][some, None]
+            if number < len(self.layers):
+                x = layer_norm(x, x.shape[-1:], eps=EPSILON)
+                x = relu(x * layer["scale"][some, None] + layer["shift"][some, None])
+                x = dropout(x, self.dropout, self.training)
+        return x
+
+    def snapshot(self, network: int) -> list[Tensor]:
+        return [parameter[network].detach().clone() for parameter in self.parameters()]
+
+    @torch.no_grad()
+    def restore(self, network: int, state: list[Tensor]) -> None:
+        for parameter, value in zip(self.parameters(), state, strict=True):
+            parameter[network] = value
+
+
+class _Separate(nn.Module):
+    """Networks of a user's module."""
+
+    def __init__(self, networks) -> None:
+        super().__init__()
+        self.networks = nn.ModuleList(networks)
+
+    def forward(self, x: Tensor, network: int | None = None) -> Tensor:
+        some = self.networks if network is None else [self.networks[network]]
+        return torch.stack([each(x) for each in some])
+
+    def snapshot(self, network: int) -> dict[str, Tensor]:
+        return deepcopy(self.networks[network].state_dict())
+
+    def restore(self, network: int, state: dict[str, Tensor]) -> None:
+        self.networks[network].load_state_dict(state)
+
+
+class Networks:
+    """A learner for `pacing.paced`: `fit` trains all networks, `losses` are out-of-fold.
+
+    Parameters
+    ----------
+    owner : SelfPacedNetClassifier
+        Its parameters are used.
+    X : array or CSR matrix (n, d)
+        Standardised features.
+    Y : bool array (n, L)
+        The labels.
+    prior : array (n, L)
+        Weights of the pairs.
+    folds : int array (n,)
+        The fold of each row, from 0 on.
+    seed : int
+        Seeds every round.
+    report : callable
+        Called after every epoch; a true result stops the training.
+    """
+
+    def __init__(self, owner, X, Y, prior, folds, seed, report) -> None:
+        device = owner.device
+        if device == "auto":
+            device = "cuda" if torch.cuda.is_available() else "cpu"
+        self.owner, self.Y, self.prior, self.seed, self.report = owner, Y, prior, seed, report
+        self.device = torch.device(device)
+        self.X: Any = X if sparse.issparse(X) else self._tensor(X)
+        self.n_features = X.shape[1]
+        self.labels = self._tensor(Y)
+        self.folds = torch.from_numpy(folds).to(self.device)
+        self.n_networks = int(folds.max()) + 1
+        self.held_out = [np.flatnonzero(folds == number) for number in range(self.n_networks)]
+        self.batch_size = owner.batch_size
+        if self.batch_size == "auto":
+            self.batch_size = int(np.clip(len(Y) // 20, 16, 256))
+        self.log_odds: np.ndarray | None = None
+        self.model: Any = None
+        self._averaged: list[Any] = []
+        self.n_epochs: list[int] = []
+        self.is_stopped = False
+
+    def fit(self, weights) -> None:
+        """Train with these weights; those of the unpaced round are kept if all are 1."""
+        if self.log_odds is None or not (weights == 1).all():
+            self._train(weights)
+
+    def losses(self) -> np.ndarray:
+        """Log losses, out-of-fold."""
+        if self.log_odds is None:
+            self._train(np.ones(self.Y.shape))
+        assert self.log_odds is not None
+        return np.logaddexp(0.0, np.where(self.Y, -self.log_odds, self.log_odds))
+
+    def parameters(self) -> tuple[list[dict[str, np.ndarray]], list[nn.Module]]:
+        """Arrays of each layer, or the user's modules: of the first and the last round."""
+        if isinstance(self.model, _Separate):
+            return [], [network for model in self._averaged for network in model.networks.cpu()]
+        layers = [
+            {
+                name: np.concatenate([part[name].detach().cpu().numpy() for part in parts])
+                for name in ("weight", "bias", "scale", "shift")
+            }
+            for parts in zip(*(model.layers for model in self._averaged), strict=True)
+        ]
+        return layers, []
+
+    def averaged_log_odds(self) -> np.ndarray:
+        """Out-of-fold log-odds of the first and the last round."""
+        assert self.log_odds is not None
+        return (self._first_log_odds + self.log_odds) / 2.0
+
+    def _train(self, weights) -> None:
+        devices = [self.device] if self.device.type == "cuda" else []
+        with torch.random.fork_rng(devices):
+            torch.manual_seed(self.seed)
+            self._train_seeded(weights)
+
+    def _train_seeded(self, weights) -> None:
+        owner = self.owner
+        model: Any = self._make().to(self.device)
+        self.model = model
+        weight = self._tensor(self.prior * weights)
+        optimizer = torch.optim.AdamW(
+            model.parameters(), lr=owner.learning_rate, weight_decay=owner.weight_decay, fused=True
+        )
+        best = np.full(self.n_networks, np.inf)
+        states = [model.snapshot(number) for number in range(self.n_networks)]
+        numbers = torch.arange(self.n_networks, device=self.device)
+        since = epoch = 0
+        while epoch < owner.n_epochs and since < owner.patience and not self.is_stopped:
+            model.train()
+            # A batch of one row has no variance, which a batch norm needs: the last rows may be left out.
+            for rows in torch.randperm(len(self.Y)).split(self.batch_size):
+                if len(rows) == 1 < len(self.Y):
+                    continue
+                optimizer.zero_grad()
+                rows = rows.to(self.device)
+                in_training = (self.folds[rows] != numbers[:, None]) | (self.n_networks == 1)
+                losses = self._losses(model(self._rows(rows)), rows, weight) * in_training[:, :, None]
+                (losses.sum(dim=(1, 2)) / len(rows)).sum().backward()
+                optimizer.step()
+            epoch, since = epoch + 1, since + 1
+            for number, loss in enumerate(self._validate(weight)):
+                if loss < best[number]:
+                    best[number], states[number], since = loss, model.snapshot(number), 0
+            self.is_stopped = bool(self.report(f"epoch {epoch}, loss {best.mean():.4f}"))
+        for number, state in enumerate(states):
+            model.restore(number, state)
+        self._validate(weight)
+        if not self._averaged:
+            self._first_log_odds = self.log_odds
+        self._averaged = [*self._averaged[:1], model]
+        self.n_epochs.append(epoch)
+
+    @torch.no_grad()
+    def _validate(self, weight) -> np.ndarray:
+        """Compute the out-of-fold log-odds; return the mean loss of each network on its fold."""
+        self.model.eval()
+        self.log_odds = np.empty(self.Y.shape)
+        sums = np.zeros(self.n_networks)
+        for number, held_out in enumerate(self.held_out):
+            for rows in torch.from_numpy(held_out).to(self.device).split(_BLOCK_ROWS):
+                outputs = self.model(self._rows(rows), number)
+                sums[number] += float(self._losses(outputs, rows, weight).sum())
+                self.log_odds[rows.cpu().numpy()] = outputs[0].double().cpu().numpy()
+        return sums / [len(rows) for rows in self.held_out]
+
+    def _losses(self, outputs: Tensor, rows: Tensor, weight: Tensor) -> Tensor:
+        """Weighted losses (K, n, L), scaled so that their sum over labels is a mean."""
+        labels = self.labels[rows].expand_as(outputs)
+        losses = binary_cross_entropy_with_logits(outputs, labels, reduction="none")
+        return losses * (weight[rows] / self.Y.shape[1])
+
+    def _make(self) -> nn.Module:
+        n_labels = self.Y.shape[1]
+        if self.owner.module is not None:
+            return _Separate([self.owner.module(self.n_features, n_labels) for _ in range(self.n_networks)])
+        model = _Batched(self.n_networks, [self.n_features, *self.owner.hidden, n_labels], self.owner.dropout)
+        # Outputs start at the log-odds of each label's frequency.
+        frequency = ((self.prior * self.Y).sum(axis=0) + 1.0) / (self.prior.sum(axis=0) + 2.0)
+        model.layers[-1]["bias"].data += self._tensor(logit(frequency)).cpu()
+        return model
+
+    def _rows(self, rows: Tensor) -> Tensor:
+        if sparse.issparse(self.X):
+            return self._tensor(self.X[rows.cpu().numpy()].toarray())
+        return self.X[rows]
+
+    def _tensor(self, values) -> Tensor:
+        return torch.from_numpy(np.asarray(values, dtype=np.float32)).to(self.device)
+
+
+@torch.no_grad()
+def apply_modules(modules: list[nn.Module], values: np.ndarray) -> np.ndarray:
+    """The mean of the modules' outputs."""
+    x = torch.from_numpy(values.astype(np.float32))
+    return torch.stack([module.eval()(x).double() for module in modules]).mean(dim=0).numpy()

@@ -1,0 +1,450 @@
+"""`SelfPacedLoss`: a multi-label loss that learns the easy (instance, label) pairs first."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import ArrayLike
+from torch import Tensor, distributed, nn
+from torch.nn.functional import binary_cross_entropy_with_logits, logsigmoid
+
+from mlspl import pacing
+from mlspl.errors import UserError
+from mlspl.pacing import NoisePace, PaceSchedule, QuantilePace, SelfPacedFunction, Trace
+
+__all__ = ["FallingPace", "IndexedDataset", "SelfPacedLoss", "asymmetric_loss", "focal_loss"]
+
+PairLoss = Callable[[Tensor, Tensor], Tensor]
+_LARGEST = 6e4  # of half precision: 65504
+
+
+def focal_loss(logits: Tensor, targets: Tensor, gamma: float = 2.0) -> Tensor:
+    """Return (1 − p_t)^γ · (−ln p_t), where p_t is the probability of the given label: Lin et al. 2017."""
+    losses = _cross_entropy(logits, targets)
+    return (1.0 - torch.exp(-losses)) ** gamma * losses
+
+
+def asymmetric_loss(
+    logits: Tensor, targets: Tensor, positive: float = 0.0, negative: float = 4.0, margin: float = 0.05
+) -> Tensor:
+    """Return the asymmetric loss (ASL) of each pair: Ridnik et al. 2021, equations 4 to 7.
+
+    −(1 − p)^γ₊ ln p of a positive, and −q^γ₋ ln(1 − q) of a negative, with q = max(p − margin, 0).
+    """
+    p = torch.sigmoid(logits)
+    q = (p - margin).clamp(min=0.0)
+    of_negatives = -(q**negative) * torch.log1p(-q)
+    return torch.where(targets > 0, -((1.0 - p) ** positive) * logsigmoid(logits), of_negatives)
+
+
+def _cross_entropy(logits: Tensor, targets: Tensor) -> Tensor:
+    return binary_cross_entropy_with_logits(logits, targets, reduction="none")
+
+
+_LOSSES: dict[str, PairLoss] = {"bce": _cross_entropy, "asymmetric": asymmetric_loss, "focal": focal_loss}
+
+
+@dataclass(frozen=True)
+class FallingPace(PaceSchedule):
+    """The pace of each label and class as a quantile that falls from 1 to its share of right labels.
+
+    Networks learn right labels before they memorise wrong ones, so all pairs count at first (co-teaching: Han
+    et al. 2018). At step t of T the quantile is 1 − s·t/T, where s is the share of wrong labels.
+
+    Parameters
+    ----------
+    shares : float, array-like of shape (2, L) or callable
+        Share of wrong labels: one for all, or those of the negatives (first row) and positives (second row)
+        of each label. A callable ``shares(losses, Y, known)`` returns them anew at each step.
+    steps : int, default=10
+        The number of steps.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mlspl.torch import FallingPace
+    >>> losses, Y = np.arange(1.0, 12.0).reshape(-1, 1), np.ones((11, 1))
+    >>> schedule = FallingPace(0.4, steps=2)
+    >>> [float(schedule.pace(target, losses, Y)[0, 0]) for target in schedule]
+    [9.0, 7.0]
+    """
+
+    shares: Any
+    steps: int = 10
+
+    def __post_init__(self) -> None:
+        """Check the number of steps and constant shares."""
+        fixed = ((0.0,), (0.0,)) if callable(self.shares) else self._scaled(self.shares, 1.0, 1)
+        NoisePace(fixed, self.steps)
+
+    @property
+    def targets(self) -> tuple[float, ...]:
+        """t/T for t from 1 to T."""
+        return tuple((np.arange(1, self.steps + 1) / self.steps).tolist())
+
+    def pace(
+        self, target: float, losses: ArrayLike, Y: ArrayLike, known: ArrayLike | None = None
+    ) -> np.ndarray:
+        """The quantile 1 − s·t/T of each label and class, (n, L)."""
+        shares = self.shares(losses, Y, known) if callable(self.shares) else self.shares
+        shares = self._scaled(shares, target, np.shape(losses)[-1])
+        return NoisePace(shares, least=0.0).pace(1.0, losses, Y, known)
+
+    @staticmethod
+    def _scaled(shares: ArrayLike, target: float, n_labels: int) -> np.ndarray:
+        shares = target * np.asarray(shares, dtype=np.float64)
+        return np.full((2, n_labels), shares) if shares.ndim == 0 else shares
+
+
+@dataclass(frozen=True)
+class _LargeLossPace(PaceSchedule):
+    """The quantile of the losses of all negatives that falls by `step` per epoch; positives are not paced."""
+
+    step: float
+
+    @property
+    def targets(self) -> tuple[float, ...]:
+        return tuple((1.0 - self.step * np.arange(1, int(1.0 / self.step))).tolist())
+
+    def pace(self, target, losses, Y, known=None):
+        negative = np.asarray(Y) <= 0
+        known = negative if known is None else negative & known
+        quantile = QuantilePace(target, target, 1, per="all").pace(target, losses, Y, known)
+        # Only larger losses are left out, and `Hard` leaves out equal ones.
+        return np.where(negative, np.nextafter(quantile, np.inf), np.inf)
+
+
+@dataclass(frozen=True)
+class _ConstantPace(PaceSchedule):
+    """One pace for all negatives; positives are not paced."""
+
+    of_negatives: float
+
+    @property
+    def targets(self) -> tuple[float, ...]:
+        return (self.of_negatives,)
+
+    def pace(self, target, losses, Y, known=None):
+        return np.where(np.asarray(Y) > 0, np.inf, target)
+
+
+class SelfPacedLoss(nn.Module):
+    """A loss for logits (n, L) that weights each (instance, label) pair by how easy it is.
+
+    With `shape`, a running mean of the loss of each training pair is kept. At the end of each epoch, the
+    schedule turns these losses into a pace, and the self-paced function turns both into weights for the next
+    epoch. Without `shape`, pace and weights come from the losses of each batch. The gradient does not pass
+    through the weights. In evaluation mode (``loss.eval()``) every known pair has the weight 1.
+
+    Parameters
+    ----------
+    shape : tuple (n_samples, n_labels), optional
+        Shape of the training labels. The memory takes 5 bytes per pair, and 14 more with `keep_trace`.
+    base : {"bce", "asymmetric", "focal"} or callable, default="bce"
+        The loss of each pair. A callable takes logits and targets of 0 and 1, and returns losses (n, L), 0 or
+        more; for instance ``functools.partial(asymmetric_loss, negative=2.0)``.
+    pace_function : str, SelfPacedFunction or None, default="gaussian"
+        The self-paced function; None weights every pair 1.
+    schedule : schedule of :mod:`mlspl.pacing`, optional
+        The pace of each epoch after `warm_up`; the last one stays. By default the 0.7 quantile of the losses
+        of each label and class. `FallingPace` goes down to the share of right labels.
+    warm_up : int, default=1
+        Epochs in which every pair has the weight 1.
+    momentum : float, default=0.7
+        Share of the earlier losses in the running mean.
+    flip : bool, default=False
+        Whether a pair of weight v is also learned as its opposite label, with the weight 1 − v.
+    reduction : {"mean", "sum", "none"}, default="mean"
+        The mean is over the known pairs.
+    keep_trace : bool, default=True
+        Whether :meth:`trace` is recorded, if there is a `shape`.
+
+    Notes
+    -----
+    With several processes (DistributedDataParallel), each keeps the losses of its rows; `end_epoch` merges
+    them, so every process must call it. The state is part of ``state_dict``; it moves to the device of the
+    logits. Losses are computed in single precision under autocast.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from mlspl.torch import SelfPacedLoss
+    >>> loss = SelfPacedLoss(shape=(4, 1), pace_function="hard")
+    >>> logits = torch.tensor([[3.0], [2.0], [1.0], [-4.0]], requires_grad=True)
+    >>> targets = torch.ones(4, 1)
+    >>> for epoch in range(2):
+    ...     print(round(loss(logits, targets, torch.arange(4)).item(), 3))
+    ...     loss.end_epoch()
+    1.127
+    0.122
+    """
+
+    def __init__(
+        self,
+        shape: tuple[int, int] | None = None,
+        *,
+        base: str | PairLoss = "bce",
+        pace_function: str | SelfPacedFunction | None = "gaussian",
+        schedule: PaceSchedule | None = None,
+        warm_up: int = 1,
+        momentum: float = 0.7,
+        flip: bool = False,
+        reduction: str = "mean",
+        keep_trace: bool = True,
+    ) -> None:
+        super().__init__()
+        if not callable(base) and base not in _LOSSES:
+            raise UserError(f"base is {base!r}. Give one of {', '.join(_LOSSES)}, or a function.")
+        if reduction not in ("mean", "sum", "none"):
+            raise UserError(f"reduction is {reduction!r}. Give 'mean', 'sum' or 'none'.")
+        if not 0 <= momentum < 1:
+            raise UserError(f"momentum is {momentum!r}. Give a number from 0 to below 1.")
+        self.base: PairLoss = base if callable(base) else _LOSSES[base]
+        self.pace_function = None if pace_function is None else pacing.get(pace_function)
+        self.schedule = QuantilePace(0.7, 0.7, 1) if schedule is None else schedule
+        self.warm_up, self.momentum, self.flip, self.reduction = warm_up, momentum, flip, reduction
+        self.epoch = 0
+        # Not buffers: DistributedDataParallel would overwrite them with those of the first process.
+        self._memory: dict[str, Tensor] = {}
+        self._trace: Trace | None = None
+        if shape is not None:
+            self._memory = {
+                "losses": torch.full(shape, torch.nan, dtype=torch.float16),
+                "labels": torch.full(shape, -1, dtype=torch.int8),
+                "weights": torch.ones(shape, dtype=torch.float16),
+                "is_seen": torch.zeros(shape[0], dtype=torch.bool),
+            }
+            self._trace = Trace(shape) if keep_trace else None
+
+    @classmethod
+    def large_loss_rejection(cls, step: float = 0.002, **options: Any) -> "SelfPacedLoss":
+        """LL-R: ignore the negatives with the largest losses of a batch: Kim et al. 2022, equation 4.
+
+        Parameters
+        ----------
+        step : float, default=0.002
+            Share of the negatives that is ignored in the second epoch; it grows by this much per epoch.
+        **options
+            Further parameters of the class.
+        """
+        return cls(pace_function="hard", schedule=_LargeLossPace(step), **options)
+
+    @classmethod
+    def large_loss_correction(cls, step: float = 0.002, **options: Any) -> "SelfPacedLoss":
+        """LL-Ct: learn the negatives with the largest losses as positives: Kim et al. 2022, equation 5.
+
+        Parameters
+        ----------
+        step : float, default=0.002
+            As in :meth:`large_loss_rejection`.
+        **options
+            Further parameters of the class.
+        """
+        return cls.large_loss_rejection(step, flip=True, **options)
+
+    @classmethod
+    def splc(cls, threshold: float = 0.6, base: str | PairLoss = "focal", **options: Any) -> "SelfPacedLoss":
+        """SPLC: learn negatives with a probability above a threshold as positives: Zhang et al. 2021.
+
+        Parameters
+        ----------
+        threshold : float, default=0.6
+            The probability.
+        base : str or callable, default="focal"
+            The loss of each pair.
+        **options
+            Further parameters of the class.
+        """
+        loss = base if callable(base) else _LOSSES[base]
+        bound = loss(torch.logit(torch.tensor([[threshold]])), torch.zeros(1, 1)).item()
+        return cls(base=base, pace_function="hard", schedule=_ConstantPace(bound), flip=True, **options)
+
+    @classmethod
+    def asl(cls, **options: Any) -> "SelfPacedLoss":
+        """ASL: the asymmetric loss without pacing: Ridnik et al. 2021.
+
+        Parameters
+        ----------
+        **options
+            Further parameters of the class.
+        """
+        return cls(base="asymmetric", pace_function=None, **options)
+
+    @property
+    def target(self) -> float | None:
+        """The schedule's target in this epoch; None if nothing is paced yet."""
+        if self.pace_function is None or self.epoch < self.warm_up:
+            return None
+        targets = self.schedule.targets
+        return targets[min(self.epoch - self.warm_up, len(targets) - 1)]
+
+    def forward(
+        self,
+        logits: Tensor,
+        targets: Tensor | tuple[Tensor, ...],
+        index: Tensor | None = None,
+        label_weight: Tensor | None = None,
+    ) -> Tensor:
+        """Return the loss of a batch.
+
+        Parameters
+        ----------
+        logits : tensor (n, L)
+            Outputs of the network.
+        targets : tensor (n, L), or tuple
+            Labels: 0/1, ±1 or boolean; NaN where unknown. A tuple holds targets, index and, if given,
+            label_weight, as batches of an `IndexedDataset` do.
+        index : tensor (n,), optional
+            Rows of the training set. Needed in training if the loss has a `shape`.
+        label_weight : tensor (n, L), optional
+            Prior weight of each pair; 0 leaves the pair out.
+        """
+        if isinstance(targets, tuple | list):
+            targets, index, *rest = targets
+            label_weight = rest[0] if rest else label_weight
+        known = ~torch.isnan(targets)
+        if label_weight is not None:
+            known &= label_weight > 0
+        labels = (targets > 0).float()
+        with torch.autocast(logits.device.type, enabled=False):
+            logits = logits.float()
+            losses = self.base(logits, labels)
+            if self.training:
+                weights = self._weights(losses.detach(), labels, known, index)
+                if weights is not None:
+                    opposite = (1.0 - weights) * self.base(logits, 1.0 - labels) if self.flip else 0.0
+                    losses = weights * losses + opposite
+            losses = losses * (known if label_weight is None else known * label_weight)
+        if self.reduction == "none":
+            return losses
+        return losses.sum() / (known.sum().clamp(min=1) if self.reduction == "mean" else 1.0)
+
+    def end_epoch(self) -> None:
+        """Move the pace, and weight the pairs for the next epoch. Call it after each training epoch."""
+        self.epoch += 1
+        if not self._memory:
+            return
+        memory = self._memory
+        if distributed.is_available() and distributed.is_initialized():
+            _merge_processes(memory)
+        memory["is_seen"].zero_()
+        labels = memory["labels"].cpu().numpy()
+        known = labels >= 0
+        losses = np.where(known, memory["losses"].cpu().numpy(), 0.0).astype(np.float64)
+        weights = np.ones(losses.shape)
+        if (target := self.target) is not None:
+            weights = self._pace(target, losses, labels, known)
+            memory["weights"].copy_(torch.from_numpy(weights))
+        if self._trace is not None:
+            self._trace.add(losses, weights)
+
+    def trace(self) -> Trace:
+        """Return losses and weights of all epochs, for :mod:`mlspl.curriculum`."""
+        if self._trace is None:
+            raise UserError("This loss recorded no trace. Create it with a shape, and with keep_trace=True.")
+        return self._trace
+
+    def get_extra_state(self) -> dict[str, Any]:
+        """The part of ``state_dict`` that is not a parameter; it holds tensors and an integer only."""
+        state: dict[str, Any] = {"epoch": self.epoch, **self._memory}
+        if self._trace is not None:
+            state["trace"] = {name: torch.as_tensor(value) for name, value in vars(self._trace).items()}
+        return state
+
+    def set_extra_state(self, state: dict[str, Any]) -> None:
+        """Restore what `get_extra_state` returned."""
+        for name, kept in self._memory.items():
+            if name not in state or state[name].shape != kept.shape:
+                found = tuple(state[name].shape) if name in state else "none"
+                raise UserError(
+                    f"The saved losses have the shape {found}, and this loss {tuple(kept.shape)}. "
+                    "Create the loss with the shape of the labels that it was saved with."
+                )
+        self.epoch = state["epoch"]
+        self._memory = {name: state[name].clone() for name in self._memory}
+        if self._trace is not None and "trace" in state:
+            vars(self._trace).update({name: value.cpu().numpy() for name, value in state["trace"].items()})
+            self._trace.n_steps = int(self._trace.n_steps)
+
+    def _pace(self, target: float, losses: np.ndarray, labels: np.ndarray, known: np.ndarray) -> np.ndarray:
+        """Weights (n, L) for the losses, by the same code as all estimators."""
+        assert self.pace_function is not None
+        return self.pace_function.weight(losses, self.schedule.pace(target, losses, labels, known))
+
+    def _weights(self, losses: Tensor, labels: Tensor, known: Tensor, index: Tensor | None) -> Tensor | None:
+        """Weights of a batch; None if all are 1."""
+        if self._memory:
+            if index is None:
+                raise UserError("The loss has a shape and got no index. Pass the rows of the batch as index.")
+            self._remember(losses, labels, known, index)
+        if (target := self.target) is None:
+            return None
+        if index is not None and self._memory:
+            return self._memory["weights"][index.to(losses.device)].float()
+        values = losses.where(known, 0.0).cpu().numpy().astype(np.float64)
+        weights = self._pace(target, values, labels.cpu().numpy(), known.cpu().numpy())
+        return torch.from_numpy(weights).to(losses)
+
+    def _remember(self, losses: Tensor, labels: Tensor, known: Tensor, index: Tensor) -> None:
+        """Update the running means of a batch."""
+        if (device := losses.device) != self._memory["losses"].device:
+            self._memory = {name: kept.to(device) for name, kept in self._memory.items()}
+        memory, index = self._memory, index.to(device)
+        before = memory["losses"][index].float()
+        losses = losses.clamp(max=_LARGEST)
+        mean = torch.where(torch.isnan(before), losses, torch.lerp(losses, before, self.momentum))
+        memory["losses"][index] = mean.where(known, torch.nan).half()
+        memory["labels"][index] = labels.where(known, -1.0).to(torch.int8)
+        memory["is_seen"][index] = True
+
+
+def _merge_processes(memory: dict[str, Tensor]) -> None:
+    """Give every process the losses and labels of all rows; those of a row that several saw are averaged."""
+    is_seen = memory["is_seen"]
+    counts = is_seen.float()
+    losses = memory["losses"].float().nan_to_num(0.0) * counts[:, None]
+    labels = memory["labels"].float().where(is_seen[:, None], -1.0)
+    for values, operation in ((counts, "SUM"), (losses, "SUM"), (labels, "MAX")):
+        distributed.all_reduce(values, getattr(distributed.ReduceOp, operation))
+    fresh = (counts > 0)[:, None]
+    merged = (losses / counts.clamp(min=1.0)[:, None]).where(labels >= 0, torch.nan)
+    memory["losses"].copy_(torch.where(fresh, merged, memory["losses"].float()))
+    memory["labels"].copy_(torch.where(fresh, labels, memory["labels"].float()))
+
+
+class IndexedDataset(torch.utils.data.Dataset):
+    """A data set whose items are (x, (targets, index)), or (x, (targets, index, label_weight)).
+
+    `SelfPacedLoss` takes the second part of a batch as its targets.
+
+    Parameters
+    ----------
+    X : sequence
+        The inputs of the rows.
+    Y : array (n, L)
+        The labels; NaN where unknown.
+    label_weight : array (n, L), optional
+        Prior weight of each pair.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from mlspl.torch import IndexedDataset
+    >>> IndexedDataset(torch.zeros(3, 2), torch.ones(3, 1))[2]
+    (tensor([0., 0.]), (tensor([1.]), 2))
+    """
+
+    def __init__(self, X, Y, label_weight=None) -> None:
+        self.X, self.Y = X, torch.as_tensor(Y)
+        self.label_weight = None if label_weight is None else torch.as_tensor(label_weight)
+
+    def __len__(self) -> int:
+        """The number of rows."""
+        return len(self.Y)
+
+    def __getitem__(self, index: int):
+        """Return one row."""
+        weight = () if self.label_weight is None else (self.label_weight[index],)
+        return self.X[index], (self.Y[index], index, *weight)

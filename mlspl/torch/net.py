@@ -1,0 +1,241 @@
+"""`SelfPacedNetClassifier`: an ensemble of small networks, one per fold, paced by out-of-fold losses.
+
+PyTorch is imported by the fit. Predictions are computed by NumPy, so that a fitted model, also from a file,
+works without PyTorch.
+"""
+
+import numpy as np
+from scipy import sparse
+from scipy.special import expit
+from sklearn.utils import check_random_state, gen_batches
+
+from mlspl import noise, pacing
+from mlspl.errors import UserError
+from mlspl.model_selection import IterativeStratification
+from mlspl.models import (
+    CallbackSupportMixin,
+    MultiLabelClassifier,
+    fit_progress,
+    store_parameters,
+    with_callbacks,
+)
+
+__all__ = ["SelfPacedNetClassifier"]
+
+EPSILON = 1e-5  # of the layer norm
+_FARTHEST = 100.0  # standard deviations: outliers are clipped
+_BLOCK_ROWS = 4096
+
+
+class SelfPacedNetClassifier(CallbackSupportMixin, MultiLabelClassifier):
+    """Networks trained without one fold each, stopped early on it, and averaged.
+
+    In a second round, the networks are trained again with self-paced weights of the (instance, label) pairs.
+    The out-of-fold losses of the first round set them. The networks of both rounds are averaged. Features are
+    standardised; sparse ones are divided by their largest absolute value. All networks of a round are trained
+    at once, with batched matrix products.
+
+    Parameters
+    ----------
+    hidden : tuple of int, default=(256, 256)
+        Units of the hidden layers, each with layer norm, ReLU and dropout.
+    dropout : float, default=0.5
+        Share of hidden units that are left out at random in training. Compared with 0.3, average precision
+        was 0.013 higher with 30 % flipped labels and equal without (emotions, scene; 2 development splits).
+    learning_rate, weight_decay : float, default=1e-3 and 1e-2
+        Of AdamW.
+    batch_size : "auto" or int, default="auto"
+        Rows per step. "auto" is n/20, from 16 to 256.
+    n_epochs : int, default=100
+        The largest number of epochs of each round.
+    patience : int, default=10
+        A round ends if no network improved on its fold in so many epochs.
+    n_folds : int, default=5
+        Folds, and networks.
+    pace_function : str, SelfPacedFunction or None, default="gaussian"
+        The self-paced function; None trains one round without weights.
+    schedule : schedule of :mod:`mlspl.pacing`, optional
+        How the pace grows. By default one step, to the estimated share of right labels of each label and
+        class; if hardly any label is wrong, the second round is left out.
+    module : callable, optional
+        Makes an own network: ``module(n_features, n_labels)`` returns a `torch.nn.Module` from features
+        (n, d) to logits (n, L).
+    device : str, default="auto"
+        Where PyTorch trains. "auto" is "cuda" if available, else "cpu".
+    random_state : int, RandomState or None, default=None
+        Seeds folds, initial parameters, batches and dropout. On a CPU, a seed gives one result.
+    verbose : int, default=0
+        1 shows a progress bar.
+
+    Attributes
+    ----------
+    layers_ : list of dict
+        Parameters of each layer, of all networks: ``weight``, ``bias``, and ``scale`` and ``shift`` of the
+        layer norm. Empty with `module`.
+    modules_ : list of torch.nn.Module
+        The networks, with `module`; else empty.
+    oof_probabilities_ : array (n_samples, n_labels)
+        Out-of-fold probabilities of the training rows.
+    label_weights_ : array (n_samples, n_labels)
+        Weights of the last round.
+    history_, trace_, stop_reason_
+        As in :class:`mlspl.SelfPacedClassifier`.
+    n_epochs_ : list of int
+        Epochs of each round.
+
+    Examples
+    --------
+    >>> from mlspl import datasets
+    >>> from mlspl.torch import SelfPacedNetClassifier
+    >>> digits = datasets.load_dataset("digits-traits")
+    >>> model = SelfPacedNetClassifier(hidden=(32,), n_epochs=5, n_folds=2, random_state=0)
+    >>> model.fit(digits.X[:200], digits.Y[:200]).predict(digits.X[200:202]).shape  # doctest: +SKIP
+    (2, 8)
+    """
+
+    _contents = {
+        "layers_": [
+            {
+                "weight": "float32 (_, _, _)",
+                "bias": "float32 (_, _)",
+                "scale": "float32 (_, _)",
+                "shift": "float32 (_, _)",
+            }
+        ],
+        "modules_": [None],
+        "oof_probabilities_": "float (rows, labels)",
+        "label_weights_": "float (rows, labels)",
+        "history_": "plain",
+        "trace_": (pacing.Trace, None),
+        "stop_reason_": "text",
+        "n_epochs_": "plain",
+        "center_": "float64 (features)",
+        "spread_": "float64 (features)",
+    }
+
+    def __init__(
+        self,
+        hidden=(256, 256),
+        dropout=0.5,
+        learning_rate=1e-3,
+        weight_decay=1e-2,
+        batch_size="auto",
+        n_epochs=100,
+        patience=10,
+        n_folds=5,
+        pace_function="gaussian",
+        schedule=None,
+        module=None,
+        device="auto",
+        random_state=None,
+        verbose=0,
+    ):
+        store_parameters(self, locals())
+
+    fit = with_callbacks(MultiLabelClassifier.fit)
+
+    def _fit(self, X, Y, label_weight):
+        try:
+            from mlspl.torch._training import Networks
+        except ImportError as error:
+            raise UserError(
+                f"SelfPacedNetClassifier needs PyTorch to be fitted ({error}). Install it: "
+                "pip install 'mlspl[torch]'."
+            ) from None
+        random = check_random_state(self.random_state)
+        seeds = random.randint(2**31 - 1, size=2)
+        self._measure(X)
+        prior = np.ones(Y.shape) if label_weight is None else label_weight
+        folds = np.zeros(len(Y), dtype=int)
+        if len(Y) > 1:
+            splitter = IterativeStratification(min(self.n_folds, len(Y)), random_state=int(seeds[0]))
+            for number, (_, held_out) in enumerate(splitter.split(X, Y)):
+                folds[held_out] = number
+        function = None if self.pace_function is None or len(Y) < 2 else pacing.get(self.pace_function)
+        schedule = self.schedule or pacing.NoisePace(_estimate_shares)
+        n_rounds = 1 + len(schedule) if function else 1
+        with fit_progress(self, n_rounds * self.n_epochs, X, Y) as report:
+            networks = Networks(self, self._standardise(X), Y, prior, folds, int(seeds[1]), report)
+            walk = pacing.paced(networks, function, schedule if function else (1.0,), Y, prior > 0)
+            for _ in walk:
+                if networks.is_stopped:
+                    walk.stop()
+        self.layers_, self.modules_ = networks.parameters()
+        self.oof_probabilities_ = expit(networks.averaged_log_odds())
+        self.label_weights_ = walk.weights
+        self.history_ = walk.history
+        self.trace_ = walk.trace
+        self.stop_reason_ = walk.stop_reason
+        self.n_epochs_ = networks.n_epochs
+
+    def _measure(self, X) -> None:
+        """Centre and spread of each feature; sparse features keep their zeros."""
+        if sparse.issparse(X):
+            self.center_ = np.zeros(X.shape[1])
+            spread = abs(X).max(axis=0).toarray().ravel()
+        else:
+            self.center_ = X.mean(axis=0)
+            spread = X.std(axis=0)
+        # Of a constant column, rounding may leave a tiny deviation.
+        is_constant = spread <= 1e-12 * np.abs(self.center_)
+        self.spread_ = np.where(is_constant, 1.0, spread)
+
+    def _standardise(self, X):
+        if sparse.issparse(X):
+            return X @ sparse.diags_array(1.0 / self.spread_, format="csr")
+        return np.clip((X - self.center_) / self.spread_, -_FARTHEST, _FARTHEST)
+
+    def _scores(self, X):
+        parts = []
+        for rows in gen_batches(X.shape[0], _BLOCK_ROWS):
+            values = self._standardise(X[rows])
+            values = values.toarray() if sparse.issparse(values) else values
+            parts.append(self._log_odds(values))
+        return np.concatenate(parts)
+
+    def _log_odds(self, values) -> np.ndarray:
+        """The mean of the networks' outputs, in double precision."""
+        if self.modules_:
+            from mlspl.torch._training import apply_modules
+
+            return apply_modules(self.modules_, values)
+        for layer in self.layers_:
+            values = values @ layer["weight"].astype(np.float64) + layer["bias"][:, None, :]
+            if layer is not self.layers_[-1]:
+                values = values - values.mean(axis=-1, keepdims=True)
+                values /= np.sqrt(np.square(values).mean(axis=-1, keepdims=True) + EPSILON)
+                values = np.maximum(values * layer["scale"][:, None, :] + layer["shift"][:, None, :], 0.0)
+        return values.mean(axis=0)
+
+    def _probabilities(self, X, scores):
+        return expit(scores)
+
+    def _check_saving(self) -> None:
+        if self.module is not None:
+            raise UserError(
+                "A model file holds no code, so a model with an own module cannot be saved. Save the "
+                "state_dict of its modules_ with torch.save, and build the model again from it."
+            )
+
+    def _check_contents(self) -> None:
+        width = self.n_features_in_
+        for layer in self.layers_:
+            n_networks, n_inputs, n_units = layer["weight"].shape
+            others = {layer[name].shape for name in ("bias", "scale", "shift")}
+            if n_inputs != width or others != {(n_networks, n_units)}:
+                raise ValueError("layers_ have shapes that do not fit each other")
+            width = n_units
+        if not self.layers_ or len({len(layer["bias"]) for layer in self.layers_}) > 1:
+            raise ValueError("layers_ are missing, or of different numbers of networks")
+        if width != len(self.label_names_):
+            raise ValueError("layers_ do not end in the labels")
+        arrays = [self.center_, *(array for layer in self.layers_ for array in layer.values())]
+        if self.modules_ or not (self.spread_ > 0).all() or not all(np.isfinite(a).all() for a in arrays):
+            raise ValueError("modules_, center_, spread_ or layers_ hold values that no fit leaves")
+
+
+def _estimate_shares(losses, Y, known) -> np.ndarray:
+    """Shares of wrong labels (2, L), given out-of-fold log losses."""
+    given = np.exp(-losses)
+    probabilities = np.where(Y > 0, given, 1.0 - given)
+    return noise.wrong_shares(np.where(known, Y, np.nan), probabilities, n_jobs=1)

@@ -1,0 +1,125 @@
+import pickle
+import sys
+from functools import partial
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+from sklearn.base import clone
+
+from mlspl import load_model, save_model
+from mlspl.datasets import load_dataset
+from mlspl.errors import UserError
+from mlspl.metrics import average_precision
+from mlspl.pacing import QuantilePace
+from mlspl.torch import SelfPacedNetClassifier
+from tests.models.checks import scikit_learn_checks
+
+torch = pytest.importorskip("torch")
+
+DIGITS = load_dataset("digits-traits")
+X, Y = DIGITS.X[:200], DIGITS.Y[:200]
+X_TEST, Y_TEST = DIGITS.X[200:], DIGITS.Y[200:]
+Small = partial(
+    SelfPacedNetClassifier, hidden=(32,), n_epochs=12, n_folds=2, learning_rate=0.01, random_state=0
+)
+
+
+@scikit_learn_checks([SelfPacedNetClassifier(hidden=(8,), n_epochs=20, n_folds=2, learning_rate=0.05)])
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.fixture(scope="module")
+def model():
+    return Small(schedule=QuantilePace(0.7, 0.7, 1)).fit(X, Y)
+
+
+def test_it_learns(model):
+    assert average_precision(Y_TEST, model.predict_proba(X_TEST)) > 0.85
+    assert average_precision(Y, model.oof_probabilities_) > 0.85
+    assert len(model.n_epochs_) == 2
+    assert model.label_weights_.min() < 0.5
+    assert model.trace_.n_steps == 1
+
+
+def test_a_seed_gives_one_result_and_copies_agree(model):
+    scores = model.decision_function(X_TEST)
+    assert_array_equal(clone(model).fit(X, Y).decision_function(X_TEST), scores)
+    assert_array_equal(pickle.loads(pickle.dumps(model)).decision_function(X_TEST), scores)
+
+
+def test_numpy_and_torch_agree(model):
+    """The prediction against the same layers of torch."""
+    x = torch.tensor((X_TEST - model.center_) / model.spread_).clamp(-100, 100)
+    outputs = []
+    for k in range(4):  # two folds, two rounds
+        first, last = ({name: torch.tensor(v[k]).double() for name, v in la.items()} for la in model.layers_)
+        h = x @ first["weight"] + first["bias"]
+        h = torch.nn.functional.layer_norm(h, (32,), first["scale"], first["shift"])
+        outputs.append(torch.relu(h) @ last["weight"] + last["bias"])
+    assert_allclose(model.decision_function(X_TEST), torch.stack(outputs).mean(0), rtol=1e-9, atol=1e-9)
+
+
+def test_networks_do_not_see_their_fold(model):
+    """If the labels are random, the held-out rows of each network are at chance."""
+    random = np.random.RandomState(0).rand(200, 2) < 0.5
+    fitted = Small(pace_function=None, n_epochs=30, patience=30).fit(X, random)
+    right = (fitted.oof_probabilities_ > 0.5) == random
+    assert abs(right.mean() - 0.5) < 0.1
+
+
+def test_unknown_pairs_and_pairs_of_weight_0_are_one():
+    gap = np.random.RandomState(0).rand(*Y.shape) < 0.3
+    expected = Small().fit(X, np.where(gap, np.nan, Y)).decision_function(X_TEST)
+    weighted = Small().fit(X, np.where(gap, 1 - Y, Y), label_weight=(~gap).astype(float))
+    assert_array_equal(weighted.decision_function(X_TEST), expected)
+
+
+def test_sparse_features():
+    model = Small(pace_function=None).fit(sparse.csr_array(X), Y)
+    assert_allclose(
+        model.decision_function(sparse.csr_array(X_TEST)), model.decision_function(X_TEST), rtol=1e-9
+    )
+    assert average_precision(Y_TEST, model.predict_proba(X_TEST)) > 0.8
+
+
+def test_without_noise_there_is_one_round():
+    clean = (X[:, :3] > X[:, :3].mean(axis=0)).astype(int)
+    model = Small(n_epochs=30).fit(X[:, :3], clean)
+    assert model.stop_reason_ in ("infinite_pace", "max_steps")
+    assert model.label_weights_.mean() > 0.8
+
+
+def test_model_files_hold_arrays_and_need_no_torch(model, tmp_path, monkeypatch):
+    path = save_model(model, tmp_path / "net.skops")
+    monkeypatch.setitem(sys.modules, "torch", None)
+    assert_array_equal(load_model(path).decision_function(X_TEST), model.decision_function(X_TEST))
+    monkeypatch.delitem(sys.modules, "mlspl.torch._training")
+    with pytest.raises(UserError, match="pip install"):
+        Small().fit(X, Y)
+
+
+def own_module(n_features, n_labels):
+    return torch.nn.Sequential(
+        torch.nn.Linear(n_features, 16),
+        torch.nn.BatchNorm1d(16),
+        torch.nn.ReLU(),
+        torch.nn.Linear(16, n_labels),
+    )
+
+
+def test_own_modules_are_trained_and_not_saved(tmp_path):
+    model = Small(module=own_module, n_epochs=20, pace_function=None).fit(X, Y)
+    assert len(model.modules_) == 2
+    assert average_precision(Y_TEST, model.predict_proba(X_TEST)) > 0.8
+    with pytest.raises(UserError, match="state_dict"):
+        save_model(model, tmp_path / "net.skops")
+
+
+def test_wrong_layers_of_a_file_are_refused(model):
+    broken = pickle.loads(pickle.dumps(model))
+    broken.layers_[0]["bias"] = broken.layers_[0]["bias"][:, 1:]
+    with pytest.raises(ValueError, match="shapes"):
+        broken._check_contents()
