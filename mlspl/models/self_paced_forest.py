@@ -7,6 +7,7 @@ from scipy.special import expit, logit
 from sklearn.utils import check_random_state
 
 from mlspl import pacing
+from mlspl._rounding import on_grid
 from mlspl.model_selection import ShrunkCalibration
 from mlspl.models._base import (
     CallbackSupportMixin,
@@ -192,7 +193,8 @@ class SelfPacedForestClassifier(CallbackSupportMixin, MultiLabelClassifier):
 
     def _scores(self, X):
         scores = self.forests_.scores(X, self.n_jobs)
-        return scores + self.prior_weight_ * (logit(self.forests_.frequencies) - scores)
+        # Rounded, so that rows whose probabilities are equal have equal scores, too.
+        return on_grid(scores + self.prior_weight_ * (logit(self.forests_.frequencies) - scores))
 
     def _probabilities(self, X, scores):
         return expit(scores)
