@@ -1,19 +1,24 @@
 """Opening a Dask cluster, one that runs elsewhere or one started here."""
 
+import asyncio
 import logging
 import time
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Iterable, Iterator
+from concurrent.futures import Future
+from contextlib import ExitStack, contextmanager, suppress
 from importlib.metadata import PackageNotFoundError, version
+from queue import Empty, SimpleQueue
 from typing import Any
 
 from mlspl.errors import UserError
 
-__all__ = ["open_cluster", "wait_for"]
+__all__ = ["fetch", "open_cluster"]
 
 _CONNECT_SECONDS = 10
 _RECONNECT_SECONDS = 10
 _SECONDS_WITHOUT_WORKERS = 30
+_LOOK_SECONDS = 2
+_ANSWER_SECONDS = 30
 _LOOPBACK = "127.0.0.1"
 
 
@@ -60,35 +65,57 @@ def open_cluster(scheduler: str, jobs: int) -> Iterator[Any]:
                 raise UserError(
                     f"No Dask cluster starts on this machine ({error}). Leave out --scheduler."
                 ) from None
-            client = stack.enter_context(Client(cluster))
+            client = Client(cluster)
         else:
             try:
-                client = stack.enter_context(Client(scheduler, timeout=_CONNECT_SECONDS))
+                client = Client(scheduler, timeout=_CONNECT_SECONDS)
             except (OSError, ValueError) as error:
                 raise UserError(
                     f"No Dask scheduler answers at {scheduler} ({error}); "
                     "give the address that `dask scheduler` prints, such as tcp://host:8786, or local."
                 ) from None
+        stack.callback(_close, client)
         _check_workers(client, scheduler)
         yield client
 
 
-def wait_for(client: Any, is_done: Callable[[], object]) -> None:
-    """Wait until something is done; end with an error if the cluster has no worker for half a minute."""
-    started = last_worker = last_look = time.monotonic()
-    while not is_done():
-        now = time.monotonic()
-        if now - last_look > 2:
-            last_look = now
-            if client.ncores():
-                last_worker = now
-            elif now - last_worker > _SECONDS_WITHOUT_WORKERS:
+def fetch(client: Any, futures: Iterable[Any]) -> Iterator[tuple[Any, Future]]:
+    """Yield each Dask future with a future of its result that is done, as the results arrive here.
+
+    A finished task is not enough: its worker may die before the result is fetched, and Dask would then wait
+    for another worker without end. Here it is a UserError if there is no worker for half a minute.
+    """
+    arrived: SimpleQueue[tuple[Any, Future]] = SimpleQueue()
+
+    def start(future: Any) -> Future:
+        coroutine = client.gather(future, asynchronous=True)
+        fetched = asyncio.run_coroutine_threadsafe(coroutine, client.loop.asyncio_loop)
+        fetched.add_done_callback(lambda fetched: arrived.put((future, fetched)))
+        return fetched
+
+    waiting = set(map(start, futures))
+    last_worker = time.monotonic()
+    while waiting:
+        try:
+            pair = arrived.get(timeout=_LOOK_SECONDS)
+        except Empty:
+            if client.nthreads(callback_timeout=_ANSWER_SECONDS):
+                last_worker = time.monotonic()
+            elif (passed := time.monotonic() - last_worker) > _SECONDS_WITHOUT_WORKERS:
                 raise UserError(
-                    f"The Dask cluster has had no worker for {now - last_worker:.0f} seconds. Start one with "
+                    f"The Dask cluster has had no worker for {passed:.0f} seconds. Start one with "
                     "`dask worker` and run the same command again."
-                )
-        # Short tasks are not delayed, long ones cost no processor time.
-        time.sleep(0.002 if now - started < 0.1 else 0.05)
+                ) from None
+        else:
+            last_worker = time.monotonic()
+            waiting.remove(pair[1])
+            yield pair
+            del pair  # so that the cluster can free the result
+
+
+def _close(client: Any) -> None:
+    with suppress(OSError):  # also if it takes too long: the error that came before matters more
+        client.close(timeout=_CONNECT_SECONDS)
 
 
 @contextmanager
@@ -116,6 +143,8 @@ def _check_workers(client, scheduler: str) -> None:
         raise UserError(
             f"The Dask scheduler {scheduler} has no workers; start some with `dask worker`."
         ) from None
+    except OSError as error:
+        raise UserError(f"A worker of {scheduler} stopped ({error}). Run the same command again.") from None
     for worker, other in theirs.items():
         if other != ours:
             raise UserError(

@@ -11,7 +11,7 @@ from uuid import uuid4
 from joblib import Parallel, delayed, effective_n_jobs
 from joblib.parallel import get_active_backend
 
-from mlspl._cluster import wait_for
+from mlspl._cluster import fetch
 from mlspl.errors import UserError
 
 __all__ = ["count_workers", "on_cluster", "parallel_map"]
@@ -69,8 +69,8 @@ def _map_on_cluster(client, work, shared, parts) -> Iterator[Any]:
     try:
         while futures:
             future = futures.popleft()  # so that the cluster can free the result
-            wait_for(client, future.done)
-            yield future.result()
+            ((_, fetched),) = fetch(client, [future])
+            yield fetched.result()
     except KilledWorker:
         raise UserError("One part of the fit killed several Dask workers. Give them more memory.") from None
     except (CancelledError, OSError):

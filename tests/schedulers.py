@@ -21,7 +21,7 @@ def running_scheduler(folder):
 
     try:
         scheduler = start("distributed.cli.dask_scheduler", "--port", "0")
-        while not file.exists():
+        while not (file.exists() and file.read_text().rstrip().endswith("}")):
             assert scheduler.poll() is None
             time.sleep(0.1)
         scheduler.worker = start("distributed.cli.dask_worker", "--nthreads", "1", "--no-nanny")

@@ -12,7 +12,7 @@ from threading import current_thread, main_thread
 
 from joblib import Parallel, cpu_count, delayed, parallel_config
 
-from mlspl._cluster import open_cluster, wait_for
+from mlspl._cluster import fetch, open_cluster
 from mlspl.datasets import Dataset
 from mlspl.errors import UserError
 from mlspl.experiments.execution import run_trial
@@ -148,7 +148,7 @@ def _on_cluster(
     """
     with open_cluster(scheduler, jobs) as client:
         import dask
-        from distributed import KilledWorker, as_completed
+        from distributed import KilledWorker
 
         # Data in the graph, unlike scattered data, outlives the worker that holds it; it may be large.
         with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1TB"}):
@@ -160,12 +160,11 @@ def _on_cluster(
             client.submit(run, trial, data[trial.fingerprint], key=f"mlspl-trial-{trial.key}"): trial
             for trial in trials
         }
-        arrived = as_completed(futures)
+        arrived = fetch(client, futures)
         while futures:
             try:
-                wait_for(client, arrived.has_ready)
-                future = next(arrived)
-                outcome = future.result()
+                future, fetched = next(arrived)
+                outcome = fetched.result()
             except KilledWorker:
                 outcome = Outcome(error=WORKER_DIED)
             except (CancelledError, OSError):
@@ -174,7 +173,7 @@ def _on_cluster(
                     "the same command goes on from there."
                 ) from None
             yield futures.pop(future), outcome
-            del future
+            del future, fetched
 
 
 def _hold(dataset: Dataset) -> Dataset:

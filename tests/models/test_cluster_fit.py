@@ -89,3 +89,17 @@ def test_a_scheduler_killed_in_the_middle_of_a_fit_is_a_sentence(tmp_path, monke
         with pytest.raises(UserError, match=r"dropped the work. Start the fit again"):
             list(results)
     assert "Traceback" not in capfd.readouterr().err
+
+
+def test_a_fit_whose_only_worker_dies_is_a_sentence(tmp_path, monkeypatch):
+    monkeypatch.setattr(_cluster, "_SECONDS_WITHOUT_WORKERS", 2)
+    with (
+        running_scheduler(tmp_path) as (scheduler, address),
+        _cluster.open_cluster(address, 1) as client,
+        on_cluster(client),
+    ):
+        results = parallel_map(time.sleep, (), [0.1] * 50)
+        next(results)
+        scheduler.worker.kill()
+        with pytest.raises(UserError, match="no worker"):
+            list(results)
