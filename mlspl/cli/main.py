@@ -9,7 +9,19 @@ from rich.console import Console
 
 import mlspl
 from mlspl._text import printable
-from mlspl.cli import audit, compare, consensus, correct, datasets, evaluate, fit, pacing, predict, reproduce
+from mlspl.cli import (
+    audit,
+    compare,
+    consensus,
+    correct,
+    datasets,
+    evaluate,
+    export,
+    fit,
+    pacing,
+    predict,
+    reproduce,
+)
 from mlspl.cli.sources import Command, Group
 from mlspl.errors import UserError, shorten
 
@@ -34,6 +46,7 @@ app.command(cls=Command, epilog="Example: mlspl predict songs.skops new.csv --to
 app.command(cls=Command, epilog="Example: mlspl evaluate songs.skops test.csv -o scores.json")(
     evaluate.evaluate
 )
+app.command(cls=Command, epilog="Example: mlspl export songs.skops -o songs.onnx")(export.export)
 app.command(cls=Command, epilog="Example: mlspl audit songs.csv --labels 'mood_*' --show lyrics -o audit")(
     audit.audit
 )

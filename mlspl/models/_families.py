@@ -25,9 +25,11 @@ __all__ = [
     "FittedMember",
     "PathPoint",
     "average",
+    "choose_point",
     "evaluate_candidates",
     "list_points",
     "log_losses",
+    "make_net_family",
     "search_families",
     "select_families",
     "split_rows",
@@ -259,6 +261,21 @@ def log_losses(odds, Y, label_weight) -> np.ndarray:
     calibrated = get_calibration("pooled").fit(odds, Y, weight).log_odds(odds)
     losses = weight * np.logaddexp(0.0, np.where(Y, -calibrated, calibrated))
     return losses.sum(axis=1) * len(Y) / weight.sum()
+
+
+def choose_point(odds: list[np.ndarray], Y, label_weight) -> int:
+    """The log-odds with the smallest log loss; the first, unless others lead by half a standard error."""
+    losses = np.array([log_losses(each, Y, label_weight) for each in odds])
+    gains = losses[0] - losses
+    lead = gains.mean(axis=1) - 0.5 * gains.std(axis=1, ddof=1) / np.sqrt(len(Y))
+    return int(np.argmax(np.round(lead, 9))) if lead.max() > 1e-9 else 0
+
+
+def make_net_family(points: list[PathPoint], random_state) -> "Family":
+    """Networks, which are imported only here: they need PyTorch."""
+    from mlspl.torch import NetFamily
+
+    return NetFamily(points, random_state)
 
 
 def average(log_odds: list[np.ndarray]) -> np.ndarray:

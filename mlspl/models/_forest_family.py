@@ -11,7 +11,7 @@ from mlspl.models._families import (
     FittedFamily,
     FittedMember,
     PathPoint,
-    log_losses,
+    choose_point,
     visit_points,
 )
 from mlspl.models._forest import RowSamples, TreeRows, make_learner, make_tree
@@ -56,11 +56,7 @@ class ForestFamily:
 
     def choose(self, candidates: list[Candidate], badness: list[float], Y, label_weight) -> list[int]:
         """The point with the smallest log loss; a paced one has to be ahead by half a standard error."""
-        losses = np.array([log_losses(logit(each.held_out), Y, label_weight) for each in candidates])
-        unpaced = next(i for i, each in enumerate(candidates) if each.point == UNPACED)
-        gains = losses[unpaced] - losses
-        lead = gains.mean(axis=1) - 0.5 * gains.std(axis=1, ddof=1) / np.sqrt(len(Y))
-        return [int(np.argmax(np.round(lead, 9))) if lead.max() > 1e-9 else unpaced]
+        return [choose_point([logit(each.held_out) for each in candidates], Y, label_weight)]
 
     def scores(self, held_out) -> np.ndarray:
         """Log-odds of the probabilities."""

@@ -24,6 +24,7 @@ from mlspl.models._families import (
     average,
     evaluate_candidates,
     list_points,
+    make_net_family,
     search_families,
     select_families,
     split_rows,
@@ -40,7 +41,7 @@ from mlspl.spaces import Gram, choose_space
 
 __all__ = ["MLSPLClassifierCV"]
 
-_FAMILIES = ("joint", "kernel", "forest", "linear")
+_FAMILIES = ("joint", "kernel", "forest", "linear", "net")
 _FORESTS = {"joint", "forest"}
 _NOT_PARAMETERS = ("weight", "mean", "folds")
 # Beyond so many labels or pairs, a kernel classifier and a forest for each label take too long.
@@ -70,10 +71,10 @@ class MLSPLClassifierCV(CallbackSupportMixin, DecisionMixin, MultiLabelClassifie
     criterion : str or scikit-learn scorer, default="average_precision"
         The criterion of the choices: a name of :data:`mlspl.metrics.CRITERIA`, or a scorer. Hamming loss
         takes its place if no row has both present and absent labels.
-    families : "auto" or sequence of {"joint", "kernel", "forest", "linear"}, default="auto"
-        The families to average: joint trees, classifiers in `space`, a forest per label, and linear
-        classifiers. "auto" is the first three; joint trees and linear classifiers with more than 64 labels or
-        100,000 pairs of a row and a label; and no joint trees for one label.
+    families : "auto" or sequence of {"joint", "kernel", "forest", "linear", "net"}, default="auto"
+        The families to average: joint trees, classifiers in `space`, a forest per label, linear classifiers,
+        and networks, which need PyTorch. "auto" is the first three; joint trees and linear classifiers with
+        more than 64 labels or 100,000 pairs of a row and a label; and no joint trees for one label.
     budget : {"fast", "default", "thorough"} or float, default="default"
         How much to try; or a time limit in seconds. The search ends after 60 % of it, between folds, and the
         rest is for the fit on all rows. At least one family is always finished.
@@ -283,6 +284,9 @@ class MLSPLClassifierCV(CallbackSupportMixin, DecisionMixin, MultiLabelClassifie
             if name in _FORESTS:
                 n_trees = given["n_estimators"]
                 made.append(ForestFamily(name, points, n_trees, given["cv"], self.n_jobs, self.random_state))
+                continue
+            if name == "net":
+                made.append(make_net_family(points, self.random_state))
                 continue
             gram = Gram("rbf", n_threads=effective_n_jobs(self.n_jobs))
             space = "linear" if name == "linear" else self.space

@@ -10,6 +10,7 @@ from mlspl.persistence.model_file import (
     read_model_info,
     save_model,
 )
+from mlspl.persistence.onnx import save_onnx
 from mlspl.persistence.reader import TRUSTED_TYPES
 
 __all__ = [
@@ -19,4 +20,5 @@ __all__ = [
     "read_model",
     "read_model_info",
     "save_model",
+    "save_onnx",
 ]

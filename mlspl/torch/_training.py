@@ -2,7 +2,7 @@
 
 from copy import deepcopy
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -11,9 +11,9 @@ from scipy.special import logit
 from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits, dropout, layer_norm, relu
 
-from mlspl.torch.net import EPSILON
+from mlspl.torch.net import LAYER_NORM_EPSILON
 
-__all__ = ["Networks", "apply_modules"]
+__all__ = ["Networks", "Round", "apply_modules", "join_layers"]
 
 _BLOCK_ROWS = 4096
 
@@ -40,7 +40,7 @@ class _Batched(nn.Module):
         for number, layer in enumerate(self.layers, start=1):
             x = torch.matmul(x, layer["weight"][some]) + layer["bias"][some, None]
             if number < len(self.layers):
-                x = layer_norm(x, x.shape[-1:], eps=EPSILON)
+                x = layer_norm(x, x.shape[-1:], eps=LAYER_NORM_EPSILON)
                 x = relu(x * layer["scale"][some, None] + layer["shift"][some, None])
                 x = dropout(x, self.dropout, self.training)
         return x
@@ -52,6 +52,11 @@ class _Batched(nn.Module):
     def restore(self, network: int, state: list[Tensor]) -> None:
         for parameter, value in zip(self.parameters(), state, strict=True):
             parameter[network] = value
+
+    def parts(self) -> tuple[list[dict[str, np.ndarray]], list[nn.Module]]:
+        """Arrays of each layer, and no modules."""
+        names = ("weight", "bias", "scale", "shift")
+        return [{name: layer[name].detach().cpu().numpy() for name in names} for layer in self.layers], []
 
 
 class _Separate(nn.Module):
@@ -70,6 +75,27 @@ class _Separate(nn.Module):
 
     def restore(self, network: int, state: dict[str, Tensor]) -> None:
         self.networks[network].load_state_dict(state)
+
+    def parts(self) -> tuple[list[dict[str, np.ndarray]], list[nn.Module]]:
+        """No arrays, and the modules."""
+        return [], list(self.networks.cpu())
+
+
+class Round(NamedTuple):
+    """Trained networks: arrays of each layer or modules, out-of-fold log-odds (n, L), and epochs."""
+
+    layers: list[dict[str, np.ndarray]]
+    modules: list[nn.Module]
+    log_odds: np.ndarray
+    n_epochs: int
+
+
+def join_layers(rounds: list[Round]) -> list[dict[str, np.ndarray]]:
+    """The layers of the networks of all rounds."""
+    return [
+        {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+        for parts in zip(*(each.layers for each in rounds), strict=True)
+    ]
 
 
 class Networks:
@@ -108,52 +134,30 @@ class Networks:
         self.batch_size = owner.batch_size
         if self.batch_size == "auto":
             self.batch_size = int(np.clip(len(Y) // 20, 16, 256))
-        self.log_odds: np.ndarray | None = None
-        self.model: Any = None
-        self._averaged: list[Any] = []
-        self.n_epochs: list[int] = []
+        self.rounds: list[Round] = []
         self.is_stopped = False
 
     def fit(self, weights) -> None:
         """Train with these weights; those of the unpaced round are kept if all are 1."""
-        if self.log_odds is None or not (weights == 1).all():
-            self._train(weights)
+        if not self.rounds or not (weights == 1).all():
+            self.train(weights)
 
     def losses(self) -> np.ndarray:
-        """Log losses, out-of-fold."""
-        if self.log_odds is None:
-            self._train(np.ones(self.Y.shape))
-        assert self.log_odds is not None
-        return np.logaddexp(0.0, np.where(self.Y, -self.log_odds, self.log_odds))
+        """Log losses of the last round, out-of-fold."""
+        log_odds = self.rounds[-1].log_odds if self.rounds else self.train(np.ones(self.Y.shape)).log_odds
+        return np.logaddexp(0.0, np.where(self.Y, -log_odds, log_odds))
 
-    def parameters(self) -> tuple[list[dict[str, np.ndarray]], list[nn.Module]]:
-        """Arrays of each layer, or the user's modules: of the first and the last round."""
-        if isinstance(self.model, _Separate):
-            return [], [network for model in self._averaged for network in model.networks.cpu()]
-        layers = [
-            {
-                name: np.concatenate([part[name].detach().cpu().numpy() for part in parts])
-                for name in ("weight", "bias", "scale", "shift")
-            }
-            for parts in zip(*(model.layers for model in self._averaged), strict=True)
-        ]
-        return layers, []
-
-    def averaged_log_odds(self) -> np.ndarray:
-        """Out-of-fold log-odds of the first and the last round."""
-        assert self.log_odds is not None
-        return (self._first_log_odds + self.log_odds) / 2.0
-
-    def _train(self, weights) -> None:
+    def train(self, weights) -> Round:
+        """Train a round of networks."""
         devices = [self.device] if self.device.type == "cuda" else []
         with torch.random.fork_rng(devices):
             torch.manual_seed(self.seed)
-            self._train_seeded(weights)
+            self.rounds.append(self._train(weights))
+        return self.rounds[-1]
 
-    def _train_seeded(self, weights) -> None:
+    def _train(self, weights) -> Round:
         owner = self.owner
         model: Any = self._make().to(self.device)
-        self.model = model
         weight = self._tensor(self.prior * weights)
         optimizer = torch.optim.AdamW(
             model.parameters(), lr=owner.learning_rate, weight_decay=owner.weight_decay, fused=True
@@ -175,30 +179,27 @@ class Networks:
                 (losses.sum(dim=(1, 2)) / len(rows)).sum().backward()
                 optimizer.step()
             epoch, since = epoch + 1, since + 1
-            for number, loss in enumerate(self._validate(weight)):
+            for number, loss in enumerate(self._validate(model, weight)[1]):
                 if loss < best[number]:
                     best[number], states[number], since = loss, model.snapshot(number), 0
             self.is_stopped = bool(self.report(f"epoch {epoch}, loss {best.mean():.4f}"))
         for number, state in enumerate(states):
             model.restore(number, state)
-        self._validate(weight)
-        if not self._averaged:
-            self._first_log_odds = self.log_odds
-        self._averaged = [*self._averaged[:1], model]
-        self.n_epochs.append(epoch)
+        log_odds, _ = self._validate(model, weight)
+        return Round(*model.parts(), log_odds, epoch)
 
     @torch.no_grad()
-    def _validate(self, weight) -> np.ndarray:
-        """Compute the out-of-fold log-odds; return the mean loss of each network on its fold."""
-        self.model.eval()
-        self.log_odds = np.empty(self.Y.shape)
+    def _validate(self, model, weight) -> tuple[np.ndarray, np.ndarray]:
+        """The out-of-fold log-odds, and the mean loss of each network on its fold."""
+        model.eval()
+        log_odds = np.empty(self.Y.shape)
         sums = np.zeros(self.n_networks)
         for number, held_out in enumerate(self.held_out):
             for rows in torch.from_numpy(held_out).to(self.device).split(_BLOCK_ROWS):
-                outputs = self.model(self._rows(rows), number)
+                outputs = model(self._rows(rows), number)
                 sums[number] += float(self._losses(outputs, rows, weight).sum())
-                self.log_odds[rows.cpu().numpy()] = outputs[0].double().cpu().numpy()
-        return sums / [len(rows) for rows in self.held_out]
+                log_odds[rows.cpu().numpy()] = outputs[0].double().cpu().numpy()
+        return log_odds, sums / [len(rows) for rows in self.held_out]
 
     def _losses(self, outputs: Tensor, rows: Tensor, weight: Tensor) -> Tensor:
         """Weighted losses (K, n, L), scaled so that their sum over labels is a mean."""

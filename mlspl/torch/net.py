@@ -4,6 +4,8 @@ PyTorch is imported by the fit. Predictions are computed by NumPy, so that a fit
 works without PyTorch.
 """
 
+from importlib import import_module
+
 import numpy as np
 from scipy import sparse
 from scipy.special import expit
@@ -15,25 +17,121 @@ from mlspl.model_selection import IterativeStratification
 from mlspl.models import (
     CallbackSupportMixin,
     MultiLabelClassifier,
+    choose_point,
     fit_progress,
     store_parameters,
     with_callbacks,
 )
+from mlspl.spaces import Model
 
-__all__ = ["SelfPacedNetClassifier"]
+__all__ = ["NetworkModel", "SelfPacedNetClassifier", "import_training"]
 
-EPSILON = 1e-5  # of the layer norm
-_FARTHEST = 100.0  # standard deviations: outliers are clipped
+LAYER_NORM_EPSILON = 1e-5
+LARGEST_INPUT = 100.0  # standard deviations: outliers are clipped
 _BLOCK_ROWS = 4096
+
+
+def import_training():
+    """Return the module that trains networks, which needs PyTorch."""
+    try:
+        return import_module("mlspl.torch._training")
+    except ImportError as error:
+        raise UserError(
+            f"Networks need PyTorch to be fitted ({error}). Install it: pip install 'mlspl[torch]'."
+        ) from None
+
+
+class NetworkModel(Model):
+    """The mean of several networks of one shape, in NumPy.
+
+    Parameters
+    ----------
+    layers : list of dict
+        Parameters of each layer, of all networks: ``weight`` (K, inputs, units), ``bias`` (K, units), and
+        ``scale`` and ``shift`` of the layer norm.
+    center, spread : arrays (n_features,)
+        Features are standardised by these.
+    """
+
+    _contents = {
+        "layers": [
+            {
+                "weight": "float32 (_, _, _)",
+                "bias": "float32 (_, _)",
+                "scale": "float32 (_, _)",
+                "shift": "float32 (_, _)",
+            }
+        ],
+        "center": "float64 (inputs)",
+        "spread": "float64 (inputs)",
+    }
+
+    def __init__(self, layers, center, spread) -> None:
+        self.layers, self.center, self.spread = layers, center, spread
+
+    @classmethod
+    def measure(cls, X) -> "NetworkModel":
+        """A model without layers, with centre and spread of the features; sparse ones keep their zeros."""
+        if sparse.issparse(X):
+            center = np.zeros(X.shape[1])
+            spread = abs(X).max(axis=0).toarray().ravel()
+        else:
+            center = X.mean(axis=0)
+            spread = X.std(axis=0)
+        # Of a constant column, rounding may leave a tiny deviation.
+        is_constant = spread <= 1e-12 * np.abs(center)
+        return cls([], center, np.where(is_constant, 1.0, spread))
+
+    def standardise(self, X):
+        """Features as the networks take them."""
+        if sparse.issparse(X):
+            return X @ sparse.diags_array(1.0 / self.spread, format="csr")
+        return np.clip((X - self.center) / self.spread, -LARGEST_INPUT, LARGEST_INPUT)
+
+    def scores(self, X, outputs=None) -> np.ndarray:
+        """Log-odds (n, L): the mean of the networks' outputs, in double precision.
+
+        `outputs` computes them from standardised features; by default the layers do.
+        """
+        parts = []
+        for rows in gen_batches(X.shape[0], _BLOCK_ROWS):
+            values = self.standardise(X[rows])
+            values = values.toarray() if sparse.issparse(values) else values
+            parts.append((outputs or self._outputs)(values))
+        return np.concatenate(parts)
+
+    def _outputs(self, values) -> np.ndarray:
+        for layer in self.layers:
+            values = values @ layer["weight"].astype(np.float64) + layer["bias"][:, None, :]
+            if layer is not self.layers[-1]:
+                values = values - values.mean(axis=-1, keepdims=True)
+                values /= np.sqrt(np.square(values).mean(axis=-1, keepdims=True) + LAYER_NORM_EPSILON)
+                values = np.maximum(values * layer["scale"][:, None, :] + layer["shift"][:, None, :], 0.0)
+        return values.mean(axis=0)
+
+    def _check_contents(self) -> None:
+        width = len(self.center)
+        for layer in self.layers:
+            n_networks, n_inputs, n_units = layer["weight"].shape
+            others = {layer[name].shape for name in ("bias", "scale", "shift")}
+            if n_inputs != width or others != {(n_networks, n_units)}:
+                raise ValueError("layers have shapes that do not fit each other")
+            width = n_units
+        if len({len(layer["bias"]) for layer in self.layers}) > 1:
+            raise ValueError("layers are of different numbers of networks")
+        arrays = [self.center, *(array for layer in self.layers for array in layer.values())]
+        if not (self.spread > 0).all() or not all(np.isfinite(array).all() for array in arrays):
+            raise ValueError("center, spread or layers hold values that no fit leaves")
 
 
 class SelfPacedNetClassifier(CallbackSupportMixin, MultiLabelClassifier):
     """Networks trained without one fold each, stopped early on it, and averaged.
 
     In a second round, the networks are trained again with self-paced weights of the (instance, label) pairs.
-    The out-of-fold losses of the first round set them. The networks of both rounds are averaged. Features are
-    standardised; sparse ones are divided by their largest absolute value. All networks of a round are trained
-    at once, with batched matrix products.
+    The out-of-fold losses of the first round set them. The networks of both rounds are averaged if that
+    lowers the out-of-fold log loss; otherwise those of the first round are kept. Features are standardised;
+    sparse ones are divided by their largest absolute value. All networks of a round are trained at once, with
+    batched matrix products.
 
     Parameters
     ----------
@@ -69,15 +167,16 @@ class SelfPacedNetClassifier(CallbackSupportMixin, MultiLabelClassifier):
 
     Attributes
     ----------
-    layers_ : list of dict
-        Parameters of each layer, of all networks: ``weight``, ``bias``, and ``scale`` and ``shift`` of the
-        layer norm. Empty with `module`.
+    networks_ : NetworkModel
+        Parameters of all networks. Without layers if there is a `module`.
     modules_ : list of torch.nn.Module
         The networks, with `module`; else empty.
     oof_probabilities_ : array (n_samples, n_labels)
         Out-of-fold probabilities of the training rows.
     label_weights_ : array (n_samples, n_labels)
-        Weights of the last round.
+        Weights of the last round that is part of the model.
+    is_paced_ : bool
+        Whether the second round is part of the model.
     history_, trace_, stop_reason_
         As in :class:`mlspl.SelfPacedClassifier`.
     n_epochs_ : list of int
@@ -94,14 +193,7 @@ class SelfPacedNetClassifier(CallbackSupportMixin, MultiLabelClassifier):
     """
 
     _contents = {
-        "layers_": [
-            {
-                "weight": "float32 (_, _, _)",
-                "bias": "float32 (_, _)",
-                "scale": "float32 (_, _)",
-                "shift": "float32 (_, _)",
-            }
-        ],
+        "networks_": NetworkModel,
         "modules_": [None],
         "oof_probabilities_": "float (rows, labels)",
         "label_weights_": "float (rows, labels)",
@@ -109,8 +201,7 @@ class SelfPacedNetClassifier(CallbackSupportMixin, MultiLabelClassifier):
         "trace_": (pacing.Trace, None),
         "stop_reason_": "text",
         "n_epochs_": "plain",
-        "center_": "float64 (features)",
-        "spread_": "float64 (features)",
+        "is_paced_": "bool",
     }
 
     def __init__(
@@ -135,16 +226,10 @@ class SelfPacedNetClassifier(CallbackSupportMixin, MultiLabelClassifier):
     fit = with_callbacks(MultiLabelClassifier.fit)
 
     def _fit(self, X, Y, label_weight):
-        try:
-            from mlspl.torch._training import Networks
-        except ImportError as error:
-            raise UserError(
-                f"SelfPacedNetClassifier needs PyTorch to be fitted ({error}). Install it: "
-                "pip install 'mlspl[torch]'."
-            ) from None
+        training = import_training()
         random = check_random_state(self.random_state)
         seeds = random.randint(2**31 - 1, size=2)
-        self._measure(X)
+        self.networks_ = NetworkModel.measure(X)
         prior = np.ones(Y.shape) if label_weight is None else label_weight
         folds = np.zeros(len(Y), dtype=int)
         if len(Y) > 1:
@@ -155,57 +240,33 @@ class SelfPacedNetClassifier(CallbackSupportMixin, MultiLabelClassifier):
         schedule = self.schedule or pacing.NoisePace(_estimate_shares)
         n_rounds = 1 + len(schedule) if function else 1
         with fit_progress(self, n_rounds * self.n_epochs, X, Y) as report:
-            networks = Networks(self, self._standardise(X), Y, prior, folds, int(seeds[1]), report)
+            values = self.networks_.standardise(X)
+            networks = training.Networks(self, values, Y, prior, folds, int(seeds[1]), report)
             walk = pacing.paced(networks, function, schedule if function else (1.0,), Y, prior > 0)
             for _ in walk:
                 if networks.is_stopped:
                     walk.stop()
-        self.layers_, self.modules_ = networks.parameters()
-        self.oof_probabilities_ = expit(networks.averaged_log_odds())
-        self.label_weights_ = walk.weights
+        first, last = networks.rounds[0], networks.rounds[-1]
+        rounds = [first] if last is first else [first, last]
+        if (
+            len(rounds) > 1
+            and choose_point([first.log_odds, (first.log_odds + last.log_odds) / 2], Y, prior) == 0
+        ):
+            rounds = [first]
+        self.is_paced_ = len(rounds) > 1
+        self.networks_.layers = training.join_layers(rounds)
+        self.modules_ = [module for each in rounds for module in each.modules]
+        self.oof_probabilities_ = expit(np.mean([each.log_odds for each in rounds], axis=0))
+        self.label_weights_ = walk.weights if self.is_paced_ else np.ones(Y.shape)
         self.history_ = walk.history
         self.trace_ = walk.trace
         self.stop_reason_ = walk.stop_reason
-        self.n_epochs_ = networks.n_epochs
-
-    def _measure(self, X) -> None:
-        """Centre and spread of each feature; sparse features keep their zeros."""
-        if sparse.issparse(X):
-            self.center_ = np.zeros(X.shape[1])
-            spread = abs(X).max(axis=0).toarray().ravel()
-        else:
-            self.center_ = X.mean(axis=0)
-            spread = X.std(axis=0)
-        # Of a constant column, rounding may leave a tiny deviation.
-        is_constant = spread <= 1e-12 * np.abs(self.center_)
-        self.spread_ = np.where(is_constant, 1.0, spread)
-
-    def _standardise(self, X):
-        if sparse.issparse(X):
-            return X @ sparse.diags_array(1.0 / self.spread_, format="csr")
-        return np.clip((X - self.center_) / self.spread_, -_FARTHEST, _FARTHEST)
+        self.n_epochs_ = [each.n_epochs for each in networks.rounds]
 
     def _scores(self, X):
-        parts = []
-        for rows in gen_batches(X.shape[0], _BLOCK_ROWS):
-            values = self._standardise(X[rows])
-            values = values.toarray() if sparse.issparse(values) else values
-            parts.append(self._log_odds(values))
-        return np.concatenate(parts)
-
-    def _log_odds(self, values) -> np.ndarray:
-        """The mean of the networks' outputs, in double precision."""
-        if self.modules_:
-            from mlspl.torch._training import apply_modules
-
-            return apply_modules(self.modules_, values)
-        for layer in self.layers_:
-            values = values @ layer["weight"].astype(np.float64) + layer["bias"][:, None, :]
-            if layer is not self.layers_[-1]:
-                values = values - values.mean(axis=-1, keepdims=True)
-                values /= np.sqrt(np.square(values).mean(axis=-1, keepdims=True) + EPSILON)
-                values = np.maximum(values * layer["scale"][:, None, :] + layer["shift"][:, None, :], 0.0)
-        return values.mean(axis=0)
+        if not self.modules_:
+            return self.networks_.scores(X)
+        return self.networks_.scores(X, lambda values: import_training().apply_modules(self.modules_, values))
 
     def _probabilities(self, X, scores):
         return expit(scores)
@@ -218,20 +279,10 @@ class SelfPacedNetClassifier(CallbackSupportMixin, MultiLabelClassifier):
             )
 
     def _check_contents(self) -> None:
-        width = self.n_features_in_
-        for layer in self.layers_:
-            n_networks, n_inputs, n_units = layer["weight"].shape
-            others = {layer[name].shape for name in ("bias", "scale", "shift")}
-            if n_inputs != width or others != {(n_networks, n_units)}:
-                raise ValueError("layers_ have shapes that do not fit each other")
-            width = n_units
-        if not self.layers_ or len({len(layer["bias"]) for layer in self.layers_}) > 1:
-            raise ValueError("layers_ are missing, or of different numbers of networks")
-        if width != len(self.label_names_):
-            raise ValueError("layers_ do not end in the labels")
-        arrays = [self.center_, *(array for layer in self.layers_ for array in layer.values())]
-        if self.modules_ or not (self.spread_ > 0).all() or not all(np.isfinite(a).all() for a in arrays):
-            raise ValueError("modules_, center_, spread_ or layers_ hold values that no fit leaves")
+        layers = self.networks_.layers
+        shape = (len(self.networks_.center), layers[-1]["bias"].shape[1]) if layers else None
+        if self.modules_ or shape != (self.n_features_in_, len(self.label_names_)):
+            raise ValueError("networks_ do not lead from the features to the labels")
 
 
 def _estimate_shares(losses, Y, known) -> np.ndarray:

@@ -40,7 +40,7 @@ def test_it_learns(model):
     assert average_precision(Y_TEST, model.predict_proba(X_TEST)) > 0.85
     assert average_precision(Y, model.oof_probabilities_) > 0.85
     assert len(model.n_epochs_) == 2
-    assert model.label_weights_.min() < 0.5
+    assert (model.label_weights_.min() < 0.5) == model.is_paced_
     assert model.trace_.n_steps == 1
 
 
@@ -52,10 +52,11 @@ def test_a_seed_gives_one_result_and_copies_agree(model):
 
 def test_numpy_and_torch_agree(model):
     """The prediction against the same layers of torch."""
-    x = torch.tensor((X_TEST - model.center_) / model.spread_).clamp(-100, 100)
+    fitted = model.networks_
+    x = torch.tensor((X_TEST - fitted.center) / fitted.spread).clamp(-100, 100)
     outputs = []
-    for k in range(4):  # two folds, two rounds
-        first, last = ({name: torch.tensor(v[k]).double() for name, v in la.items()} for la in model.layers_)
+    for k in range(len(fitted.layers[0]["bias"])):
+        first, last = ({name: torch.tensor(v[k]).double() for name, v in la.items()} for la in fitted.layers)
         h = x @ first["weight"] + first["bias"]
         h = torch.nn.functional.layer_norm(h, (32,), first["scale"], first["shift"])
         outputs.append(torch.relu(h) @ last["weight"] + last["bias"])
@@ -120,6 +121,19 @@ def test_own_modules_are_trained_and_not_saved(tmp_path):
 
 def test_wrong_layers_of_a_file_are_refused(model):
     broken = pickle.loads(pickle.dumps(model))
-    broken.layers_[0]["bias"] = broken.layers_[0]["bias"][:, 1:]
+    layers = broken.networks_.layers
+    layers[0]["bias"] = layers[0]["bias"][:, 1:]
     with pytest.raises(ValueError, match="shapes"):
+        broken.networks_._check_contents()
+    del layers[1]
+    with pytest.raises(ValueError, match="labels"):
         broken._check_contents()
+
+
+def test_a_round_that_does_not_help_is_left_out(monkeypatch):
+    """The second round learns nothing if every weight is 0, so it must not be part of the model."""
+    plain = Small(pace_function=None).fit(X, Y)
+    harmed = Small(pace_function="hard", schedule=QuantilePace(0.02, 0.02, 1)).fit(X, Y)
+    assert len(harmed.n_epochs_) == 2
+    assert not harmed.is_paced_
+    assert_array_equal(harmed.decision_function(X_TEST), plain.decision_function(X_TEST))
