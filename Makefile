@@ -90,9 +90,9 @@ benchmark-page: .venv/installed
 audits: .venv/installed-dev
 	$(BIN)/python -m studies.audits results/audits docs/audits.md
 
-# The consensus of annotators on CheXpert and OPP-115, which are downloaded if $$MLSPL_REAL has none; a quarter of an hour.
+# The consensus of annotators on CheXpert and OPP-115, which are downloaded if $$MLSPL_REAL has none; an hour.
 annotators: .venv/installed-dev
-	$(BIN)/python -m studies.annotators docs/annotators.md
+	$(BIN)/python -m studies.annotators results/annotators docs/annotators.md
 
 # The suite's fuzz tests with a larger budget, in bounded memory: 100,000 model files, among others.
 fuzz: .venv/installed-dev

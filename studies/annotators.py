@@ -1,6 +1,6 @@
 """`docs/annotators.md`: how good the consensus of several annotators is.
 
-``python -m studies.annotators docs/annotators.md``.
+``python -m studies.annotators results/annotators docs/annotators.md`` keeps its results in the folder.
 Reads CheXpert and OPP-115 from ``$MLSPL_REAL`` or downloads them (see `mlspl.datasets.load_noisy_labels`).
 """
 
@@ -26,8 +26,9 @@ from mlspl.metrics import average_precision, micro_f1
 __all__ = ["simulate"]
 
 _TEMPLATE = Path(__file__).with_suffix(".md")
-_SPLITS = 5
+_SPLITS = 10
 _TRAIN = 0.6
+_SCORES = ["average precision", "micro F1"]
 
 
 def simulate(n, L, A, per_row, seed):
@@ -82,12 +83,12 @@ def _compare(name, given, X, truth):
     candidates |= {"consensus, votes only": votes.labels, "consensus with model": model.labels}
     known = ~np.isnan(truth)
     lines = [(name, who, (truth != P)[known].mean(), _f1(P, truth)) for who, P in candidates.items()]
-    return pd.DataFrame(lines, columns=["data", "labels", "error", "F1"]), model
+    return pd.DataFrame(lines, columns=["data", "labels", "error", "F1"])
 
 
-def _rates(found, given, truth):
+def _rates(X, given, truth):
     """Estimated rates with their intervals, and the rates against the truth."""
-    lines = []
+    found, lines = consensus(X, given, random_state=0), []
     for who, labels in given.items():
         estimate = found.annotators.loc[who]
         for rate, value in (("sensitivity", 1), ("specificity", 0)):
@@ -98,47 +99,54 @@ def _rates(found, given, truth):
     return pd.DataFrame(lines, columns=["annotator", "rate", "estimated", "against the truth"])
 
 
-def _train(name, X, given, truth, groups):
-    """Mean scores on held-out rows of models fitted to one annotator, the majority and the consensus."""
+def _models(dense):
+    """Return the models, paced and unpaced, each with the name of its parameter for label weights."""
+    for pacing, options in (("paced", {}), ("unpaced", {"pace_function": None})):
+        forest = SelfPacedForestClassifier(100, trees="joint", random_state=0, **options)
+        yield "forest", pacing, forest, "label_weight"
+        model = MLSPLClassifier(random_state=0, **options)
+        if dense:
+            yield "MLSPL", pacing, make_pipeline(StandardScaler(), model), "mlsplclassifier__label_weight"
+        else:
+            yield "MLSPL", pacing, model, "label_weight"
+
+
+def _train(X, given, truth, groups, split) -> pd.DataFrame:
+    """Scores on held-out rows of models fitted to one annotator, the majority and the consensus."""
+    units = np.unique(groups)
+    chosen = np.random.RandomState(split).permutation(len(units))[: int(_TRAIN * len(units))]
+    train = np.isin(groups, units[chosen])
+    part = {who: labels[train] for who, labels in given.items()}
+    share = np.mean(list(part.values()), axis=0)
+    found = consensus(X[train], part, random_state=split)
+    targets = {who: (labels, None) for who, labels in part.items()}
+    targets["majority"] = np.where(share == 0.5, np.nan, share > 0.5), None
+    targets["consensus"] = found.labels, found.weights
     lines = []
-    for split in range(_SPLITS):
-        rng = np.random.RandomState(split)
-        units = np.unique(groups)
-        chosen = rng.permutation(len(units))[: int(_TRAIN * len(units))]
-        train = np.isin(groups, units[chosen])
-        part = {who: labels[train] for who, labels in given.items()}
-        share = np.mean(list(part.values()), axis=0)
-        found = consensus(X[train], part, random_state=split)
-        targets = {who: (labels, None) for who, labels in part.items()}
-        targets["majority"] = np.where(share == 0.5, np.nan, share > 0.5), None
-        targets["consensus"] = found.labels, found.weights
-        dense = isinstance(X, np.ndarray)
-        for label_source, (Y, weight) in targets.items():
-            mlspl_model = MLSPLClassifier(random_state=0)
-            models = {
-                "forest": (SelfPacedForestClassifier(100, trees="joint", random_state=0), "label_weight"),
-                "MLSPL": (
-                    make_pipeline(StandardScaler(), mlspl_model) if dense else mlspl_model,
-                    "mlsplclassifier__label_weight" if dense else "label_weight",
-                ),
-            }
-            for model_name, (model, parameter) in models.items():
-                model.fit(X[train], Y, **{parameter: weight})
-                lines.append(
-                    (
-                        name,
-                        model_name,
-                        label_source,
-                        average_precision(truth[~train], model.decision_function(X[~train])),
-                        micro_f1(truth[~train], model.predict(X[~train])),
-                    )
-                )
-    columns = ["data", "model", "trained on", "average precision", "micro F1"]
-    table = pd.DataFrame(lines, columns=columns)
-    return table.groupby(columns[:3], sort=False).mean().reset_index()
+    for label_source, (Y, weight) in targets.items():
+        for name, pacing, model, parameter in _models(isinstance(X, np.ndarray)):
+            model.fit(X[train], Y, **{parameter: weight})
+            precision = average_precision(truth[~train], model.decision_function(X[~train]))
+            lines.append(
+                (name, pacing, label_source, precision, micro_f1(truth[~train], model.predict(X[~train])))
+            )
+    return pd.DataFrame(lines, columns=["model", "pacing", "trained on", *_SCORES]).assign(split=split)
 
 
-def _speed() -> dict[str, str]:
+def _training_table(results: pd.DataFrame) -> pd.DataFrame:
+    """Mean scores, and the mean difference of average precision to the majority with its standard error."""
+    keys = ["data", "model", "pacing", "trained on"]
+    scores = results.set_index([*keys, "split"])[_SCORES]
+    majority = scores.xs("majority", level="trained on")["average precision"]
+    gain = scores["average precision"].unstack("trained on").sub(majority, axis=0).stack()
+    by = gain.groupby(keys, sort=False)
+    table = scores.groupby(keys, sort=False).mean()
+    table["to majority"] = by.mean().map("{:+.3f}".format) + by.sem().map(" ± {:.3f}".format)
+    table.loc[table.index.get_level_values("trained on") == "majority", "to majority"] = ""
+    return table.reset_index()
+
+
+def _speed() -> pd.DataFrame:
     """Seconds for 100,000 rows, 50 labels and 20 annotators, three of them per row."""
     rng = np.random.default_rng(0)
     n, L, A = 100_000, 50, 20
@@ -148,7 +156,7 @@ def _speed() -> dict[str, str]:
     table = pd.DataFrame(said.astype(np.int8)).assign(row=rows, annotator=who)
     start = time.perf_counter()
     consensus(None, table)
-    return {"seconds": f"{time.perf_counter() - start:.0f}"}
+    return pd.DataFrame({"seconds": [time.perf_counter() - start]})
 
 
 def _markdown(table: pd.DataFrame) -> str:
@@ -157,31 +165,48 @@ def _markdown(table: pd.DataFrame) -> str:
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
-def main(path: Path) -> None:
+def _once(folder: Path, name: str, measure, *arguments) -> pd.DataFrame:
+    """Return a table of the folder, which is measured and written if it is not there."""
+    path = folder / f"{name}.csv"
+    if not path.exists():
+        write_file(path, measure(*arguments).to_csv(index=False))
+    return pd.read_csv(path)
+
+
+def main(folder: Path, path: Path) -> None:
     """Measure, and write the page."""
-    values = {"version": mlspl.__version__, "splits": _SPLITS, "recovery": _markdown(_recovery())} | _speed()
+    folder.mkdir(parents=True, exist_ok=True)
     sources = {who: load_noisy_labels("chexpert", who) for who in ("labeler", "radiologist_1")}
-    given = {who: data.given for who, data in sources.items()}
-    data = sources["labeler"]
-    truth = data.truth
-    chexpert, found = _compare("CheXpert", given, data.X, truth)
-    values["chexpert"] = _markdown(chexpert)
-    values["rates"] = _markdown(_rates(found, given, truth))
-    trained = [_train("CheXpert", data.X, given, truth, np.arange(len(truth)))]
+    chexpert = {who: data.given for who, data in sources.items()}
+    X, truth = sources["labeler"].X, sources["labeler"].truth
     parts = {f"annotator {k}": load_noisy_labels("opp115", str(k)) for k in (1, 2, 3)}
-    given = {who: data.given for who, data in parts.items()}
-    data = parts["annotator 1"]
-    X = TfidfVectorizer(min_df=2, sublinear_tf=True).fit_transform(data.X)
-    tables = []
-    for who in given:
-        others = {name: labels for name, labels in given.items() if name != who}
-        tables.append(_compare(f"held out: {who}", others, X, given[who].astype(float))[0])
-    values["opp"] = _markdown(pd.concat(tables))
-    majority = (np.mean(list(given.values()), axis=0) > 0.5).astype(float)
-    trained.append(_train("OPP-115", X, given, majority, data.groups))
-    values["trained"] = _markdown(pd.concat(trained))
+    opp = {who: data.given for who, data in parts.items()}
+    words = TfidfVectorizer(min_df=2, sublinear_tf=True).fit_transform(parts["annotator 1"].X)
+    majority = (np.mean(list(opp.values()), axis=0) > 0.5).astype(float)
+    held_out = []
+    for who in opp:
+        others = {name: labels for name, labels in opp.items() if name != who}
+        arguments = (f"held out: {who}", others, words, opp[who].astype(float))
+        held_out.append(_once(folder, f"opp115-without-{who[-1]}", _compare, *arguments))
+    trained = []
+    for split in range(_SPLITS):
+        for name, *data in (
+            ("CheXpert", X, chexpert, truth, np.arange(len(truth))),
+            ("OPP-115", words, opp, majority, parts["annotator 1"].groups),
+        ):
+            trained.append(_once(folder, f"{name}-{split}", _train, *data, split).assign(data=name))
+    tables = {
+        "recovery": _once(folder, "recovery", _recovery),
+        "chexpert": _once(folder, "chexpert", _compare, "CheXpert", chexpert, X, truth),
+        "rates": _once(folder, "chexpert-rates", _rates, X, chexpert, truth),
+        "opp": pd.concat(held_out),
+        "trained": _training_table(pd.concat(trained)),
+    }
+    values = {name: _markdown(table) for name, table in tables.items()}
+    values["seconds"] = f"{_once(folder, 'speed', _speed)['seconds'][0]:.0f}"
+    values |= {"version": mlspl.__version__, "splits": str(_SPLITS)}
     write_file(path, Template(_TEMPLATE.read_text(encoding="utf-8")).substitute(values))
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    main(*map(Path, sys.argv[1:]))

@@ -1,7 +1,7 @@
 """`mlspl audit`: which labels of a file are probably wrong, and a page to review them on."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 from rich.console import Console
@@ -84,6 +84,10 @@ def audit(
             help="Also list the N most probable missing labels, even if their suspicion is low.",
         ),
     ] = 500,
+    export: Annotated[
+        Literal["label-studio"] | None,
+        typer.Option(help="Also write the suspected rows as tasks for another annotation tool."),
+    ] = None,
     seed: Annotated[int, typer.Option(metavar="N", help="Random seed.", min=0, max=2**32 - 1)] = 0,
     force: ForceOption = False,
 ) -> None:
@@ -95,13 +99,13 @@ def audit(
     page, export your decisions, and apply them with `mlspl correct`.
     """
     from mlspl.curriculum import audit as find_issues
-    from mlspl.pages import AUDIT_FILES, write_audit_folder
+    from mlspl.pages import AUDIT_FILES, LABEL_STUDIO_FILES, write_audit_folder, write_label_studio
     from mlspl.recipes import Recipe, Schema, encode_table, get_method
 
     if probabilities is not None and (method or parameters or space):
         raise UserError("--probabilities come from your own model: leave out --method, --set and --space.")
     inputs = list(input_files(data, reading.labels, probabilities))
-    OutputFolder(out, inputs, force=force).check(AUDIT_FILES)
+    OutputFolder(out, inputs, force=force).check([*AUDIT_FILES, *(LABEL_STUDIO_FILES if export else ())])
     given_parameters = parse_parameters(parameters, space)
     if given_parameters and method is None:
         raise UserError("--set and --space are parameters of a method: name it by --method.")
@@ -134,21 +138,21 @@ def audit(
             raise
         except (ValueError, RuntimeError) as error:
             raise UserError(f"{file_name(data)} cannot be audited: {error}") from error
+    shown_rows: dict[str, Any] = {"ids": names, "texts": texts, "images": images}
+    shown_rows |= {"fingerprint": dataset.fingerprint(), "feature_names": feature_names}
     paths = write_audit_folder(
         out,
         found,
         X,
         name=file_name(data),
-        fingerprint=dataset.fingerprint(),
         options=reading.to_arguments(),
         most=most,
-        feature_names=feature_names,
-        ids=names,
-        texts=texts,
-        images=images,
         inputs=inputs,
         force=force,
+        **shown_rows,
     )
+    if export:
+        paths += write_label_studio(OutputFolder(out, inputs, force=force), found, X, **shown_rows)
     _print(found, names, console)
     page, *tables = (shown(str(path)) for path in paths)
     console.print(f"Wrote {', '.join(tables)}\nOpen {page} in a browser to review.", soft_wrap=True)

@@ -35,7 +35,12 @@ _OPTIONS |= {"--decimal", "--thousands", "--encoding"}
 def correct(
     data: Annotated[str, typer.Argument(metavar="DATA", help="The audited file, or data set's name.")],
     decisions: Annotated[
-        Path, typer.Argument(metavar="DECISIONS", help="The decisions.csv exported from the page.")
+        Path,
+        typer.Argument(
+            metavar="DECISIONS",
+            help="The decisions.csv exported from the page, issues.csv with decisions, or the .json that "
+            "Label Studio exported.",
+        ),
     ],
     out: Annotated[
         Path, typer.Option("--out", "-o", metavar="FILE", help="Corrected copy to write, in the same format.")

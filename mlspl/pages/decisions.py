@@ -2,6 +2,7 @@
 
 import csv
 import re
+from io import StringIO
 from os import PathLike
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import pandas as pd
 from mlspl._text import safe_cell
 from mlspl.datasets import DataFormatError, Dataset
 from mlspl.errors import UserError, shorten
+from mlspl.pages.label_studio import read_annotations
 
 __all__ = ["DECISIONS", "read_decisions"]
 
@@ -26,8 +28,10 @@ def read_decisions(path: str | PathLike, dataset: Dataset) -> pd.DataFrame:
     Parameters
     ----------
     path : path
-        Exported from `audit.html`, or `issues.csv` with its column `decision` filled in; lines without a
-        decision are left out. A column `given` is optional, and compared with the labels if it is there.
+        Exported from `audit.html`, or `issues.csv` with its column `decision` filled in, as a spreadsheet
+        saves it; lines without a decision are left out. A column `given` is optional, and compared with the
+        labels if it is there. Or a JSON or JSON-MIN file that Label Studio exported: an annotation decides on
+        every label of its row; labels for which half of several annotations voted are unsure.
     dataset : Dataset
         The data that were audited, read with ``encode=False``.
 
@@ -53,11 +57,17 @@ def read_decisions(path: str | PathLike, dataset: Dataset) -> pd.DataFrame:
     path = Path(path)
     if not path.is_file():
         raise UserError(f"{path} is not a file. Export decisions from audit.html, and name that file.")
+    if path.suffix.lower() == ".json":
+        return read_annotations(path, dataset)
     try:
-        with path.open(encoding="utf-8-sig", newline="") as stream:
-            table = list(csv.DictReader(stream, strict=True))
+        text = path.read_bytes().decode("utf-8-sig")
+        # Excel announces the delimiter in a line before the header.
+        skipped = int(text[:4].lower() == "sep=")
+        text = text.partition("\n")[2] if skipped else text
+        delimiter = max(",;\t", key=text.partition("\n")[0].count)
+        table = list(csv.DictReader(StringIO(text, newline=""), delimiter=delimiter, strict=True))
     except (csv.Error, UnicodeDecodeError) as error:
-        raise DataFormatError(f"this is no CSV in UTF-8 ({error}).", path) from None
+        raise DataFormatError(f"this is no CSV in UTF-8 ({error}). Save it as 'CSV UTF-8'.", path) from None
     if not table:
         raise DataFormatError("it holds no decisions.", path)
     if absent := [name for name in _COLUMNS if name not in table[0]]:
@@ -70,15 +80,15 @@ def read_decisions(path: str | PathLike, dataset: Dataset) -> pd.DataFrame:
             positions.setdefault(spelling, set()).add(j)
     n_rows = dataset.Y.shape[0]
     found: dict[tuple[int, int], tuple[str, float, float]] = {}
-    for line, cells in enumerate(table, 2):
-        if not cells["decision"]:
+    for line, cells in enumerate(table, 2 + skipped):
+        if not (decision := (cells["decision"] or "").strip().lower()):
             continue
         if cells["fingerprint"] != fingerprint:
             raise UserError(
                 f"{path}: these decisions were made for other data than {dataset.name}, or for other labels "
                 "of it. Name the file that was audited, with the same --labels and other options of reading."
             )
-        name, row, decision = cells["label"] or "", cells["row"] or "", cells["decision"]
+        name, row = cells["label"] or "", cells["row"] or ""
         labels = positions.get(name, set())
         if len(labels) > 1:
             message = f"{shorten(name)!r} can mean two labels. Rename one of them, and audit the file again."
