@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: run test test-core test-wheel test-oldest test-newest test-stranger test-torch lint bench reproduce study benchmark benchmark-page audits annotators fuzz docs clean
+.PHONY: run test test-core test-wheel test-oldest test-newest test-stranger test-torch test-label-studio lint bench reproduce study benchmark benchmark-page audits annotators fuzz docs clean
 
 # The paper's methods, the published algorithm among them, and ours beside it.
 RUN := bsvm,ml-knn,tram,ranksvm,ml-loc,mlspl-published,mlspl-cv
@@ -53,6 +53,13 @@ test-stranger: .venv-newest/installed
 test-torch: .venv/installed-dev
 	$(PIP) install torch==2.13.0 skorch lightning transformers accelerate
 	$(BIN)/python -m pytest tests/torch mlspl/torch
+
+# Label Studio's SDK needs an older numpy than the rest: an environment of its own.
+LABEL_STUDIO := .venv-label-studio/bin/python
+test-label-studio:
+	test -x $(LABEL_STUDIO) || $(PYTHON) -m venv .venv-label-studio
+	$(LABEL_STUDIO) -m pip --disable-pip-version-check install --quiet --editable . pytest pytest-timeout label-studio-sdk
+	$(LABEL_STUDIO) -m pytest tests/cli/test_cli_label_studio.py
 
 lint: .venv/installed-dev
 	$(BIN)/ruff check .

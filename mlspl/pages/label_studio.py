@@ -27,7 +27,8 @@ LABEL_STUDIO_FILES = ("label-studio.json", "label-studio.xml")
 # Names of the tags in the configuration, to which predictions and annotations refer.
 _CHOICES, _ITEM = "labels", "item"
 _MOST_FEATURES = 50
-_NOT_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+# Characters that XML does not allow, and what Label Studio takes for a variable of the task.
+_BAD_NAME = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]|" + r"\$[\w\[\].{}]")
 
 
 def write_label_studio(
@@ -60,8 +61,11 @@ def write_label_studio(
     list of Path
         The tasks (JSON) and the labelling configuration (XML).
     """
-    if bad := [name for name in audit.label_names if _NOT_XML.search(name)]:
-        raise UserError(f"label {shorten(bad[0])!r} has characters that XML does not allow. Rename it.")
+    if bad := [name for name in audit.label_names if _BAD_NAME.search(name)]:
+        raise UserError(
+            f"label {shorten(bad[0])!r} cannot be shown by Label Studio: it has a control character, or a $ "
+            "before a word. Rename it."
+        )
     names = np.array(audit.label_names, dtype=object)
     tasks = []
     for row, issues in audit.issues.groupby("row_number", sort=False):

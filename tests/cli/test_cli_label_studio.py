@@ -192,6 +192,16 @@ def test_bad_exports_are_refused(audited, correct, tmp_path):
     assert not (tmp_path / "copy.csv").exists()
 
 
+def test_labels_that_label_studio_cannot_show_are_refused(audited, mlspl, tmp_path):
+    audited()
+    text = (tmp_path / "digits.csv").read_text("utf-8")
+    (tmp_path / "digits.csv").write_text(text.replace("even & <odd>", "US$even"), encoding="utf-8")
+    command = ("audit", "digits.csv", "--labels=-3", "--ids", "id", "--method", "bsvm", "-o", "other")
+    code, _, errors = mlspl(*command, "--export", "label-studio")
+    assert (code, "US$even" in errors) == (2, True)
+    assert mlspl(*command, "--export", "doccano")[0] == 2
+
+
 def _excel(rows):
     """As Excel saves it where commas are decimal: semicolons, BOM, CRLF."""
     cells = [[cell.replace(".", ",") if _is_number(cell) else cell for cell in row] for row in rows]
