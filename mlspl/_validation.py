@@ -29,6 +29,7 @@ __all__ = [
     "check_order",
     "check_predictions",
     "check_scores",
+    "check_shape",
     "check_sparse",
     "explain",
     "label_table",
@@ -118,7 +119,7 @@ def check_labels_beside(Y: ArrayLike | Labels, other: Any, name: str) -> Labels:
 def check_predictions(P: ArrayLike, shape: tuple[int, int]) -> Labels:
     """Return predicted labels of that shape, none of which may be unknown."""
     labels = check_labels(P, "P")
-    _check_shape(labels.shape, shape, "P")
+    check_shape(labels.shape, shape, "P")
     if labels.unknown is not None and (place := _first(labels.unknown, np.asarray)):
         raise UserError(f"P[{place[0]}, {place[1]}] is nan: predict 0 or 1 for every label.")
     return labels
@@ -132,7 +133,7 @@ def check_scores(F: ArrayLike, shape: tuple[int | None, int], name: str = "F", i
     table, _ = _numeric_table(unmask(F), name, accept_sparse=False)
     if table.ndim == 2 and shape[0] is None and table.shape[1] != shape[1]:
         raise UserError(f"{name} has {table.shape[1]} columns, but there are {shape[1]} labels.")
-    _check_shape(table.shape, (table.shape[0] if shape[0] is None else shape[0], shape[1]), name)
+    check_shape(table.shape, (table.shape[0] if shape[0] is None else shape[0], shape[1]), name)
     if table.dtype.kind == "f" and (place := _first(table, np.isnan if infinite else _is_not_finite)):
         advice = (
             "a label without a score cannot be ranked. Give every label a score (infinities are fine)."
@@ -392,7 +393,7 @@ def _refuse_both(name, zero, minus) -> None:
     )
 
 
-def _check_shape(given: tuple[int, ...], wanted: tuple[int, int], name: str) -> None:
+def check_shape(given: tuple[int, ...], wanted: tuple[int, int], name: str) -> None:
     if given != wanted:
         raise UserError(f"Y has shape {wanted} but {name} has shape {given}: they must be the same.")
 

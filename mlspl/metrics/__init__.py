@@ -18,17 +18,19 @@ from mlspl.metrics.decisions import (
 from mlspl.metrics.ranking import (
     average_precision,
     coverage,
-    label_propensities,
-    ndcg_at_k,
     one_error,
-    precision_at_k,
-    propensity_scored_precision_at_k,
     rank_criteria,
     ranking_loss,
     score_all,
-    top_labels,
 )
 from mlspl.metrics.summaries import Tally, score_labels, score_others
+from mlspl.metrics.top import (
+    label_propensities,
+    ndcg_at_k,
+    precision_at_k,
+    propensity_scored_precision_at_k,
+    top_labels,
+)
 
 __all__ = [
     "CRITERIA",

@@ -7,8 +7,6 @@ from sklearn.exceptions import UndefinedMetricWarning
 
 from mlspl._docs import substitute
 
-__all__ = ["NEEDS_BOTH", "NEEDS_ONE", "NEEDS_RELEVANT", "document", "mean", "undefined"]
-
 NEEDS_BOTH = "no row has both a relevant and an irrelevant label"
 NEEDS_ONE = "Y holds no known label"
 NEEDS_RELEVANT = "no row has a relevant label"
@@ -21,7 +19,11 @@ _P = """P : array-like or sparse matrix of shape (n, L)
     Predicted labels."""
 _TOP = """F : array-like of shape (n, L), sparse matrix, or array of int of shape (n, m)
     Scores, higher for more relevant; or the best labels of each row, best first. An array of integers
-    is read as label indices unless it is as wide as Y."""
+    is read as label indices unless it is as wide as Y.
+k : int, default=5
+    Number of best labels"""
+_PROPENSITIES = """propensities : array-like of shape (L,), optional
+    `label_propensities` of the training labels; by default those of Y."""
 _SECTION = "Parameters\n----------\n"
 _RETURNS = "\n\nReturns\n-------\nfloat"
 
@@ -29,14 +31,16 @@ document = substitute(
     scores=f"{_SECTION}{_Y}\n{_F}{_RETURNS}",
     labels=f"{_SECTION}{_Y}\n{_P}{_RETURNS}",
     both=f"{_SECTION}{_Y}\n{_F}\n{_P}",
-    top=f"{_SECTION}{_Y}\n{_TOP}",
+    top=f"{_SECTION}{_Y}\n{_TOP}.{_RETURNS}",
+    top_or_all=f"{_SECTION}{_Y}\n{_TOP}; None is all.{_RETURNS}",
+    top_and_propensities=f"{_SECTION}{_Y}\n{_TOP}.\n{_PROPENSITIES}{_RETURNS}",
 )
-"""Fill in the parameters of a criterion: {scores}, {labels}, {both} or {top}."""
+"""Decorator that fills in the parameters of a criterion, such as {scores} or {labels}."""
 
 
 def mean(total: float, count: float, criterion: str, need: str, stacklevel: int = 4) -> float:
     """Return total / count; NaN with a warning at the caller's caller if the count is 0."""
-    return total / count if count else undefined(criterion, need, stacklevel)
+    return float(total / count) if count else undefined(criterion, need, stacklevel)
 
 
 def undefined(criterion: str, need: str, stacklevel: int = 3) -> float:

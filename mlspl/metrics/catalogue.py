@@ -15,17 +15,8 @@ from sklearn.metrics import make_scorer
 from mlspl._validation import check_labels
 from mlspl.errors import UserError, guess
 from mlspl.metrics.decisions import hamming_loss, jaccard, macro_f1, micro_f1, sample_f1, subset_accuracy
-from mlspl.metrics.ranking import (
-    average_precision,
-    coverage,
-    ndcg_at_k,
-    one_error,
-    precision_at_k,
-    propensity_scored_precision_at_k,
-    ranking_loss,
-)
-
-__all__ = ["CRITERIA", "PAPER_CRITERIA", "Criterion", "get_criterion", "get_scorer"]
+from mlspl.metrics.ranking import average_precision, coverage, one_error, ranking_loss
+from mlspl.metrics.top import ndcg_at_k, precision_at_k, propensity_scored_precision_at_k
 
 _AT = re.compile(r"(\w+)_at_(\d+)")
 

@@ -1,4 +1,4 @@
-"""Criteria of predicted labels, all from three counts per row and per label: relevant, predicted, both.
+"""Criteria of predicted labels, from three counts per row and per label: relevant, predicted, both.
 
 A pair whose label is unknown (NaN in Y) counts as if that label did not exist for that row.
 """
@@ -13,12 +13,10 @@ from scipy import sparse
 from mlspl._validation import Labels, check_labels_beside, check_predictions
 from mlspl.metrics._shared import NEEDS_ONE, document, mean
 
-__all__ = ["Decisions", "hamming_loss", "jaccard", "macro_f1", "micro_f1", "sample_f1", "subset_accuracy"]
-
 
 @dataclass(frozen=True)
 class Decisions:
-    """Sums over rows that define every criterion of predicted labels; two of them can be added.
+    """Sums over rows that define the criteria of predicted labels; two of them can be added.
 
     `relevant`, `predicted`, `both` and `known_rows` are numbers of rows by label. `rows` have a known
     label, and `exact` of them are predicted right; `jaccard` and `f1` are sums over them.
@@ -36,32 +34,23 @@ class Decisions:
     @classmethod
     def count(cls, Y: ArrayLike | Labels, P: ArrayLike) -> Self:
         """Count; if Y or P is sparse, without a dense table."""
-        labels = check_labels_beside(Y, P, "P")
-        relevant, predicted = labels.relevant, check_predictions(P, labels.shape).relevant
-        unknown = labels.unknown
-        if sparse.issparse(relevant) or sparse.issparse(predicted):
-            relevant, predicted = sparse.csr_array(relevant), sparse.csr_array(predicted)
-            unknown = None if unknown is None else sparse.csr_array(unknown)
+        relevant, predicted, unknown = _tables(Y, P)
         if unknown is not None:
             predicted = predicted > unknown
-        tables = (
-            relevant,
-            predicted,
-            relevant.multiply(predicted) if sparse.issparse(relevant) else relevant & predicted,
-        )
-        by_label, (r, p, b) = (np.stack([_sum(table, axis) for table in tables]) for axis in (0, 1))
-        n, n_labels = labels.shape
-        known_rows = np.full(n_labels, n) if unknown is None else n - _sum(unknown, 0)
+        both = relevant.multiply(predicted) if sparse.issparse(relevant) else relevant & predicted
+        r, p, b = (_sum(table, 1) for table in (relevant, predicted, both))
+        n, n_labels = relevant.shape
+        known_rows = np.full(n_labels, n)
         if unknown is not None:
+            known_rows = n - _sum(unknown, 0)
             some = _sum(unknown, 1) < n_labels
             r, p, b = r[some], p[some], b[some]
         # Without relevant and predicted labels, a row is perfect.
         union, size = r + p - b, r + p
-        relevant_rows, predicted_rows, both_rows = by_label
         return cls(
-            relevant_rows,
-            predicted_rows,
-            both_rows,
+            relevant=_sum(relevant, 0),
+            predicted=_sum(predicted, 0),
+            both=_sum(both, 0),
             known_rows=known_rows,
             rows=len(r),
             exact=int(np.sum((r == b) & (p == b))),
@@ -69,24 +58,28 @@ class Decisions:
             f1=float(np.divide(2 * b, size, out=np.ones(len(b)), where=size > 0).sum()),
         )
 
-    @property
-    def known(self) -> int:
-        """The number of known pairs."""
-        return int(self.known_rows.sum())
-
     def __add__(self, other: Self) -> Self:
         return type(self)(*(getattr(self, each.name) + getattr(other, each.name) for each in fields(self)))
 
-    def values(self) -> dict[str, float]:
-        """The criteria beside Hamming loss, by name; NaN where no label is known."""
-        fractions = {
-            "micro_f1": self.micro_f1(),
-            "macro_f1": self.macro_f1(),
+    def fractions(self) -> dict[str, tuple[float, float]]:
+        """Numerator and denominator of every criterion; the denominator is 0 where no label is known."""
+        size, known = self.relevant + self.predicted, self.known_rows.sum()
+        return {
+            "hamming_loss": ((size - 2 * self.both).sum(), known),
+            # 0 without relevant and predicted labels.
+            "micro_f1": (2 * self.both.sum(), size.sum() or np.sign(known)),
+            "macro_f1": (np.nansum(self.label_values()["f1"]), np.count_nonzero(self.known_rows)),
             "sample_f1": (self.f1, self.rows),
             "subset_accuracy": (self.exact, self.rows),
             "jaccard": (self.jaccard, self.rows),
         }
-        return {name: top / bottom if bottom else np.nan for name, (top, bottom) in fractions.items()}
+
+    def values(self) -> dict[str, float]:
+        """The criteria by name; NaN where no label is known."""
+        return {
+            name: float(top / bottom) if bottom else np.nan
+            for name, (top, bottom) in self.fractions().items()
+        }
 
     def label_values(self) -> dict[str, NDArray[np.float64]]:
         """Precision, recall and F1 of every label, NaN where they are not defined."""
@@ -100,18 +93,29 @@ class Decisions:
             for name, (top, bottom) in parts.items()
         }
 
-    def hamming_loss(self) -> tuple[float, int]:
-        """Wrong pairs and known pairs."""
-        return float((self.relevant + self.predicted - 2 * self.both).sum()), self.known
 
-    def micro_f1(self) -> tuple[float, float]:
-        """Numerator and denominator; 0 without relevant and predicted labels."""
-        size = (self.relevant + self.predicted).sum()
-        return (2 * float(self.both.sum()), float(size)) if size or not self.known else (0.0, 1.0)
+def count_wrong(Y: ArrayLike | Labels, P: ArrayLike) -> tuple[int, int]:
+    """Return the number of wrong pairs and of known pairs."""
+    relevant, predicted, unknown = _tables(Y, P)
+    wrong = relevant != predicted
+    size = relevant.shape[0] * relevant.shape[1]
+    if unknown is None:
+        return _count(wrong), size
+    return _count(wrong > unknown), size - _count(unknown)
 
-    def macro_f1(self) -> tuple[float, int]:
-        """Sum of the labels' F1 (0 if neither relevant nor predicted) and number of known labels."""
-        return float(np.nansum(self.label_values()["f1"])), int(np.count_nonzero(self.known_rows))
+
+def _tables(Y: ArrayLike | Labels, P: ArrayLike) -> tuple[Any, Any, Any]:
+    """Which pairs are relevant, predicted and (or None) unknown; all are dense, or all are sparse."""
+    labels = check_labels_beside(Y, P, "P")
+    relevant, predicted, unknown = (
+        labels.relevant,
+        check_predictions(P, labels.shape).relevant,
+        labels.unknown,
+    )
+    if sparse.issparse(relevant) or sparse.issparse(predicted):
+        relevant, predicted = sparse.csr_array(relevant), sparse.csr_array(predicted)
+        unknown = None if unknown is None else sparse.csr_array(unknown)
+    return relevant, predicted, unknown
 
 
 def _sum(table: Any, axis: int) -> NDArray[np.int64]:
@@ -120,13 +124,17 @@ def _sum(table: Any, axis: int) -> NDArray[np.int64]:
     return np.count_nonzero(table, axis=axis)
 
 
+def _count(table: Any) -> int:
+    return int(table.count_nonzero() if sparse.issparse(table) else np.count_nonzero(table))
+
+
 @document
 def hamming_loss(Y: ArrayLike, P: ArrayLike) -> float:
     """Share of the known pairs whose predicted label is wrong.
 
     {labels}
     """
-    return mean(*Decisions.count(Y, P).hamming_loss(), "hamming loss", NEEDS_ONE)
+    return mean(*count_wrong(Y, P), "hamming loss", NEEDS_ONE)
 
 
 @document
@@ -135,7 +143,7 @@ def micro_f1(Y: ArrayLike, P: ArrayLike) -> float:
 
     {labels}
     """
-    return mean(*Decisions.count(Y, P).micro_f1(), "micro F1", NEEDS_ONE)
+    return mean(*Decisions.count(Y, P).fractions()["micro_f1"], "micro F1", NEEDS_ONE)
 
 
 @document
@@ -144,7 +152,7 @@ def macro_f1(Y: ArrayLike, P: ArrayLike) -> float:
 
     {labels}
     """
-    return mean(*Decisions.count(Y, P).macro_f1(), "macro F1", NEEDS_ONE)
+    return mean(*Decisions.count(Y, P).fractions()["macro_f1"], "macro F1", NEEDS_ONE)
 
 
 @document
@@ -153,8 +161,7 @@ def sample_f1(Y: ArrayLike, P: ArrayLike) -> float:
 
     {labels}
     """
-    decisions = Decisions.count(Y, P)
-    return mean(decisions.f1, decisions.rows, "sample F1", NEEDS_ONE)
+    return mean(*Decisions.count(Y, P).fractions()["sample_f1"], "sample F1", NEEDS_ONE)
 
 
 @document
@@ -163,8 +170,7 @@ def subset_accuracy(Y: ArrayLike, P: ArrayLike) -> float:
 
     {labels}
     """
-    decisions = Decisions.count(Y, P)
-    return mean(decisions.exact, decisions.rows, "subset accuracy", NEEDS_ONE)
+    return mean(*Decisions.count(Y, P).fractions()["subset_accuracy"], "subset accuracy", NEEDS_ONE)
 
 
 @document
@@ -173,5 +179,4 @@ def jaccard(Y: ArrayLike, P: ArrayLike) -> float:
 
     {labels}
     """
-    decisions = Decisions.count(Y, P)
-    return mean(decisions.jaccard, decisions.rows, "Jaccard index", NEEDS_ONE)
+    return mean(*Decisions.count(Y, P).fractions()["jaccard"], "Jaccard index", NEEDS_ONE)

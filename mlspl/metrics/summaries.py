@@ -8,12 +8,11 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.stats import rankdata
 from sklearn.metrics import roc_auc_score
 
-from mlspl._validation import check_labels_beside, check_scores
+from mlspl._validation import Labels, check_labels_beside, check_scores
 from mlspl.metrics._shared import NEEDS_ONE, document, undefined
 from mlspl.metrics.decisions import Decisions
-from mlspl.metrics.ranking import Ranking, ndcg_at_k, rank_criteria
-
-__all__ = ["Tally", "score_labels", "score_others"]
+from mlspl.metrics.ranking import RANKING_NAMES, rank_sums
+from mlspl.metrics.top import Ranking, ndcg_at_k
 
 
 @document
@@ -43,11 +42,12 @@ def score_others(Y: ArrayLike, F: ArrayLike, P: ArrayLike, k: int | None = None)
     """
     labels = check_labels_beside(Y, F, "F")
     decisions = Decisions.count(Y, P)
+    values = decisions.values()
+    del values["hamming_loss"]
     if not decisions.rows:
         nan = undefined("micro, macro and sample F1, subset accuracy, Jaccard index and nDCG", NEEDS_ONE)
-        return dict.fromkeys((*decisions.values(), "ndcg"), nan)
-    scores = check_scores(F, labels.shape, infinite=True)
-    return {**decisions.values(), "ndcg": ndcg_at_k(labels, scores.astype(np.float64, copy=False), k)}
+        return dict.fromkeys((*values, "ndcg"), nan)
+    return {**values, "ndcg": ndcg_at_k(labels, _check_scores(F, labels), k)}
 
 
 @document
@@ -115,11 +115,10 @@ class Tally:
         {both}
         """
         labels = check_labels_beside(Y, F, "F")
-        scores = check_scores(F, labels.shape, infinite=True).astype(np.float64, copy=False)
+        scores = _check_scores(F, labels)
         decisions = Decisions.count(labels, P)
-        values = rank_criteria(labels, scores)
-        self._ranking += np.nansum(values, axis=1), np.count_nonzero(~np.isnan(values), axis=1)
-        ranking = Ranking.make(labels, scores, None)
+        self._ranking += rank_sums(labels, scores)
+        ranking = Ranking(labels, scores, None)
         parts = [ranking.ndcg(None)]
         for k in self.at:
             parts += [ranking.precision(k), ranking.ndcg(k)]
@@ -133,13 +132,12 @@ class Tally:
         decisions = self._counted()
         with np.errstate(invalid="ignore"):
             ranking, top = self._ranking[0] / self._ranking[1], self._top[0] / self._top[1]
-        wrong, known = decisions.hamming_loss()
-        names = ["ranking_loss", "one_error", "coverage", "average_precision"]
         best = [f"{name}_at_{k}" for k in self.at for name in ("precision", "ndcg")]
+        values = decisions.values()
         return {
-            "hamming_loss": wrong / known if known else np.nan,
-            **dict(zip(names, ranking.tolist(), strict=True)),
-            **decisions.values(),
+            "hamming_loss": values.pop("hamming_loss"),
+            **dict(zip(RANKING_NAMES, ranking.tolist(), strict=True)),
+            **values,
             **dict(zip(["ndcg", *best], top.tolist(), strict=True)),
         }
 
@@ -152,3 +150,7 @@ class Tally:
         if self._decisions is None:
             raise ValueError("No rows have been added.")
         return self._decisions
+
+
+def _check_scores(F: ArrayLike, labels: Labels) -> NDArray[np.float64]:
+    return check_scores(F, labels.shape, infinite=True).astype(np.float64, copy=False)

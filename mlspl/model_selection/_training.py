@@ -1,27 +1,14 @@
-"""What calibrations and thresholds are fitted on, and the one Newton's method for logistic curves."""
+"""Base of calibrations and thresholds, and the Newton method of all logistic fits."""
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
 
-from mlspl._docs import substitute
+from mlspl._docs import share
 from mlspl._numba_cache import njit
 from mlspl._validation import check_label_weight, check_labels_beside, check_scores
-
-__all__ = ["check_training", "document", "fit_logistic", "smooth_targets"]
-
-document = substitute(
-    fit="""Parameters
-----------
-F : array-like of shape (n, L)
-    Out-of-fold scores.
-Y : array-like or sparse matrix of shape (n, L)
-    Labels: 0/1, ±1 or boolean; NaN where unknown.
-label_weight : array-like of shape (n, L), default=None
-    Weight of each pair; 1 if not given."""
-)
-"""Fill in the parameters of a `fit`: {fit}."""
 
 
 def check_training(
@@ -32,6 +19,24 @@ def check_training(
     scores = check_scores(F, labels.shape).astype(np.float64, copy=False)
     weight = check_label_weight(label_weight, labels)
     return scores, labels.relevant, np.ones(labels.shape) if weight is None else weight
+
+
+class ScoreEstimator(BaseEstimator):
+    """Base of what is fitted on out-of-fold scores; subclasses define `_fit` on checked arrays (n, L)."""
+
+    @share
+    def fit(self, F: ArrayLike, Y: ArrayLike, label_weight: ArrayLike | None = None) -> Self:
+        """Fit on scores of rows that the model was not fitted on.
+
+        Parameters
+        ----------
+        {calibration_fit}
+        """
+        self._fit(*check_training(F, Y, label_weight))
+        return self
+
+    def _fit(self, scores, relevant, weight) -> None:
+        raise NotImplementedError
 
 
 def smooth_targets(relevant: NDArray[np.bool_], weight: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -55,45 +60,57 @@ def fit_logistic(
     Targets strictly between 0 and 1, or a ridge, keep the minimum finite. Features should be of the order
     of 1.
     """
-    n, d = features.shape
+    begin = np.zeros(features.shape[1]) if start is None else start
+    return fit_curves(features.T[None], target[None], weight[None], begin[None], offset, ridge)[0]
+
+
+def fit_curves(features, target, weight, start, offset=0.0, ridge=0.0) -> NDArray[np.float64]:
+    """Fit as `fit_logistic` does for each of B targets: features (B, d, n), target and weight (B, n)."""
+    n_targets, d, n = features.shape
     return _newton(
-        *(np.ascontiguousarray(part, dtype=np.float64) for part in (features, target, weight)),
-        np.ascontiguousarray(np.broadcast_to(offset, n), dtype=np.float64),
-        np.ascontiguousarray(np.broadcast_to(ridge, d), dtype=np.float64),
-        np.zeros(d) if start is None else start.astype(np.float64),
+        *(np.ascontiguousarray(part, dtype=np.float64) for part in (features, target, weight, start)),
+        np.array(np.broadcast_to(offset, (n_targets, n if np.ndim(offset) else 1)), dtype=np.float64),
+        np.array(np.broadcast_to(ridge, d), dtype=np.float64),
     )
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _newton(features, target, weight, offset, ridge, coef):
+def _newton(features, target, weight, start, offset, ridge):
     """Minimise by Newton's method; a step is halved while the loss still rises steeply at its end."""
-    n, d = features.shape
-    total = weight.sum()
+    coefs = start.copy()
+    n = features.shape[2]
     residual, curvature = np.empty(n), np.empty(n)
-    direction, slope, step = np.zeros(d), -np.inf, 1.0
-    for _ in range(200):
-        scores = features @ coef
-        for i in range(n):
-            s = offset[i] + scores[i]
-            e = np.exp(-abs(s))
-            q = 1.0 / (1.0 + e)
-            residual[i] = weight[i] * ((q if s > 0.0 else e * q) - target[i])
-            curvature[i] = weight[i] * e * q * q
-        gradient = features.T @ residual + ridge * coef
-        if gradient @ direction > -0.5 * slope:
-            if step < 1e-10:
+    hessian = np.empty((features.shape[1], features.shape[1]))
+    for b in range(len(features)):
+        x, t, w, coef = features[b], target[b], weight[b], coefs[b].copy()
+        total = w.sum()
+        direction, slope, step = np.zeros(len(coef)), -np.inf, 1.0
+        for _ in range(200):
+            scores = coef @ x + offset[b]
+            for i in range(n):
+                s = scores[i]
+                e = np.exp(-abs(s))
+                q = 1.0 / (1.0 + e)
+                residual[i] = w[i] * ((q if s > 0.0 else e * q) - t[i])
+                curvature[i] = w[i] * e * q * q
+            gradient = x @ residual + ridge * coef
+            if gradient @ direction > -0.5 * slope:
+                if step < 1e-10:
+                    break
+                step /= 2.0
+                coef = coef - step * direction
+                continue
+            if np.abs(gradient).max() <= 1e-10 * total:
                 break
-            step /= 2.0
-            coef = coef - step * direction
-            continue
-        if np.abs(gradient).max() <= 1e-10 * total:
-            break
-        hessian = features.T @ (features * curvature.reshape(-1, 1))
-        for k in range(d):
-            hessian[k, k] += ridge[k] + 1e-12 * total
-        direction = -np.linalg.solve(hessian, gradient)
-        slope, step = gradient @ direction, 1.0
-        coef = coef + direction
-        if -slope <= 1e-14 * total:  # the next gradient would be rounding errors
-            break
-    return coef
+            for k in range(len(coef)):
+                scaled = x[k] * curvature
+                for m in range(k + 1):
+                    hessian[k, m] = hessian[m, k] = scaled @ x[m]
+                hessian[k, k] += ridge[k] + 1e-12 * total
+            direction = -np.linalg.solve(hessian, gradient)
+            slope, step = gradient @ direction, 1.0
+            coef = coef + direction
+            if -slope <= 1e-10 * total:  # convergence is quadratic: the next step would be rounding errors
+                break
+        coefs[b] = coef
+    return coefs

@@ -11,25 +11,12 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit, logit
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from mlspl._validation import check_scores
 from mlspl.errors import UserError
 from mlspl.metrics import rank_criteria
-from mlspl.model_selection._training import check_training, document, fit_logistic, smooth_targets
-
-__all__ = [
-    "CALIBRATIONS",
-    "AnchoredCalibration",
-    "Calibration",
-    "IdentityCalibration",
-    "JointCalibration",
-    "PlattCalibration",
-    "PooledCalibration",
-    "ShrunkCalibration",
-    "get_calibration",
-]
+from mlspl.model_selection._training import ScoreEstimator, fit_curves, fit_logistic, smooth_targets
 
 # Slope per standard deviation of a label with uninformative scores: small, but it keeps their order.
 _FLAT = 1e-6
@@ -41,12 +28,8 @@ _SLOPES = (1e-3, 1e3)
 _VARIANCE, _PROBABILITY_VARIANCE = 0.01, 1.0
 
 
-class Calibration(BaseEstimator):
+class Calibration(ScoreEstimator):
     """Base class: `fit(F, Y)`, then `log_odds(F)` or, as probabilities, `transform(F)`."""
-
-    def fit(self, F: ArrayLike, Y: ArrayLike, label_weight: ArrayLike | None = None) -> Self:
-        """Learn from scores F of rows the model was not fitted on, and their labels Y, both (n, L)."""
-        raise NotImplementedError
 
     def log_odds(self, F: ArrayLike) -> NDArray[np.float64]:
         """Return calibrated scores of shape (n, L); 0 is an even chance."""
@@ -79,14 +62,8 @@ class IdentityCalibration(Calibration):
 
     _contents = {"n_labels_": "int"}
 
-    @document
-    def fit(self, F: ArrayLike, Y: ArrayLike, label_weight: ArrayLike | None = None) -> Self:
-        """Check the arguments and store the number of labels.
-
-        {fit}
-        """
-        self.n_labels_ = check_training(F, Y, label_weight)[0].shape[1]
-        return self
+    def _fit(self, scores, relevant, weight) -> None:
+        self.n_labels_ = scores.shape[1]
 
     def log_odds(self, F: ArrayLike) -> NDArray[np.float64]:
         """Return a copy of F."""
@@ -126,33 +103,24 @@ class PlattCalibration(Calibration):
 
     _contents = {"slope_": "float (labels)", "offset_": "float (labels)"}
 
-    @document
-    def fit(self, F: ArrayLike, Y: ArrayLike, label_weight: ArrayLike | None = None) -> Self:
-        """Fit the sigmoids.
-
-        {fit}
-        """
-        scores, relevant, weight = check_training(F, Y, label_weight)
-        total = weight.sum(axis=0)
-        share = weight / np.where(total > 0, total, 1.0)
-        centre = (share * scores).sum(axis=0)
-        spread = np.sqrt((share * (scores - centre) ** 2).sum(axis=0))
+    def _fit(self, scores, relevant, weight) -> None:
+        # From here on (L, n): a label is a row.
+        target, weight = smooth_targets(relevant, weight).T.copy(), weight.T.copy()
+        total = weight.sum(axis=1)
+        total = np.where(total > 0, total, 1.0)
+        prior = np.where(weight.any(axis=1), logit(np.einsum("ij,ij->i", weight, target) / total), 0.0)
+        centre = np.einsum("ij,ji->i", weight, scores) / total
+        features = np.ones((len(total), 2, len(scores)))
+        z = np.subtract(scores.T, centre[:, None], out=features[:, 0])
+        spread = np.sqrt(np.einsum("ij,ij,ij->i", weight, z, z) / total)
         # Rounding leaves a spread of about 1e-16 times the score if all scores are equal.
         spread = np.where(spread > 1e-12 * np.abs(centre), spread, 1.0)
-        target = smooth_targets(relevant, weight)
-        prior = logit(np.where(total > 0, (share * target).sum(axis=0), 0.5))
-        slope, offset = np.full(len(total), _FLAT), prior.copy()
-        features = np.ones((len(total), len(scores), 2))
-        features[..., 0] = ((scores - centre) / spread).T
-        targets, weights = target.T.copy(), weight.T.copy()
-        for label in np.flatnonzero(total):
-            start = np.array([0.0, prior[label]])
-            fitted = fit_logistic(features[label], targets[label], weights[label], start=start)
-            if fitted[0] > _FLAT:
-                slope[label], offset[label] = fitted
+        z /= spread[:, None]
+        slope, offset = fit_curves(features, target, weight, np.column_stack([np.zeros_like(prior), prior])).T
+        flat = slope <= _FLAT
+        slope, offset = np.where(flat, _FLAT, slope), np.where(flat, prior, offset)
         self.slope_ = slope / spread
         self.offset_ = offset - self.slope_ * centre
-        return self
 
     def log_odds(self, F: ArrayLike) -> NDArray[np.float64]:
         """Return slope · F + offset, shape (n, L)."""
@@ -186,17 +154,10 @@ class PooledCalibration(Calibration):
 
     _contents = {"slope_": "float", "offset_": "float", "n_labels_": "int"}
 
-    @document
-    def fit(self, F: ArrayLike, Y: ArrayLike, label_weight: ArrayLike | None = None) -> Self:
-        """Fit one sigmoid, as :class:`PlattCalibration` does, to the pairs of all labels.
-
-        {fit}
-        """
-        scores, relevant, weight = check_training(F, Y, label_weight)
+    def _fit(self, scores, relevant, weight) -> None:
         pooled = PlattCalibration().fit(*(part.reshape(-1, 1) for part in (scores, relevant, weight)))
         self.slope_, self.offset_ = float(pooled.slope_[0]), float(pooled.offset_[0])
         self.n_labels_ = scores.shape[1]
-        return self
 
     def log_odds(self, F: ArrayLike) -> NDArray[np.float64]:
         """Return slope · F + offset, shape (n, L)."""
@@ -233,13 +194,7 @@ class ShrunkCalibration(Calibration):
 
     _contents = {"prior_": "float (labels)", "share_": "float"}
 
-    @document
-    def fit(self, F: ArrayLike, Y: ArrayLike, label_weight: ArrayLike | None = None) -> Self:
-        """Compute the frequencies and the share.
-
-        {fit}
-        """
-        scores, relevant, weight = check_training(F, Y, label_weight)
+    def _fit(self, scores, relevant, weight) -> None:
         self.prior_ = logit(((weight * relevant).sum(axis=0) + 0.5) / (weight.sum(axis=0) + 1.0))
         deviation = scores - self.prior_
         scale = max(np.abs(deviation[weight > 0]).max(initial=0.0), 1e-300)
@@ -261,7 +216,6 @@ class ShrunkCalibration(Calibration):
         gain = (by_prior - by_scores)[~np.isnan(by_prior)]
         worse = len(gain) > 1 and gain.mean() > gain.std(ddof=1) / np.sqrt(len(gain)) + 1e-9
         self.share_ = max(slope, _LEAST_SHARE) if worse else halfway
-        return self
 
     def log_odds(self, F: ArrayLike) -> NDArray[np.float64]:
         """Return prior + share · (F − prior), shape (n, L)."""
@@ -302,33 +256,22 @@ class AnchoredCalibration(Calibration):
     def __init__(self, shared: bool = False) -> None:
         self.shared = shared
 
-    @document
-    def fit(self, F: ArrayLike, Y: ArrayLike, label_weight: ArrayLike | None = None) -> Self:
-        """Fit the slopes.
-
-        {fit}
-        """
-        scores, relevant, weight = check_training(F, Y, label_weight)
+    def _fit(self, scores, relevant, weight) -> None:
         n_labels = scores.shape[1]
         if self.shared:
             # Every score with both signs, so that both sides are the same.
             scores = np.append(scores, -scores)[:, None]
             relevant = np.append(relevant, ~relevant)[:, None]
             weight = np.append(weight, weight)[:, None]
-        target = smooth_targets(relevant, weight)
-        self.slopes_ = np.full((2, scores.shape[1]), _SLOPES[0])
-        for label in range(scores.shape[1]):
-            for side, rows in enumerate((scores[:, label] < 0, scores[:, label] > 0)):
-                rows = rows & (weight[:, label] > 0)
-                if rows.any():
-                    own = scores[rows, label]
-                    scale = np.abs(own).max()
-                    slope = fit_logistic(own[:, None] / scale, target[rows, label], weight[rows, label])
-                    # The loss is convex in the slope, so its minimum within the limits is the clipped one.
-                    self.slopes_[side, label] = np.clip(slope[0] / scale, *_SLOPES)
-        if self.shared:
-            self.slopes_ = np.repeat(self.slopes_, n_labels, axis=1)
-        return self
+        sides = np.stack([np.minimum(scores, 0.0).T, np.maximum(scores, 0.0).T], axis=1)
+        sides *= weight.T[:, None] > 0
+        scale = np.abs(sides).max(axis=2)
+        scale = np.where(scale > 0, scale, 1.0)
+        sides /= scale[..., None]
+        fitted = fit_curves(sides, smooth_targets(relevant, weight).T, weight.T, np.zeros_like(scale))
+        # The loss is convex in each slope, so its minimum within the limits is the clipped one.
+        slopes = np.clip(fitted / scale, *_SLOPES).T
+        self.slopes_ = np.repeat(slopes, n_labels, axis=1) if self.shared else slopes
 
     def log_odds(self, F: ArrayLike) -> NDArray[np.float64]:
         """Return slope · F, shape (n, L)."""
@@ -373,13 +316,7 @@ class JointCalibration(Calibration):
         "platt_": PlattCalibration,
     }
 
-    @document
-    def fit(self, F: ArrayLike, Y: ArrayLike, label_weight: ArrayLike | None = None) -> Self:
-        """Fit Platt's sigmoids, and then the effects of the labels on each other.
-
-        {fit}
-        """
-        scores, relevant, weight = check_training(F, Y, label_weight)
+    def _fit(self, scores, relevant, weight) -> None:
         self.platt_ = PlattCalibration().fit(scores, relevant, weight)
         odds = self.platt_.log_odds(scores)
         n_labels = odds.shape[1]
@@ -396,7 +333,6 @@ class JointCalibration(Calibration):
         self.coef_ = mixture * self.platt_.slope_
         self.probability_coef_ = fitted[:, n_labels:-1]
         self.offset_ = mixture @ self.platt_.offset_ + fitted[:, -1]
-        return self
 
     def log_odds(self, F: ArrayLike) -> NDArray[np.float64]:
         """Return coef · F + probability_coef · probabilities + offset, shape (n, L)."""

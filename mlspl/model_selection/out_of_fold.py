@@ -14,8 +14,6 @@ from sklearn.utils import get_tags
 from mlspl.errors import UserError
 from mlspl.model_selection.splits import IterativeStratification
 
-__all__ = ["out_of_fold_scores"]
-
 
 def out_of_fold_scores(
     estimator,

@@ -12,8 +12,6 @@ from mlspl._numba_cache import njit
 from mlspl._validation import check_labels
 from mlspl.errors import UserError
 
-__all__ = ["IterativeStratification", "protocol_split", "stratified_split"]
-
 
 def protocol_split(n: int, split: int, train: float = 0.3) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Return the training and test rows of a numbered split, as in every published figure of this package.

@@ -2,35 +2,19 @@
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from mlspl._validation import check_scores
 from mlspl.errors import UserError
 from mlspl.metrics import top_labels
-from mlspl.model_selection._training import check_training, document
-
-__all__ = [
-    "THRESHOLDS",
-    "CountThreshold",
-    "LabelThreshold",
-    "Threshold",
-    "ZeroThreshold",
-    "cut_curve",
-    "get_threshold",
-]
+from mlspl.model_selection._training import ScoreEstimator
 
 
-class Threshold(BaseEstimator):
+class Threshold(ScoreEstimator):
     """Base class: `fit(F, Y)`, then `apply(F)`."""
-
-    def fit(self, F: ArrayLike, Y: ArrayLike, label_weight: ArrayLike | None = None) -> Self:
-        """Learn from scores F of rows the model was not fitted on, and their labels Y, both (n, L)."""
-        raise NotImplementedError
 
     def apply(self, F: ArrayLike) -> NDArray[np.bool_]:
         """Return the predicted labels as booleans of shape (n, L)."""
@@ -50,14 +34,8 @@ class ZeroThreshold(Threshold):
 
     _contents = {"n_labels_": "int"}
 
-    @document
-    def fit(self, F: ArrayLike, Y: ArrayLike, label_weight: ArrayLike | None = None) -> Self:
-        """Check the arguments and store the number of labels.
-
-        {fit}
-        """
-        self.n_labels_ = check_training(F, Y, label_weight)[0].shape[1]
-        return self
+    def _fit(self, scores, relevant, weight) -> None:
+        self.n_labels_ = scores.shape[1]
 
     def apply(self, F: ArrayLike) -> NDArray[np.bool_]:
         """Return F > 0."""
@@ -97,15 +75,9 @@ class LabelThreshold(Threshold):
     def __init__(self, criterion: str = "f1"):
         self.criterion = criterion
 
-    @document
-    def fit(self, F: ArrayLike, Y: ArrayLike, label_weight: ArrayLike | None = None) -> Self:
-        """Find the cuts.
-
-        {fit}
-        """
+    def _fit(self, scores, relevant, weight) -> None:
         if self.criterion not in ("f1", "hamming_loss"):
             raise UserError(f"criterion is {self.criterion!r}: choose 'f1' or 'hamming_loss'.")
-        scores, relevant, weight = check_training(F, Y, label_weight)
         known = weight > 0
         self.cut_ = np.array(
             [
@@ -113,7 +85,6 @@ class LabelThreshold(Threshold):
                 for label, rows in enumerate(known.T)
             ]
         )
-        return self
 
     def apply(self, F: ArrayLike) -> NDArray[np.bool_]:
         """Return where F is above its label's cut."""
@@ -220,13 +191,7 @@ class CountThreshold(Threshold):
 
     _contents = {"coef_": "float (labels)", "intercept_": "float", "least_": "int", "most_": "int"}
 
-    @document
-    def fit(self, F: ArrayLike, Y: ArrayLike, label_weight: ArrayLike | None = None) -> Self:
-        """Regress the number of labels on the sorted scores.
-
-        {fit}
-        """
-        scores, relevant, weight = check_training(F, Y, label_weight)
+    def _fit(self, scores, relevant, weight) -> None:
         total = weight.sum(axis=1)
         if not total.any():
             raise UserError("No label of Y is known or has a weight. Give at least one known label.")
@@ -238,7 +203,6 @@ class CountThreshold(Threshold):
         solution = np.linalg.lstsq(design * root[:, None], count * root, rcond=1e-9)[0]
         self.coef_, self.intercept_ = solution[:-1], float(solution[-1])
         self.least_, self.most_ = np.rint(np.round([count.min(), count.max()], 9)).astype(int).tolist()
-        return self
 
     def apply(self, F: ArrayLike) -> NDArray[np.bool_]:
         """Return the top labels of every row; among equal scores the higher label index goes first."""

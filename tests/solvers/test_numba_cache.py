@@ -71,7 +71,7 @@ def test_where_nothing_can_be_written_nothing_is_cached(tmp_path):
     environment = {name: value for name, value in os.environ.items() if name not in hidden}
     environment |= {"HOME": os.devnull, "PYTHONPATH": str(tmp_path), "TMPDIR": str(temporary)}
     code = (
-        "import numpy as np; from mlspl.metrics.kernels import rank_rows; import mlspl.solvers;"
+        "import numpy as np; from mlspl.metrics.ranking import rank_rows; import mlspl.solvers;"
         "rank_rows(np.eye(5, 7, dtype=np.int8), np.ones((5, 7))); print('done')"
     )
     done = subprocess.run(
