@@ -10,20 +10,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from mlspl.errors import UserError
 
-__all__ = [
-    "CurveFamily",
-    "ElementwiseFunction",
-    "FloatArray",
-    "ScaleFamily",
-    "SelfPacedFunction",
-    "ShiftFamily",
-    "check_number",
-    "loss_array",
-    "pace_array",
-    "product",
-    "weight_array",
-]
-
 FloatArray = NDArray[np.float64]
 BLOCK = 2**16  # half a megabyte of float64: temporaries stay in the second-level cache
 
@@ -66,7 +52,6 @@ class SelfPacedFunction(ABC):
         """f(v, λ) = −∫ s dv (Lemma 1), up to a constant in v; summed over the pairs it is the regulariser."""
 
     def __eq__(self, other: object) -> bool:
-        """Equal when class and parameters are."""
         return type(self) is type(other) and vars(self) == vars(other)
 
     def __hash__(self) -> int:
@@ -78,31 +63,28 @@ class SelfPacedFunction(ABC):
 
 
 class ElementwiseFunction(SelfPacedFunction):
-    """A self-paced function given by three formulas of arrays; inputs are checked and broadcast here."""
+    """A self-paced function given by three formulas of float arrays that broadcast.
+
+    Inputs are checked here. NaN and overflow in a formula give no warning.
+    """
 
     def weight(self, loss: ArrayLike, pace: ArrayLike) -> FloatArray:
-        """v*(l, λ)."""
         return blockwise(self.weight_formula, loss_array(loss), pace_array(pace, self.max_pace))
 
     def inverse(self, weight: ArrayLike, pace: ArrayLike) -> FloatArray:
-        """s(v, λ)."""
         return blockwise(self.inverse_formula, weight_array(weight), pace_array(pace, self.max_pace))
 
     def penalty(self, weight: ArrayLike, pace: ArrayLike) -> FloatArray:
-        """f(v, λ)."""
         return blockwise(self.penalty_formula, weight_array(weight), pace_array(pace, self.max_pace))
 
     @abstractmethod
-    def weight_formula(self, loss: FloatArray, pace: FloatArray) -> FloatArray:
-        """v* of float arrays that broadcast; NaN and overflow give no warning."""
+    def weight_formula(self, loss: FloatArray, pace: FloatArray) -> FloatArray: ...
 
     @abstractmethod
-    def inverse_formula(self, weight: FloatArray, pace: FloatArray) -> FloatArray:
-        """S of float arrays."""
+    def inverse_formula(self, weight: FloatArray, pace: FloatArray) -> FloatArray: ...
 
     @abstractmethod
-    def penalty_formula(self, weight: FloatArray, pace: FloatArray) -> FloatArray:
-        """F of float arrays."""
+    def penalty_formula(self, weight: FloatArray, pace: FloatArray) -> FloatArray: ...
 
 
 class CurveFamily(ElementwiseFunction):
@@ -112,15 +94,15 @@ class CurveFamily(ElementwiseFunction):
     """The left end of the curve's domain."""
 
     @abstractmethod
-    def curve(self, t: FloatArray) -> FloatArray:
+    def curve(self, t: FloatArray, /) -> FloatArray:
         """g(t): decreasing, within [0, 1], falling to 0 as t grows."""
 
     @abstractmethod
-    def curve_inverse(self, weight: FloatArray) -> FloatArray:
+    def curve_inverse(self, weight: FloatArray, /) -> FloatArray:
         """g⁻¹(v)."""
 
     @abstractmethod
-    def curve_penalty(self, weight: FloatArray) -> FloatArray:
+    def curve_penalty(self, weight: FloatArray, /) -> FloatArray:
         """−∫ g⁻¹(v) dv."""
 
 
@@ -147,18 +129,15 @@ class ScaleFamily(CurveFamily):
     exponent: float = 1.0
 
     def weight_formula(self, loss: FloatArray, pace: FloatArray) -> FloatArray:
-        """g(l/λ^c); a pair without loss has the weight g(0) at every pace, 0 included."""
         scale = pace**self.exponent
         t = loss / scale
         # 0/0 at pace 0 and ∞/∞ at pace ∞: in both the limit in λ is g(0).
         return self.curve(_replace_nan(t, 0.0) if np.any((scale == 0) | (scale == np.inf)) else t)
 
     def inverse_formula(self, weight: FloatArray, pace: FloatArray) -> FloatArray:
-        """λ^c g⁻¹(v)."""
         return product(pace**self.exponent, self.curve_inverse(weight))
 
     def penalty_formula(self, weight: FloatArray, pace: FloatArray) -> FloatArray:
-        """−λ^c ∫ g⁻¹ dv."""
         return product(pace**self.exponent, self.curve_penalty(weight))
 
 
@@ -167,27 +146,18 @@ class ShiftFamily(CurveFamily):
 
     Define `curve` (on the whole line), `curve_inverse` and `curve_penalty`. As λ → 0 the weight tends to
     g(l), so a function of this family breaks condition 3 of Definition 1 unless g(l) is 0 for l > 0.
-
-    Examples
-    --------
-    >>> from mlspl import pacing
-    >>> isinstance(pacing.Tanh(), pacing.ShiftFamily)
-    True
     """
 
     lowest = -float(np.finfo(np.float64).max)
 
     def weight_formula(self, loss: FloatArray, pace: FloatArray) -> FloatArray:
-        """g(l − λ); at an infinite pace g(−∞)."""
         t = loss - pace
         return self.curve(_replace_nan(t, -np.inf) if np.any(pace == np.inf) else t)
 
     def inverse_formula(self, weight: FloatArray, pace: FloatArray) -> FloatArray:
-        """λ + g⁻¹(v)."""
         return _replace_nan(pace + self.curve_inverse(weight), -np.inf)
 
     def penalty_formula(self, weight: FloatArray, pace: FloatArray) -> FloatArray:
-        """−λv − ∫ g⁻¹ dv."""
         return _replace_nan(self.curve_penalty(weight) - product(pace, weight), np.inf)
 
 
@@ -254,10 +224,7 @@ def blockwise(
         size = int(np.prod(shape))
         if size <= BLOCK:
             return np.asarray(formula(values, pace), dtype=np.float64)[()]
-        if pace.size == 1 and values.flags.c_contiguous:
-            result, values, pace = np.empty(size), values.reshape(-1), pace.reshape(())
-        else:
-            result = np.empty(shape)
+        result = np.empty(shape)
         rows = max(1, BLOCK * len(result) // size)
         for start in range(0, len(result), rows):
             some = slice(start, start + rows)
@@ -266,4 +233,4 @@ def blockwise(
                 each[some] if each.ndim == result.ndim and len(each) > 1 else each for each in (values, pace)
             )
             result[some] = formula(*parts)
-        return result.reshape(shape)
+        return result

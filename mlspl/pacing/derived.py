@@ -14,8 +14,6 @@ from mlspl.pacing.expression import Expression
 from mlspl.pacing.numeric import NumericCurve, vanishes
 from mlspl.pacing.symbolic import find_formulas
 
-__all__ = ["DerivedFunction", "DerivedScale", "DerivedShift", "derive"]
-
 _ARRAYS = (
     "A curve takes and returns NumPy arrays: use np.exp and np.where instead of math.exp and if, or wrap it "
     "in np.vectorize, which is slow."
@@ -65,12 +63,11 @@ def derive(
     mlspl.errors.UserError: the curve increases, from 0.08684 at t = 0.0951 to 0.09091 at t = 0.1. ...
     """
     if family not in ("scale", "shift"):
-        raise UserError(f"the family of a curve is 'scale' or 'shift', and {family!r} is neither.")
+        raise UserError(f"family is {family!r}: choose 'scale' or 'shift'.")
     if family == "shift" and exponent != 1.0:
         raise UserError("the shift family g(l − λ) has no exponent. Leave it at 1, or use the scale family.")
-    check_number("the exponent of the pace", exponent, "a number above 0", 0.0)
     source = _source(curve)
-    function = DerivedScale(source, float(exponent)) if family == "scale" else DerivedShift(source)
+    function = DerivedScale(source, exponent) if family == "scale" else DerivedShift(source)
     function.check_curve()
     return function
 
@@ -86,11 +83,8 @@ class DerivedFunction(CurveFamily):
         if isinstance(self.source, str):
             Expression(self.source)
         elif not callable(self.source):
-            raise UserError(
-                f"a curve is text, a callable or a SymPy expression, and {self.source!r} is none of them."
-            )
-        exponent = getattr(self, "exponent", 1.0)
-        check_number("the exponent of the pace", exponent, "a number above 0", 0.0)
+            raise UserError(f"the curve is {self.source!r}: give text, a callable or a SymPy expression.")
+        check_number("exponent", getattr(self, "exponent", 1.0), "a number above 0", 0.0)
         name = self.source if isinstance(self.source, str) else getattr(self.source, "__name__", "curve")
         self.__dict__["name"] = name
 
@@ -107,18 +101,15 @@ class DerivedFunction(CurveFamily):
 
     def curve(self, t: FloatArray) -> FloatArray:
         """g(t), clipped to [0, 1] against rounding; where the formula overflows to NaN, its limit."""
-        with np.errstate(all="ignore"):
-            values = np.asarray(self._evaluate(t), dtype=np.float64)
+        values = self._values(t)
         if np.isnan(values.sum()):
             values = np.where(np.isnan(values), np.where(t > 0, 0.0, self._left), values)
         return np.clip(values, 0.0, 1.0)
 
     def curve_inverse(self, weight: FloatArray) -> FloatArray:
-        """g⁻¹(v)."""
         return self.numeric.inverse(weight)
 
     def curve_penalty(self, weight: FloatArray) -> FloatArray:
-        """−∫ g⁻¹ dv."""
         return self.numeric.penalty(weight)
 
     def formulas(self) -> dict[str, str | None]:
@@ -167,8 +158,7 @@ class DerivedFunction(CurveFamily):
     def _sampled(self, t: FloatArray) -> FloatArray:
         """Evaluate the curve as given; refuse a callable that does not work on arrays."""
         try:
-            with np.errstate(all="ignore"):
-                values = np.asarray(self._evaluate(t), dtype=np.float64)
+            values = self._values(t)
         except Exception as error:
             raise UserError(f"the curve failed on an array ({error}). {_ARRAYS}") from error
         if values.shape != t.shape:
@@ -182,6 +172,10 @@ class DerivedFunction(CurveFamily):
         """Inverse and penalty of the curve."""
         return NumericCurve(self.curve, self.lowest)
 
+    def _values(self, t: FloatArray) -> FloatArray:
+        with np.errstate(all="ignore"):
+            return np.asarray(self._evaluate(t), dtype=np.float64)
+
     @cached_property
     def _evaluate(self) -> Callable[[FloatArray], Any]:
         return Expression(self.source) if isinstance(self.source, str) else self.source
@@ -189,9 +183,7 @@ class DerivedFunction(CurveFamily):
     @cached_property
     def _left(self) -> float:
         """The curve at its left end, or as far to the left as it is a number."""
-        t = np.append(-np.logspace(100, 0, 201), 0.0) if self.lowest < 0 else np.zeros(1)
-        with np.errstate(all="ignore"):
-            values = np.asarray(self._evaluate(t), dtype=np.float64)
+        values = self._values(np.append(-np.logspace(100, 0, 201), 0.0) if self.lowest < 0 else np.zeros(1))
         return float(values[~np.isnan(values)][0])
 
     @cached_property
@@ -210,7 +202,7 @@ class DerivedScale(DerivedFunction, ScaleFamily):
     exponent: float = 1.0
 
     def __repr__(self) -> str:
-        exponent = "" if self.exponent == 1.0 else f", exponent={self.exponent!r}"
+        exponent = "" if self.exponent == 1.0 else f", exponent={float(self.exponent)!r}"
         return f"derive({_shown(self.source)}, family='scale'{exponent})"
 
 
@@ -228,7 +220,7 @@ def _source(curve: Any) -> Any:
     if sympy is None or not isinstance(curve, sympy.Expr):
         return curve
     if len(curve.free_symbols) != 1:
-        raise UserError(f"a curve is an expression in one symbol, and {curve} has {len(curve.free_symbols)}.")
+        raise UserError(f"{curve} has {len(curve.free_symbols)} symbols: give an expression in one symbol.")
     return str(curve.subs(next(iter(curve.free_symbols)), sympy.Symbol("t")))
 
 

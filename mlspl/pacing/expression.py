@@ -5,6 +5,7 @@ the tree is evaluated node by node. Length, depth, constants and exponents are b
 """
 
 import ast
+import operator
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -14,10 +15,8 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from mlspl.errors import UserError
+from mlspl.errors import UserError, shorten
 from mlspl.pacing.base import FloatArray
-
-__all__ = ["FUNCTIONS", "Expression"]
 
 MAX_LENGTH = 200
 MAX_DEPTH = 50
@@ -45,11 +44,11 @@ _SYMPY_NAMES = {"abs": "Abs", "min": "Min", "max": "Max"}
 _ALIASES = {"arctan": "atan", "ln": "log", "E": "e"} | {name: ours for ours, name in _SYMPY_NAMES.items()}
 _CONSTANTS = {"pi": np.float64(np.pi), "e": np.float64(np.e)}
 _OPERATORS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
-    ast.Add: lambda a, b: a + b,
-    ast.Sub: lambda a, b: a - b,
-    ast.Mult: lambda a, b: a * b,
-    ast.Div: lambda a, b: a / b,
-    ast.Pow: lambda a, b: a**b,
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.Pow: operator.pow,
 }
 
 
@@ -94,10 +93,9 @@ def _parse(text: str) -> ast.expr:
 
 
 def _refuse(text: str, what: str) -> UserError:
-    shown = text if len(text) <= 60 else text[:57] + "…"
     return UserError(
-        f'the formula "{shown}" holds {what}. A formula is made of numbers, t, pi, e, + - * / **, '
-        f"parentheses and the functions {', '.join(FUNCTIONS)}."
+        f'the formula "{shorten(text, 60)}" holds {what}. A formula is made of numbers, t, pi, e, '
+        f"+ - * / **, parentheses and the functions {', '.join(FUNCTIONS)}."
     )
 
 

@@ -20,22 +20,6 @@ from mlspl.pacing.base import (
 )
 from mlspl.pacing.paper import Arctan, Exponential, Gaussian, Sigmoid, Tanh
 
-__all__ = [
-    "L1L2",
-    "Cauchy",
-    "Diversity",
-    "Hard",
-    "Huber",
-    "Linear",
-    "Logarithmic",
-    "Logistic",
-    "Mixture",
-    "MixtureZhao",
-    "Polynomial",
-    "get",
-    "names",
-]
-
 
 class Hard(ScaleFamily):
     """v* = 1 if l < λ, else 0: Kumar et al. 2010.
@@ -45,15 +29,9 @@ class Hard(ScaleFamily):
 
     name = "hard"
     tex = r"[\,l<\lambda\,]"
-
-    def curve(self, t: FloatArray) -> FloatArray:
-        return (t < 1.0).astype(np.float64)
-
-    def curve_inverse(self, weight: FloatArray) -> FloatArray:
-        return np.ones_like(weight)
-
-    def curve_penalty(self, weight: FloatArray) -> FloatArray:
-        return -weight
+    curve = staticmethod(lambda t: (t < 1.0).astype(np.float64))
+    curve_inverse = staticmethod(lambda v: np.ones_like(v))
+    curve_penalty = staticmethod(lambda v: -v)
 
 
 class Linear(ScaleFamily):
@@ -64,15 +42,9 @@ class Linear(ScaleFamily):
 
     name = "linear"
     tex = r"[\,1-l/\lambda\,]_+"
-
-    def curve(self, t: FloatArray) -> FloatArray:
-        return np.maximum(0.0, 1.0 - t)
-
-    def curve_inverse(self, weight: FloatArray) -> FloatArray:
-        return 1.0 - weight
-
-    def curve_penalty(self, weight: FloatArray) -> FloatArray:
-        return weight * (0.5 * weight - 1.0)
+    curve = staticmethod(lambda t: np.maximum(0.0, 1.0 - t))
+    curve_inverse = staticmethod(lambda v: 1.0 - v)
+    curve_penalty = staticmethod(lambda v: v * (0.5 * v - 1.0))
 
 
 @dataclass(frozen=True)
@@ -93,7 +65,6 @@ class Polynomial(ScaleFamily):
     tex = r"[\,1-l/\lambda\,]_+^{1/(t-1)}"
 
     def __post_init__(self) -> None:
-        """Check the degree."""
         check_number("degree", self.degree, "a number above 1", 1.0)
 
     def curve(self, t: FloatArray) -> FloatArray:
@@ -109,9 +80,9 @@ class Polynomial(ScaleFamily):
 class Logarithmic(ElementwiseFunction):
     """v* = ln(l + 1 − λ)/ln(1 − λ) if l < λ < 1, else 0: Jiang et al. 2014.
 
-    f = zv − zᵛ/ln z with z = 1 − λ, here without its constant −1/ln z, which is large for a small λ. A finite
-    pace of 1 or more is refused. As λ → 1 the weight of a fixed loss *falls* to 0, so condition 3 of
-    Definition 1 fails.
+    s = zᵛ − z, f = zv − zᵛ/ln z with z = 1 − λ, here without its constant −1/ln z, which is large for a small
+    λ. A finite pace of 1 or more is refused. As λ → 1 the weight of a fixed loss *falls* to 0, so condition 3
+    of Definition 1 fails.
     """
 
     name = "logarithmic"
@@ -119,17 +90,15 @@ class Logarithmic(ElementwiseFunction):
     max_pace = 1.0
 
     def weight_formula(self, loss: FloatArray, pace: FloatArray) -> FloatArray:
-        """ln(l + 1 − λ)/ln(1 − λ) below λ, else 0."""
         inside = np.log1p(loss - pace) / np.log1p(-pace)
         return np.where((loss == 0) | (pace == np.inf), 1.0, np.where(loss < pace, inside, 0.0))
 
     def inverse_formula(self, weight: FloatArray, pace: FloatArray) -> FloatArray:
-        """z^v − z."""
         loss = (1.0 - pace) * np.expm1((weight - 1.0) * np.log1p(-pace))
         return np.where(pace == np.inf, product(pace, 1.0 - weight), loss)
 
     def penalty_formula(self, weight: FloatArray, pace: FloatArray) -> FloatArray:
-        """The formula zv − (z^v − 1)/ln z, through a Kummer function that does not cancel as λ → 0."""
+        # zv − (z^v − 1)/ln z, as a Kummer function that does not cancel as λ → 0.
         x = weight * np.log1p(-pace)
         finite = -weight * (pace + 0.5 * x * hyp1f1(1.0, 3.0, x))
         return np.where(pace == np.inf, -product(pace, weight), finite)
@@ -154,7 +123,6 @@ class Mixture(ScaleFamily):
     tex = r"[\,z/l-z/\lambda\,]_0^1"
 
     def __post_init__(self) -> None:
-        """Check the ratio."""
         check_number("ratio", self.ratio, "a number between 0 and 1, both excluded", 0.0, 1.0)
 
     def curve(self, t: FloatArray) -> FloatArray:
@@ -190,20 +158,16 @@ class MixtureZhao(ElementwiseFunction):
     tex = r"[\,\gamma/\sqrt{l}-\gamma/\lambda\,]_0^1"
 
     def __post_init__(self) -> None:
-        """Check gamma."""
         check_number("gamma", self.gamma, "a number above 0", 0.0)
 
     def weight_formula(self, loss: FloatArray, pace: FloatArray) -> FloatArray:
-        """γ(1/√l − 1/λ), cut to [0, 1]; 1 without loss at pace 0."""
         weight = np.clip(self.gamma * (1.0 / np.sqrt(loss) - 1.0 / pace), 0.0, 1.0)
         return np.where(np.isnan(weight), 1.0, weight)
 
     def inverse_formula(self, weight: FloatArray, pace: FloatArray) -> FloatArray:
-        """(v/γ + 1/λ)⁻²."""
         return (weight / self.gamma + 1.0 / pace) ** -2.0
 
     def penalty_formula(self, weight: FloatArray, pace: FloatArray) -> FloatArray:
-        """γ²/(v + γ/λ)."""
         return self.gamma**2 / (weight + self.gamma / pace)
 
 
@@ -218,18 +182,15 @@ class Logistic(ElementwiseFunction):
     tex = r"\dfrac{1+e^{-\lambda}}{1+e^{\,l-\lambda}}"
 
     def weight_formula(self, loss: FloatArray, pace: FloatArray) -> FloatArray:
-        """(1 + e^(−λ))/(1 + e^(l − λ)); 1 at an infinite pace."""
         margin = pace - loss
         margin = np.where(np.isnan(margin), np.inf, margin)
         return np.minimum((1.0 + np.exp(-pace)) * expit(margin), 1.0)
 
     def inverse_formula(self, weight: FloatArray, pace: FloatArray) -> FloatArray:
-        """ln(1 + (1 − v)e^λ) − ln v."""
         rest = np.where(weight == 1.0, -np.inf, pace + np.log1p(-weight))
         return np.logaddexp(0.0, rest) - np.log(weight)
 
     def penalty_formula(self, weight: FloatArray, pace: FloatArray) -> FloatArray:
-        """(1 + e^(−λ) − v) ln(1 + e^(−λ) − v) + v ln v − λv."""
         rest = (1.0 - weight) + np.exp(-pace)
         return xlogy(rest, rest) + xlogy(weight, weight) - product(pace, weight)
 
@@ -242,15 +203,9 @@ class Cauchy(ScaleFamily):
 
     name = "cauchy"
     tex = r"\dfrac{\lambda}{\lambda+l}"
-
-    def curve(self, t: FloatArray) -> FloatArray:
-        return 1.0 / (1.0 + t)
-
-    def curve_inverse(self, weight: FloatArray) -> FloatArray:
-        return (1.0 - weight) / weight
-
-    def curve_penalty(self, weight: FloatArray) -> FloatArray:
-        return weight - 1.0 - np.log(weight)
+    curve = staticmethod(lambda t: 1.0 / (1.0 + t))
+    curve_inverse = staticmethod(lambda v: (1.0 - v) / v)
+    curve_penalty = staticmethod(lambda v: v - 1.0 - np.log(v))
 
 
 class L1L2(ScaleFamily):
@@ -261,15 +216,9 @@ class L1L2(ScaleFamily):
 
     name = "l1-l2"
     tex = r"(1+l/\lambda)^{-1/2}"
-
-    def curve(self, t: FloatArray) -> FloatArray:
-        return 1.0 / np.sqrt(1.0 + t)
-
-    def curve_inverse(self, weight: FloatArray) -> FloatArray:
-        return (1.0 - weight) * (1.0 + weight) / weight / weight
-
-    def curve_penalty(self, weight: FloatArray) -> FloatArray:
-        return np.square(1.0 - weight) / weight
+    curve = staticmethod(lambda t: 1.0 / np.sqrt(1.0 + t))
+    curve_inverse = staticmethod(lambda v: (1.0 - v) * (1.0 + v) / v / v)
+    curve_penalty = staticmethod(lambda v: np.square(1.0 - v) / v)
 
 
 class Huber(ScaleFamily):
@@ -280,15 +229,9 @@ class Huber(ScaleFamily):
 
     name = "huber"
     tex = r"\min(1,\sqrt{\lambda/l})"
-
-    def curve(self, t: FloatArray) -> FloatArray:
-        return 1.0 / np.sqrt(np.maximum(1.0, t))
-
-    def curve_inverse(self, weight: FloatArray) -> FloatArray:
-        return 1.0 / np.square(weight)
-
-    def curve_penalty(self, weight: FloatArray) -> FloatArray:
-        return (1.0 - weight) / weight
+    curve = staticmethod(lambda t: 1.0 / np.sqrt(np.maximum(1.0, t)))
+    curve_inverse = staticmethod(lambda v: 1.0 / np.square(v))
+    curve_penalty = staticmethod(lambda v: (1.0 - v) / v)
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,6 @@ import numpy as np
 
 from mlspl.pacing.base import FloatArray
 
-__all__ = ["NumericCurve", "vanishes"]
-
 Curve = Callable[[FloatArray], FloatArray]
 _NODES, _NODE_WEIGHTS = np.polynomial.legendre.leggauss(16)
 _MAX_PANELS = 20_000  # a curve with noise would be cut for ever
@@ -53,10 +51,11 @@ class NumericCurve:
         """Of two equal forms the one without cancellation: near v = 1 the curve hardly differs from 1."""
         start, anchor, integral = self._anchored
         t = self.inverse(weight)
+        below, above = integral(t)
         penalty = np.where(
             weight <= 0.5,
-            integral.below(t) - weight * t + start * anchor,
-            (1.0 - weight) * t - integral.above(t) - (1.0 - start) * anchor,
+            below - weight * t + start * anchor,
+            (1.0 - weight) * t - above - (1.0 - start) * anchor,
         )
         return np.where((weight > self.top) & (self.lowest < 0), np.inf, penalty)
 
@@ -87,24 +86,15 @@ class CurveIntegral:
         self._curve = curve
         self._edges = edges = self._settled(edges[edges >= lowest])
         below = self._gauss(edges[:-1], edges[1:])
-        above = np.diff(edges) - below
         start = int(np.searchsorted(edges, anchor))
-        self._below, self._above = _from(below, start), _from(above, start)
+        self._below, self._above = _from(below, start), _from(np.diff(edges) - below, start)
 
-    def below(self, t: FloatArray) -> FloatArray:
-        """∫ g from the anchor to t."""
-        _, panel, part = self._locate(t)
-        return self._below[panel] + part
-
-    def above(self, t: FloatArray) -> FloatArray:
-        """∫ (1 − g) from the anchor to t."""
-        left, panel, part = self._locate(t)
-        return self._above[panel] + ((t - left) - part)
-
-    def _locate(self, t: FloatArray) -> tuple[FloatArray, np.ndarray, FloatArray]:
+    def __call__(self, t: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """∫ g and ∫ (1 − g) from the anchor to t."""
         panel = np.clip(np.searchsorted(self._edges, t, side="right") - 1, 0, len(self._edges) - 1)
         left = self._edges[panel]
-        return left, panel, self._gauss(left, t)
+        part = self._gauss(left, t)
+        return self._below[panel] + part, self._above[panel] + ((t - left) - part)
 
     def _gauss(self, left: FloatArray, right: FloatArray) -> FloatArray:
         half = 0.5 * right - 0.5 * left
@@ -112,28 +102,19 @@ class CurveIntegral:
         return half * (self._curve(points) @ _NODE_WEIGHTS)
 
     def _settled(self, edges: FloatArray) -> FloatArray:
+        """Halve panels until the integral over each is that over its halves."""
         left, right = edges[:-1], edges[1:]
-        kept = [edges]
-        total = edges.size
-        while left.size and total < _MAX_PANELS:
+        while left.size and edges.size < _MAX_PANELS:
             middle = 0.5 * left + 0.5 * right
-            whole, first, second = (
-                self._gauss(a, b) for a, b in ((left, right), (left, middle), (middle, right))
-            )
-            width = right - left
-            area = first + second
+            width, area = right - left, self._gauss(left, middle) + self._gauss(middle, right)
+            error = np.abs(self._gauss(left, right) - area)
             rounding = np.finfo(np.float64).eps * self._curve(left) * width
-            error = np.abs(whole - area)
-            rough = (
-                (error > 1e-13 * np.minimum(area, width - area) + 8 * rounding)
-                & (left < middle)
-                & (middle < right)
-            )
+            rough = error > 1e-13 * np.minimum(area, width - area) + 8 * rounding
+            rough &= (left < middle) & (middle < right)
             left, middle, right = left[rough], middle[rough], right[rough]
-            kept.append(middle)
-            total += middle.size
+            edges = np.concatenate([edges, middle])
             left, right = np.concatenate([left, middle]), np.concatenate([middle, right])
-        return np.sort(np.concatenate(kept))
+        return np.sort(edges)
 
 
 def _from(panels: FloatArray, start: int) -> FloatArray:

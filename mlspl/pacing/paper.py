@@ -7,9 +7,7 @@ the weight of `Exponential` beside the inverse and the penalty of `Gaussian`: bo
 import numpy as np
 from scipy.special import expit, gammainc, logit, xlog1py, xlogy
 
-from mlspl.pacing.base import FloatArray, ScaleFamily, ShiftFamily
-
-__all__ = ["Arctan", "Exponential", "Gaussian", "Sigmoid", "Tanh"]
+from mlspl.pacing.base import ScaleFamily, ShiftFamily
 
 
 class Arctan(ShiftFamily):
@@ -22,16 +20,11 @@ class Arctan(ShiftFamily):
 
     name = "arctan"
     tex = r"\dfrac{\pi/2-\arctan(l-\lambda)}{\pi}"
-
-    def curve(self, t: FloatArray) -> FloatArray:
-        return np.arctan(1.0 / t) / np.pi + np.signbit(t)  # relatively accurate for large t
-
-    def curve_inverse(self, weight: FloatArray) -> FloatArray:
-        # From the nearer end of [0, 1], where v is exact.
-        return np.copysign(1.0 / np.tan(np.pi * np.minimum(weight, 1.0 - weight)), 0.5 - weight)
-
-    def curve_penalty(self, weight: FloatArray) -> FloatArray:
-        return -np.log(np.sin(np.pi * np.minimum(weight, 1.0 - weight))) / np.pi
+    # Relatively accurate for large t.
+    curve = staticmethod(lambda t: np.arctan(1.0 / t) / np.pi + np.signbit(t))
+    # From the nearer end of [0, 1], where v is exact.
+    curve_inverse = staticmethod(lambda v: np.copysign(1.0 / np.tan(np.pi * np.minimum(v, 1.0 - v)), 0.5 - v))
+    curve_penalty = staticmethod(lambda v: -np.log(np.sin(np.pi * np.minimum(v, 1.0 - v))) / np.pi)
 
 
 class Sigmoid(ScaleFamily):
@@ -42,15 +35,9 @@ class Sigmoid(ScaleFamily):
 
     name = "sigmoid"
     tex = r"\dfrac{2}{1+e^{\,l/\lambda}}"
-
-    def curve(self, t: FloatArray) -> FloatArray:
-        return 2.0 * expit(-t)
-
-    def curve_inverse(self, weight: FloatArray) -> FloatArray:
-        return np.log1p(2.0 * (1.0 - weight) / weight)
-
-    def curve_penalty(self, weight: FloatArray) -> FloatArray:
-        return xlog1py(2.0 - weight, 1.0 - weight) + xlogy(weight, weight)
+    curve = staticmethod(lambda t: 2.0 * expit(-t))
+    curve_inverse = staticmethod(lambda v: np.log1p(2.0 * (1.0 - v) / v))
+    curve_penalty = staticmethod(lambda v: xlog1py(2.0 - v, 1.0 - v) + xlogy(v, v))
 
 
 class Tanh(ShiftFamily):
@@ -62,15 +49,9 @@ class Tanh(ShiftFamily):
 
     name = "tanh"
     tex = r"\dfrac{1}{1+e^{\,2(l-\lambda)}}"
-
-    def curve(self, t: FloatArray) -> FloatArray:
-        return expit(-2.0 * t)
-
-    def curve_inverse(self, weight: FloatArray) -> FloatArray:
-        return -0.5 * logit(weight)
-
-    def curve_penalty(self, weight: FloatArray) -> FloatArray:
-        return 0.5 * (xlog1py(1.0 - weight, -weight) + xlogy(weight, weight))
+    curve = staticmethod(lambda t: expit(-2.0 * t))
+    curve_inverse = staticmethod(lambda v: -0.5 * logit(v))
+    curve_penalty = staticmethod(lambda v: 0.5 * (xlog1py(1.0 - v, -v) + xlogy(v, v)))
 
 
 class Exponential(ScaleFamily):
@@ -81,15 +62,9 @@ class Exponential(ScaleFamily):
 
     name = "exponential"
     tex = r"\exp(-l/\lambda)"
-
-    def curve(self, t: FloatArray) -> FloatArray:
-        return np.exp(-t)
-
-    def curve_inverse(self, weight: FloatArray) -> FloatArray:
-        return -np.log(weight)
-
-    def curve_penalty(self, weight: FloatArray) -> FloatArray:
-        return xlogy(weight, weight) - weight
+    curve = staticmethod(lambda t: np.exp(-t))
+    curve_inverse = staticmethod(lambda v: -np.log(v))
+    curve_penalty = staticmethod(lambda v: xlogy(v, v) - v)
 
 
 class Gaussian(ScaleFamily):
@@ -101,13 +76,7 @@ class Gaussian(ScaleFamily):
 
     name = "gaussian"
     tex = r"\exp(-(l/\lambda)^2)"
-
-    def curve(self, t: FloatArray) -> FloatArray:
-        return np.exp(-np.square(t))
-
-    def curve_inverse(self, weight: FloatArray) -> FloatArray:
-        return np.sqrt(np.abs(np.log(weight)))  # abs: −ln 1 is −0.0
-
-    def curve_penalty(self, weight: FloatArray) -> FloatArray:
-        # The closed form as an incomplete gamma function, which does not cancel near v = 1.
-        return 0.5 * np.sqrt(np.pi) * gammainc(1.5, np.abs(np.log(weight)))
+    curve = staticmethod(lambda t: np.exp(-np.square(t)))
+    curve_inverse = staticmethod(lambda v: np.sqrt(np.abs(np.log(v))))  # abs: −ln 1 is −0.0
+    # The closed form as an incomplete gamma function, which does not cancel near v = 1.
+    curve_penalty = staticmethod(lambda v: 0.5 * np.sqrt(np.pi) * gammainc(1.5, np.abs(np.log(v))))

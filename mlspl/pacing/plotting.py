@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["PACES", "plot", "save_plot"]
-
 PACES = (0.25, 0.5, 1.0, 2.0)
 """The default paces of `plot`."""
 COLUMNS = 4
@@ -27,23 +25,15 @@ _STYLE: dict[Any, Any] = {
     "font.family": "STIXGeneral",
     "font.size": 9,
     "mathtext.fontset": "stix",
-    "axes.titlesize": 10.5,
-    "axes.linewidth": 0.6,
     "axes.spines.top": False,
     "axes.spines.right": False,
-    "xtick.major.width": 0.6,
-    "ytick.major.width": 0.6,
     "legend.frameon": False,
 }
 _PAGE = """<!DOCTYPE html>
 <html lang="en">
 <meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Self-paced functions</title>
-<style>
-body {{ margin: 1rem; background: white; }}
-svg {{ display: block; margin: auto; max-width: 100%; height: auto; }}
-</style>
+<style>svg {{ display: block; margin: auto; max-width: 100%; height: auto; }}</style>
 {picture}
 </html>
 """
@@ -102,20 +92,16 @@ def plot(
             width = max(1.8 * columns, 3.4)
             figure = Figure(figsize=(width, 3.7 * blocks + 0.3), layout="constrained")
         axes = figure.subplots(2 * blocks, columns, squeeze=False)
-        for index in range(blocks * columns):
-            block, column = divmod(index, columns)
-            top, bottom = axes[2 * block, column], axes[2 * block + 1, column]
-            if index < len(resolved):
-                _draw(top, bottom, resolved[index], colours, end)
-            else:
-                top.set_axis_off()
-                bottom.set_axis_off()
-            if column == 0:
-                top.set_ylabel(r"weight $v^*(l, \lambda)$")
-                bottom.set_ylabel(r"penalty $f(v, \lambda)$")
+        tops, bottoms = axes[::2].ravel(), axes[1::2].ravel()
+        for top, bottom, function in zip(tops, bottoms, resolved, strict=False):
+            _draw(top, bottom, function, colours, end)
+        for unused in (*tops[len(resolved) :], *bottoms[len(resolved) :]):
+            unused.set_axis_off()
+        for top, bottom in axes[:, 0].reshape(-1, 2):
+            top.set_ylabel(r"weight $v^*(l, \lambda)$")
+            bottom.set_ylabel(r"penalty $f(v, \lambda)$")
         handles = [
-            Line2D([], [], color=colour, linewidth=1.5, label=rf"$\lambda={pace:g}$")
-            for pace, colour in colours.items()
+            Line2D([], [], color=colour, label=rf"$\lambda={pace:g}$") for pace, colour in colours.items()
         ]
         handles.append(
             Line2D([], [], color="0.3", marker="o", linestyle="", markersize=3.5, label=r"$l=\lambda$")
@@ -163,14 +149,14 @@ def save_plot(
     # No date and no random identifiers: the same plot is the same file.
     undated = {"CreationDate": None} if kind == "pdf" else {"Date": None} if kind == "svg" else {}
     figure = plot(functions, paces=paces, max_loss=max_loss)
-    picture = io.BytesIO()
+    stream = io.BytesIO()
     with mpl.rc_context({"svg.hashsalt": "mlspl"}):
-        figure.savefig(picture, format=kind, dpi=300, metadata=undated)
+        figure.savefig(stream, format=kind, dpi=300, metadata=undated)
+    picture = stream.getvalue()
     if suffix == ".html":
-        text = picture.getvalue().decode()
-        write_file(path, _PAGE.format(picture=text[text.index("<svg") :]))
+        write_file(path, _PAGE.format(picture=picture[picture.index(b"<svg") :].decode()))
     else:
-        write_file(path, picture.getvalue())
+        write_file(path, picture)
     return path
 
 
@@ -194,12 +180,11 @@ def _draw(
         if pace >= function.max_pace:
             continue
         # Rows of length one: for `Diversity` every point is a group of its own.
-        top.plot(loss, function.weight(loss[None, :], pace)[0], color=colour, linewidth=1.5)
+        top.plot(loss, function.weight(loss[None, :], pace)[0], color=colour)
         if pace <= max_loss:
-            at_pace = float(function.weight(pace, pace))
-            top.plot(pace, at_pace, "o", color=colour, markersize=3.5, clip_on=False)
+            top.plot(pace, function.weight(pace, pace), "o", color=colour, markersize=3.5, clip_on=False)
         penalties.append(function.penalty(grid[None, :], pace)[0])
-        bottom.plot(grid, penalties[-1], color=colour, linewidth=1.5)
+        bottom.plot(grid, penalties[-1], color=colour)
     top.set_title(function.name or type(function).__name__, pad=33 if function.tex else 8)
     if function.tex:
         top.text(0.5, 1.19, f"${function.tex}$", transform=top.transAxes, ha="center", va="center")

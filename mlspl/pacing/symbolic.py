@@ -17,8 +17,6 @@ from mlspl.pacing.base import FloatArray
 from mlspl.pacing.expression import Expression
 from mlspl.pacing.numeric import NumericCurve
 
-__all__ = ["find_formulas"]
-
 _QUESTION_SECONDS = 2.0  # of processor time for each question to SymPy
 _CPU_SECONDS = 12  # of processor time for the child
 _WALL_SECONDS = 40.0

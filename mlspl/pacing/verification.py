@@ -1,6 +1,6 @@
 """Check the conditions of a self-paced function one by one, with a counterexample for each failure."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -8,8 +8,6 @@ import numpy as np
 from mlspl.pacing.base import FloatArray, SelfPacedFunction
 from mlspl.pacing.literature import Diversity, get, names
 from mlspl.pacing.numeric import vanishes
-
-__all__ = ["Check", "Report", "verify"]
 
 _LOSSES = np.concatenate([[0.0], np.logspace(-3, 3, 121)])
 _PACES = np.array([0.01, 0.1, 0.3, 0.5, 0.7, 0.9, 0.99, 1.0, 2.0, 10.0, 100.0])
@@ -37,14 +35,14 @@ class Report:
     remark: str = ""
 
     @property
-    def passed(self) -> bool:
-        """Whether every condition holds."""
-        return not self.failed
-
-    @property
     def failed(self) -> tuple[Check, ...]:
         """The conditions that do not hold."""
         return tuple(check for check in self.checks if not check.passed)
+
+    @property
+    def passed(self) -> bool:
+        """Whether every condition holds."""
+        return not self.failed
 
     @property
     def verdict(self) -> str:
@@ -97,7 +95,7 @@ def verify(function: str | SelfPacedFunction) -> Report:
         numbers = _check_numbers(grid)
         if not numbers.passed:
             return Report(function, (numbers,), "Correct this first; the other conditions were not checked.")
-        checks = (numbers, *(check(grid) for check in _CHECKS))
+        checks = (numbers, *_definition_1(grid), *_lemma_1(grid), *_together(grid))
         mismatch = any(check.source == "Together" and not check.passed for check in checks)
         return Report(function, checks, _explain_mismatch(function) if mismatch else "")
 
@@ -125,7 +123,7 @@ class _Grid:
         return self.evaluate("penalty", weight, pace)
 
 
-def _judge(
+def _check(
     source: str, statement: str, excess: FloatArray, tolerance: float, describe: Callable[..., str]
 ) -> Check:
     """Pass if no excess is above the tolerance; otherwise describe the largest one by its indices."""
@@ -158,147 +156,109 @@ def _check_numbers(grid: _Grid) -> Check:
     return Check("Contract", _NUMBERS, True, "")
 
 
-def _convex(grid: _Grid) -> Check:
-    """On pairs of weights, because a penalty may couple the weights of a group."""
+def _definition_1(grid: _Grid) -> Iterator[Check]:
+    losses, paces = _LOSSES, grid.paces
+    # Convexity on pairs of weights, because a penalty may couple the weights of a group.
     first, second = np.random.default_rng(0).uniform(size=(2, 2, 400))
     first[1, :200], second[1, :200] = first[0, :200], second[0, :200]  # half of them on the diagonal
     first[:, -1], second[:, -1] = (1, 0), (0, 1)
     start, end, middle = (
-        np.array([grid.function.penalty(point, pace).sum(axis=0) for pace in grid.paces])
+        np.array([grid.function.penalty(point, pace).sum(axis=0) for pace in paces])
         for point in (first, second, 0.5 * (first + second))
     )
     chord = 0.5 * (start + end)
-
-    def describe(i, j) -> str:
-        a, b = (f"({point[0, j]:.3g}, {point[1, j]:.3g})" for point in (first, second))
-        return (
-            f"at λ = {grid.paces[i]:g}, between v = {a} and {b}: f = {middle[i, j]:.5g} above the chord's "
-            f"{chord[i, j]:.5g}"
-        )
-
     excess = _relative(middle - chord, start, end, middle)
-    return _judge("Definition 1 (1)", "f is convex in v", excess, _TOLERANCE, describe)
+    yield _check(
+        "Definition 1 (1)", "f is convex in v", excess, _TOLERANCE,
+        lambda i, j: f"at λ = {paces[i]:g}, between v = ({first[0, j]:.3g}, {first[1, j]:.3g}) and "
+        f"({second[0, j]:.3g}, {second[1, j]:.3g}): f = {middle[i, j]:.5g}, the chord {chord[i, j]:.5g}",
+    )  # fmt: skip
 
-
-def _falls_with_loss(grid: _Grid) -> Check:
-    weight = grid.weight(_LOSSES, grid.column)
-    return _judge(
+    weight = grid.weight(losses, grid.column)
+    yield _check(
         "Definition 1 (2)", "v* falls as l grows", np.diff(weight, axis=1), 1e-12,
-        lambda i, j: f"at λ = {grid.paces[i]:g}: v* = {weight[i, j]:.5g} at l = {_LOSSES[j]:.4g}, "
-        f"{weight[i, j + 1]:.5g} at l = {_LOSSES[j + 1]:.4g}",
+        lambda i, j: f"at λ = {paces[i]:g}: v* = {weight[i, j]:.5g} at l = {losses[j]:.4g}, "
+        f"{weight[i, j + 1]:.5g} at l = {losses[j + 1]:.4g}",
     )  # fmt: skip
-
-
-def _within_0_and_1(grid: _Grid) -> Check:
-    weight = grid.weight(0.0, grid.paces)
-    return _judge(
-        "Definition 1 (2)", "0 ≤ v* ≤ 1 as l → 0", np.abs(weight - 0.5), 0.5,
-        lambda i: f"at l = 0, λ = {grid.paces[i]:g}: v* = {weight[i]:.5g}",
+    yield _check(
+        "Definition 1 (2)", "0 ≤ v* ≤ 1 as l → 0", np.abs(weight[:, 0] - 0.5), 0.5,
+        lambda i: f"at l = 0, λ = {paces[i]:g}: v* = {weight[i, 0]:.5g}",
     )  # fmt: skip
-
-
-def _vanishes_with_loss(grid: _Grid) -> Check:
-    far, farther = grid.weight(np.array([[1e50], [1e100]]), grid.paces)
-    return _judge(
+    far, farther = grid.weight(np.array([[1e50], [1e100]]), paces)
+    yield _check(
         "Definition 1 (2)", "v* → 0 as l → ∞", np.where(vanishes(far, farther), 0.0, farther), 0.0,
-        lambda i: f"at l = 1e100, λ = {grid.paces[i]:g}: v* = {farther[i]:.5g}",
+        lambda i: f"at l = 1e100, λ = {paces[i]:g}: v* = {farther[i]:.5g}",
     )  # fmt: skip
 
-
-def _rises_with_pace(grid: _Grid) -> Check:
-    weight = grid.weight(_LOSSES, grid.column)
-    return _judge(
+    yield _check(
         "Definition 1 (3)", "v* rises as λ grows", -np.diff(weight, axis=0), 1e-12,
-        lambda i, j: f"at l = {_LOSSES[j]:.4g}: v* = {weight[i, j]:.5g} at λ = {grid.paces[i]:g}, "
-        f"{weight[i + 1, j]:.5g} at λ = {grid.paces[i + 1]:g}",
+        lambda i, j: f"at l = {losses[j]:.4g}: v* = {weight[i, j]:.5g} at λ = {paces[i]:g}, "
+        f"{weight[i + 1, j]:.5g} at λ = {paces[i + 1]:g}",
     )  # fmt: skip
-
-
-def _vanishes_with_pace(grid: _Grid) -> Check:
-    losses = np.array([1.0, 0.1, 10.0])
-    far, farther = grid.weight(losses, np.array([[1e-50], [1e-100]]))
-    return _judge(
-        "Definition 1 (3)", "v* → 0 as λ → 0", ~vanishes(far, farther), 0.0,
-        lambda i: f"at l = {losses[i]:g}, λ = 1e-100: v* = {farther[i]:.5g}",
+    some = np.array([1.0, 0.1, 10.0])
+    near, nearer = grid.weight(some, np.array([[1e-50], [1e-100]]))
+    yield _check(
+        "Definition 1 (3)", "v* → 0 as λ → 0", ~vanishes(near, nearer), 0.0,
+        lambda i: f"at l = {some[i]:g}, λ = 1e-100: v* = {nearer[i]:.5g}",
     )  # fmt: skip
-
-
-def _at_most_1(grid: _Grid) -> Check:
     limit = grid.function.max_pace
-    pace = 1e100 if limit == np.inf else np.nextafter(limit, 0.0)
-    weight = grid.weight(_LOSSES, pace)
-    return _judge(
-        "Definition 1 (3)", "v* ≤ 1 as λ → ∞", weight, 1.0,
-        lambda i: f"at l = {_LOSSES[i]:.4g}, λ = {pace:g}: v* = {weight[i]:.5g}",
+    largest = 1e100 if limit == np.inf else np.nextafter(limit, 0.0)
+    last = grid.weight(losses, largest)
+    yield _check(
+        "Definition 1 (3)", "v* ≤ 1 as λ → ∞", last, 1.0,
+        lambda i: f"at l = {losses[i]:.4g}, λ = {largest:g}: v* = {last[i]:.5g}",
     )  # fmt: skip
 
 
-def _penalty_integrates_inverse(grid: _Grid) -> Check:
-    """As f(b) − f(a) = −∫ s dv on short intervals; a difference quotient would be dominated by rounding."""
+def _lemma_1(grid: _Grid) -> Iterator[Check]:
+    # f(b) − f(a) = −∫ s dv on short intervals; a difference quotient would be dominated by rounding.
     nodes, node_weights = np.polynomial.legendre.leggauss(20)
     ends = np.linspace(0.01, 0.99, 50)
     half = 0.5 * np.diff(ends)[:, None]
     points = 0.5 * (ends[1:] + ends[:-1])[:, None] + half * nodes
     expected = -(half * node_weights * grid.inverse(points, grid.paces[:, None, None])).sum(axis=2)
     change = np.diff(grid.penalty(ends, grid.column), axis=1)
-    return _judge(
+    yield _check(
         "Lemma 1", "∂f/∂v = −s", _relative(np.abs(change - expected), change, expected), _TOLERANCE,
         lambda i, j: f"at λ = {grid.paces[i]:g}, from v = {ends[j]:.2g} to {ends[j + 1]:.2g}: "
         f"f changes by {change[i, j]:.5g}, −∫ s dv is {expected[i, j]:.5g}",
     )  # fmt: skip
-
-
-def _inverse_falls(grid: _Grid) -> Check:
-    loss = grid.inverse(_WEIGHTS[1:-1], grid.column)
-    return _judge(
+    inner = _WEIGHTS[1:-1]
+    loss = grid.inverse(inner, grid.column)
+    yield _check(
         "Lemma 1", "∂s/∂v ≤ 0", _relative(np.diff(loss, axis=1), loss[:, 1:], loss[:, :-1]), _TOLERANCE,
-        lambda i, j: f"at λ = {grid.paces[i]:g}: s = {loss[i, j]:.5g} at v = {_WEIGHTS[j + 1]:.4g}, "
-        f"{loss[i, j + 1]:.5g} at v = {_WEIGHTS[j + 2]:.4g}",
+        lambda i, j: f"at λ = {grid.paces[i]:g}: s = {loss[i, j]:.5g} at v = {inner[j]:.4g}, "
+        f"{loss[i, j + 1]:.5g} at v = {inner[j + 1]:.4g}",
     )  # fmt: skip
 
 
-def _inverse_undoes_weight(grid: _Grid) -> Check:
+def _together(grid: _Grid) -> Iterator[Check]:
     loss, pace = np.broadcast_arrays(_LOSSES[1:], grid.column)
     weight = grid.weight(loss, pace)
     slope = grid.weight(0.999 * loss, pace) - grid.weight(1.001 * loss, pace)
     # Where the weight is nearly constant, the loss cannot be recovered from it.
     invertible = (weight > 1e-9) & (weight < 1 - 1e-6) & (slope > 1e-6 * weight) & (slope < 0.1)
-    if not invertible.any():
-        return Check("Together", "s(v*(l)) = l", True, "v* takes no value between 0 and 1")
     back = grid.inverse(np.where(invertible, weight, 0.5), pace)
     error = np.where(invertible, _relative(np.abs(back - loss), back, loss), 0.0)
-    return _judge(
+    yield _check(
         "Together", "s(v*(l)) = l", error, 1e-6,
         lambda i, j: f"at l = {loss[i, j]:.4g}, λ = {pace[i, j]:g}: v* = {weight[i, j]:.5g}, whose s is "
         f"{back[i, j]:.5g}",
     )  # fmt: skip
 
-
-def _weight_minimises(grid: _Grid) -> Check:
-    loss, pace = np.broadcast_arrays(_LOSSES[::4], grid.column)
-    best = grid.weight(loss, pace)
-    cost = best * loss + grid.penalty(np.clip(best, 0, 1), pace)
+    some, column = _LOSSES[::4], grid.column
+    best = grid.weight(some, column)
+    cost = best * some + grid.penalty(np.clip(best, 0, 1), column)
     others = _WEIGHTS[::5]
-    penalty = grid.penalty(others, grid.column)
-    costs = others * loss[..., None] + penalty[:, None, :]
-    size = np.where(np.isfinite(penalty), np.abs(penalty), 0.0).max(axis=1)[:, None] + best * loss
-
-    def describe(i, j) -> str:
-        k = int(np.argmin(costs[i, j]))
-        return (
-            f"at l = {loss[i, j]:.4g}, λ = {pace[i, j]:g}: v* = {best[i, j]:.5g} costs {cost[i, j]:.5g}, "
-            f"v = {others[k]:.4g} only {costs[i, j, k]:.5g}"
-        )
-
-    excess = (cost - costs.min(axis=2)) / size
-    return _judge("Together", "v* minimises v·l + f(v, λ)", excess, _TOLERANCE, describe)
-
-
-_CHECKS: tuple[Callable[[_Grid], Check], ...] = (
-    *(_convex, _falls_with_loss, _within_0_and_1, _vanishes_with_loss),
-    *(_rises_with_pace, _vanishes_with_pace, _at_most_1),
-    *(_penalty_integrates_inverse, _inverse_falls, _inverse_undoes_weight, _weight_minimises),
-)
+    penalty = grid.penalty(others, column)
+    costs = others * some[:, None] + penalty[:, None, :]
+    size = np.where(np.isfinite(penalty), np.abs(penalty), 0.0).max(axis=1)[:, None] + best * some
+    cheapest = costs.min(axis=2)
+    yield _check(
+        "Together", "v* minimises v·l + f(v, λ)", (cost - cheapest) / size, _TOLERANCE,
+        lambda i, j: f"at l = {some[j]:.4g}, λ = {grid.paces[i]:g}: v* = {best[i, j]:.5g} costs "
+        f"{cost[i, j]:.5g}, v = {others[np.argmin(costs[i, j])]:.4g} only {cheapest[i, j]:.5g}",
+    )  # fmt: skip
 
 
 def _explain_mismatch(function: SelfPacedFunction) -> str:

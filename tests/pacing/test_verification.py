@@ -38,8 +38,8 @@ def test_the_witnesses_of_the_paper_are_its_own_limits():
 class ExponentialAsPrinted(pacing.Exponential):
     """Example 4 of the paper: the weight of equation (9), the inverse and penalty of equation (10)."""
 
-    curve_inverse = pacing.Gaussian.curve_inverse
-    curve_penalty = pacing.Gaussian.curve_penalty
+    curve_inverse = staticmethod(pacing.Gaussian.curve_inverse)
+    curve_penalty = staticmethod(pacing.Gaussian.curve_penalty)
 
 
 def test_the_printed_exponential_is_found_to_be_two_functions():
