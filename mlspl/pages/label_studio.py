@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Sequence
+from importlib.metadata import version
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,6 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-import mlspl
 from mlspl._files import OutputFolder
 from mlspl.curriculum import Audit
 from mlspl.datasets import DataFormatError, Dataset
@@ -88,7 +88,7 @@ def write_label_studio(
         probable = list(names[audit.truth[row] > 0.5])
         result = {"from_name": _CHOICES, "to_name": _ITEM, "type": "choices", "value": {"choices": probable}}
         score = float(issues["suspicion"].max())
-        predicted = {"model_version": f"mlspl {mlspl.__version__}", "score": score}
+        predicted = {"model_version": f"mlspl {version('mlspl')}", "score": score}
         tasks.append({"data": data, "predictions": [predicted | {"result": [result] if probable else []}]})
     contents = (
         json.dumps(tasks, ensure_ascii=False, indent=1),
