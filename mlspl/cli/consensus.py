@@ -10,7 +10,7 @@ from rich.console import Console
 
 from mlspl._files import write_file
 from mlspl._names import split_names
-from mlspl._text import safe_cell, shown
+from mlspl._text import safe_csv, shown
 from mlspl.cli.reading import Reading, with_reading
 from mlspl.cli.sources import ForceOption, check_target, file_name, make_table, notes
 from mlspl.errors import DataFormatError, UserError, guess_column, listed
@@ -27,7 +27,7 @@ _NOT_JUDGED = ("?", "NA", "nan", "null")
 
 @with_reading("label_sep", "text", "categorical", "numeric", "drop")
 def consensus(
-    data: Annotated[Path, typer.Argument(metavar="DATA", help="A CSV file (TSV if it ends in .tsv).")],
+    data: Annotated[Path, typer.Argument(metavar="DATA", help="A CSV file with commas, semicolons or tabs.")],
     out: Annotated[
         Path,
         typer.Option("--out", "-o", metavar="FILE", help="DATA with a column `labels` in place of theirs."),
@@ -66,8 +66,10 @@ def consensus(
 
     Sets of labels are written as a|b (see --label-sep). A cell such as ? or NA
     is a row that the annotator did not judge. Models of the other columns
-    count as one more opinion. Next to FILE, two tables are written:
-    FILE.weights.csv, how sure each label is, and FILE.annotators.csv.
+    count as one more opinion. Tables are written next to FILE: .weights.csv,
+    how sure each label is; .annotators.csv, how good each annotator is over all
+    labels and for each; .agreement.csv, alpha of each label; .review.csv, which
+    labels are most worth another opinion (rows are counted from 0).
     """
     import pandas as pd
 
@@ -78,18 +80,20 @@ def consensus(
         raise UserError("say who annotated: give --annotators for columns of DATA, or --votes for a file.")
     if votes is not None and ids is None:
         raise UserError("--votes needs --ids, the column that names the rows in both files.")
-    targets = [out, *(out.with_name(f"{out.stem}.{part}.csv") for part in ("weights", "annotators"))]
+    parts = ("weights", "annotators", "agreement", "review")
+    targets = [out, *(out.with_name(f"{out.stem}.{part}.csv") for part in parts)]
     for target in targets:
         check_target(target, [data, votes], force)
     table, separator = _read(data), reading.label_sep or "|"
+    _check_columns(table, [ids] if ids else [], data)
     columns = _matching(table, annotators, data)
     if votes is None:
-        parts = {name: table[name] for name in columns}
+        given = {name: table[name] for name in columns}
     else:
         lines = _read(votes)
         _check_columns(lines, [ids or "", "annotator", "labels"], votes)
         lines = lines.assign(row=_locate(lines[ids], table, ids or "", data)).set_index("row")
-        parts = {str(who): part["labels"] for who, part in lines.groupby("annotator")}
+        given = {str(who): part["labels"] for who, part in lines.groupby("annotator")}
 
     def split(cell: str) -> list[str] | None:
         labels = [part.strip() for part in cell.split(separator) if part.strip()]
@@ -97,7 +101,7 @@ def consensus(
 
     annotations = pd.concat(
         pd.DataFrame({"row": cells.index, "annotator": who, "labels": cells.map(split).to_numpy()})
-        for who, cells in parts.items()
+        for who, cells in given.items()
     )
     with notes():
         X = None if votes_only else _encode(data, {*columns, *([ids] if ids else []), *reading.drop}, reading)
@@ -109,9 +113,15 @@ def consensus(
     result = table.drop(columns=[*columns, *({"labels"} & set(table.columns))]).assign(labels=cells)
     result.to_csv(buffer := StringIO(), index=False, lineterminator="\n")
     write_file(out, buffer.getvalue())
-    people = found.annotators.rename(index=safe_cell).reset_index()
-    for target, part in zip(targets[1:], (weights.fillna(0.0), people), strict=True):
-        write_file(target, part.round(4).to_csv(index=False, lineterminator="\n"))
+    people = pd.concat([found.annotators.reset_index(), found.annotators_by_label.reset_index()])
+    people.insert(1, "label", people.pop("label").fillna(""))
+    people = people.astype({"rows": "Int64", "shared": "Int64"})
+    review = found.review()
+    if ids:
+        review.insert(1, "id", table[ids].iloc[review["row"]].to_numpy())
+    tables = (weights.fillna(0.0), people, found.agreement.reset_index(), review.fillna({"ask": ""}))
+    for target, part in zip(targets[1:], tables, strict=True):
+        write_file(target, safe_csv(part.round(4), lineterminator="\n"))
     console = Console(highlight=False)
     console.print(shown(f"{file_name(str(data))}: {found!r}"), soft_wrap=True)
     console.print(_annotators_table(found))
@@ -124,9 +134,10 @@ def _read(path: Path) -> "pd.DataFrame":
 
     if not path.is_file():
         raise UserError(f"{path} is not a file. Name a CSV file.")
-    separator = "\t" if path.suffix.lower() == ".tsv" else ","
     try:
-        return pd.read_csv(path, sep=separator, dtype=str, keep_default_na=False, encoding="utf-8-sig")
+        text = path.read_bytes().decode("utf-8-sig")
+        separator = max(",;\t", key=text.partition("\n")[0].count)
+        return pd.read_csv(StringIO(text), sep=separator, dtype=str, keep_default_na=False)
     except (ValueError, UnicodeDecodeError) as error:
         raise DataFormatError(f"this is no CSV in UTF-8 ({error}).", path) from None
 
@@ -154,7 +165,6 @@ def _locate(keys: "pd.Series", table: "pd.DataFrame", ids: str, path: Path):
     """Return the row numbers of ids."""
     import pandas as pd
 
-    _check_columns(table, [ids], path)
     index = pd.Index(table[ids])
     if not index.is_unique:
         raise UserError(f"{path} has {index[index.duplicated()][0]!r} twice in {ids!r}. Ids must be unique.")

@@ -112,7 +112,7 @@ def standard_errors(votes: Votes, found: Estimate) -> tuple[NDArray[np.float64],
         rows, who, one = votes.rows[part], votes.who[part], said[part] == 1
         q = found.probability[rows, label]
         se, sp = found.sensitivity[:, label], found.specificity[:, label]
-        judged = np.unique(rows)
+        judged = np.flatnonzero(np.bincount(rows, minlength=votes.n_rows))
         centre = found.probability[judged, label] - found.prior[judged, label]
         values = np.concatenate([q * (one - se[who]), (1 - q) * (~one - sp[who]), centre])
         columns = np.concatenate([who, A + who, np.full(len(judged), 2 * A)])

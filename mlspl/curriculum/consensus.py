@@ -1,5 +1,6 @@
 """`consensus`: the labels that several annotators' labels imply, and how good each annotator is."""
 
+import warnings
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -7,10 +8,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from scipy.special import expit, logit
-from sklearn.utils import check_random_state
+from sklearn.utils import check_array, check_random_state
 
 from mlspl._label_sets import is_label_sets, table_of_label_sets
-from mlspl._validation import check_labels, check_scores
+from mlspl._validation import check_labels, check_scores, explain
 from mlspl.curriculum._dawid_skene import Estimate, Votes, fit_dawid_skene, standard_errors
 from mlspl.curriculum._models import average_predictions, predict_out_of_sample, suited_models
 from mlspl.errors import UserError, guess, listed
@@ -80,9 +81,10 @@ class Consensus:
         Returns
         -------
         DataFrame
-            Columns ``row``, ``label``, ``probability`` (of 1), ``ask`` (the annotator), ``gain``: by how much
-            the probability of a wrong consensus label is expected to fall. Largest gain first; pairs that no
-            single opinion can change are left out.
+            Columns ``row``, ``label``, ``probability`` (of 1), ``ask`` (the annotator) and ``gain``: by how
+            much the probability of a wrong consensus label is expected to fall. Largest gain first; pairs
+            that no single opinion can change are left out. By default, ``ask`` is None where all annotators
+            have judged the pair: a new one of their mean quality is assumed.
         """
         names = list(self.annotators.index)
         asked = names if annotators is None else list(annotators)
@@ -96,25 +98,33 @@ class Consensus:
         order = np.argsort(-wrong, kind="stable")[:MOST_CANDIDATES]
         rows, labels = np.unravel_index(order, p.shape)
         p, wrong = p[rows, labels], wrong[order]
+        se, sp = self._estimate.sensitivity, self._estimate.specificity
+
+        def gain_of(se, sp):
+            after = np.minimum(p * se, (1 - p) * (1 - sp)) + np.minimum(p * (1 - se), (1 - p) * sp)
+            return wrong - after
+
         gain, ask = np.zeros(len(order)), np.full(len(order), -1)
+        nobody = np.full(len(order), annotators is None)
         for a in (names.index(name) for name in asked):
             own = self._votes.who == a
             place = np.full(self._votes.n_rows, -1)
             place[self._votes.rows[own]] = np.flatnonzero(own)
             at = place[rows]
             free = (at < 0) | (self._votes.said[at, labels] < 0)
-            se, sp = self._estimate.sensitivity[a, labels], self._estimate.specificity[a, labels]
-            after = np.minimum(p * se, (1 - p) * (1 - sp)) + np.minimum(p * (1 - se), (1 - p) * sp)
-            better = free & (wrong - after > gain + 1e-12)
-            gain[better], ask[better] = (wrong - after)[better], a
-        found = np.flatnonzero(ask >= 0)
+            nobody &= ~free
+            expected = gain_of(se[a, labels], sp[a, labels])
+            better = free & (expected > gain + 1e-12)
+            gain[better], ask[better] = expected[better], a
+        gain[nobody] = gain_of(se.mean(axis=0)[labels], sp.mean(axis=0)[labels])[nobody]
+        found = np.flatnonzero(gain > 1e-12)
         found = found[np.argsort(-gain[found], kind="stable")][:most]
         return pd.DataFrame(
             {
                 "row": self._row_names[rows[found]],
                 "label": self.agreement.index[labels[found]],
                 "probability": p[found],
-                "ask": self.annotators.index[ask[found]],
+                "ask": np.where(nobody[found], None, self.annotators.index.to_numpy(object)[ask[found]]),
                 "gain": gain[found],
             }
         )
@@ -183,7 +193,7 @@ def consensus(
     """
     votes, annotators, label_names, row_names, named = _read(annotations, X)
     judged, ones = votes.count()
-    _check(judged, ones, label_names, X is not None or probabilities is not None)
+    _check(votes, judged, ones, annotators, label_names, X is not None or probabilities is not None)
     odds, models = None, {}
     if probabilities is not None:
         p = check_scores(probabilities, judged.shape, "probabilities")
@@ -193,10 +203,12 @@ def consensus(
     elif X is not None:
         # Ties would teach the model whichever value they are given.
         majority = np.where(2 * ones == judged, -1, 2 * ones > judged).astype(np.int8)
-        X, seed = (
-            X if hasattr(X, "shape") else np.asarray(X),
-            check_random_state(random_state).randint(2**31 - 1),
-        )
+        X = X if hasattr(X, "shape") else np.asarray(X)
+        try:
+            check_array(X, accept_sparse=True, dtype=[np.float64, np.float32], ensure_all_finite=False)
+        except (TypeError, ValueError) as error:
+            raise explain(error, X, "X", "features") from None
+        seed = check_random_state(random_state).randint(2**31 - 1)
         predictions = [
             predict_out_of_sample(name, model, X, majority, FOLDS, None, seed, lambda steps=1: None)
             for name, model in suited_models(X, judged.shape[1], n_jobs, seed).items()
@@ -250,14 +262,24 @@ def _rate_tables(votes, found, annotators, label_names) -> tuple[pd.DataFrame, p
     return overall, by_label
 
 
-def _check(judged, ones, label_names, with_model: bool) -> None:
-    """Refuse labels that nobody used, and annotators whose quality cannot be compared."""
+def _check(votes, judged, ones, annotators, label_names, with_model: bool) -> None:
+    """Refuse labels that nobody used, and annotators whose quality cannot be compared; warn of one alone."""
     if unused := [label_names[j] for j in np.flatnonzero(ones.sum(axis=0) == 0)]:
         raise UserError(f"no annotator gave the label {listed(unused)} to any row. Leave it out.")
     if not with_model and not (judged >= 2).any():
         raise UserError(
             "no two annotators judged the same pair, so their quality cannot be estimated. Have some rows "
             "annotated twice, or give X or probabilities."
+        )
+    shared = np.bincount(
+        votes.who, ((judged[votes.rows] > 1) & (votes.said >= 0)).any(axis=1), len(annotators)
+    )
+    if not with_model and (alone := [str(annotators[a]) for a in np.flatnonzero(shared == 0)]):
+        warnings.warn(
+            f"{listed(alone)} judged no pair that another annotator judged: the rates are guessed from those "
+            "of the others. Have some rows annotated twice, or give X or probabilities.",
+            UserWarning,
+            stacklevel=3,
         )
 
 
@@ -278,14 +300,14 @@ def _read(annotations, X) -> tuple[Votes, list, list[str], pd.Index, bool]:
     rows = row_names.get_indexer(keys)
     if (rows < 0).any():
         raise UserError(
-            f"annotations has a row {keys[np.argmax(rows < 0)]!r} that X does not have. Name rows by the "
-            "index of a DataFrame X, or number them from 0."
+            f"annotations has a row {str(keys[np.argmax(rows < 0)])!r} that X does not have. Name rows by "
+            "the index of a DataFrame X, or number them from 0."
         )
     twice = pd.DataFrame({"row": rows, "who": who}).duplicated().to_numpy()
     if twice.any():
         at = np.argmax(twice)
         raise UserError(
-            f"annotator {annotators[who[at]]!r} has row {keys[at]!r} twice. Keep one of its duplicates."
+            f"annotator {str(annotators[who[at]])!r} has row {str(keys[at])!r} twice. Keep one of them."
         )
     judged = (codes >= 0).any(axis=1)
     rows, who = (part[judged].astype(np.int64) for part in (rows, who))
@@ -296,6 +318,8 @@ def _read(annotations, X) -> tuple[Votes, list, list[str], pd.Index, bool]:
 
 def _read_long(table: pd.DataFrame):
     """Return annotators, row names, codes and label names of a long table."""
+    if table.empty:
+        raise UserError("annotations has no rows. Give a row per annotated row and annotator.")
     for column in ("row", "annotator"):
         if column not in table.columns or table[column].isna().any():
             raise UserError(

@@ -34,8 +34,13 @@ def test_columns_of_annotators(mlspl, table):
     weights = pd.read_csv("out.weights.csv")
     assert list(weights.columns) == ["p", "q, r"]
     assert (weights.iloc[299] == 0).all()
-    people = pd.read_csv("out.annotators.csv", index_col="annotator")
-    assert people["specificity"].is_monotonic_decreasing
+    people = pd.read_csv("out.annotators.csv", keep_default_na=False)
+    assert people["specificity"][people["label"] == ""].is_monotonic_decreasing
+    assert sorted(people["label"]) == [""] * 3 + ["p"] * 3 + ["q, r"] * 3
+    assert list(pd.read_csv("out.agreement.csv")["label"]) == ["p", "q, r"]
+    review = pd.read_csv("out.review.csv")
+    assert set(review["label"]) <= {"p", "q, r"}
+    assert review["gain"].is_monotonic_decreasing
     # What it wrote can be fitted; nothing is written over.
     assert (
         mlspl(
@@ -58,19 +63,23 @@ def test_a_file_of_votes_says_the_same(mlspl, table):
         .query("labels != '?'")
         .sample(frac=1, random_state=0)
     )
-    votes.to_csv("votes.csv", index=False)
-    table.drop(columns=people).to_csv("plain.csv", index=False)
+    # As spreadsheets write it elsewhere.
+    votes.to_csv("votes.csv", index=False, sep=";", encoding="utf-8-sig", lineterminator="\r\n")
+    table.drop(columns=people).to_csv("plain.csv", index=False, sep="\t")
     options = ("--votes", "votes.csv", "--ids", "song", "--votes-only", "-o", "b.csv")
     code, _, errors = mlspl("consensus", "plain.csv", *options)
     assert (code, errors) == (0, "")
     first, second = (pd.read_csv(name, keep_default_na=False)["labels"] for name in ("a.csv", "b.csv"))
     assert (first == second).all()
+    review = pd.read_csv("b.review.csv")
+    assert (review["id"] == "s" + review["row"].astype(str)).all()
 
 
 @pytest.mark.parametrize(
     ("options", "word"),
     [
         (["--annotators", "rater_*"], "unknown annotator"),
+        (["--annotators", "annotator_*", "--ids", "sonk"], "Did you mean 'song'"),
         ([], "--annotators"),
         (["--votes", "votes.csv"], "--ids"),
         (["--votes", "votes.csv", "--ids", "song"], "s999"),

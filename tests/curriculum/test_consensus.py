@@ -121,17 +121,27 @@ def test_review_asks_the_best_annotator_who_has_not_judged():
     review = found.review()
     assert review["gain"].is_monotonic_decreasing
     assert (review["gain"] > 0).all()
-    rates = found.annotators_by_label
+    rates, rates_of = found.annotators_by_label, ["sensitivity", "specificity"]
     for line in review.head(30).itertuples():
         row, label, p = line.row, int(line.label), line.probability
         gains = {}
         for who in np.flatnonzero(np.isnan(table[row, label])):
-            se, sp = rates.loc[(str(who), line.label), ["sensitivity", "specificity"]]
+            se, sp = rates.loc[(str(who), line.label), rates_of]
             after = min(p * se, (1 - p) * (1 - sp)) + min(p * (1 - se), (1 - p) * sp)
             gains[str(who)] = min(p, 1 - p) - after
         assert line.ask == max(gains, key=gains.get)
         assert line.gain == pytest.approx(gains[line.ask])
     assert set(found.review(annotators=["1"])["ask"]) == {"1"}
+    # Where all have judged, somebody new is asked, of mean quality; nobody if only these can be asked.
+    found = consensus(None, annotate(A=4, per=4)[0])
+    review = found.review()
+    assert len(review)
+    assert review["ask"].isna().all()
+    line = review.iloc[0]
+    p, (se, sp) = line.probability, found.annotators_by_label.xs(line.label, level="label")[rates_of].mean()
+    after = min(p * se, (1 - p) * (1 - sp)) + min(p * (1 - se), (1 - p) * sp)
+    assert line.gain == pytest.approx(min(p, 1 - p) - after)
+    assert found.review(annotators=["1"]).empty
     with pytest.raises(UserError, match="unknown annotator"):
         found.review(annotators=["9"])
 
@@ -169,11 +179,23 @@ def _long(**changes):
         ([np.ones((3, 2)), np.ones((2, 2))], None, "different"),
         ({"a": pd.DataFrame({"x": [1]}), "b": pd.DataFrame({"y": [1]})}, None, "different"),
         ({}, None, "annotat"),
+        (_long().head(0), None, "no rows"),
+        (_long(), [["a"], ["b"]], "not a number"),
     ],
 )
 def test_bad_input_is_refused(annotations, X, word):
     with pytest.raises(UserError, match=word):
         consensus(X, annotations)
+
+
+def test_an_annotator_who_shares_no_pair_is_named():
+    table = annotate(n=60, A=3, per=3)[0]
+    table[30:, :, :2], table[:30, :, 2] = np.nan, np.nan
+    with pytest.warns(UserWarning, match="'2'"):
+        found = consensus(None, table)
+    assert found.annotators["shared"].tolist() == [30, 30, 0]
+    widths = found.annotators["sensitivity_high"] - found.annotators["sensitivity_low"]
+    assert widths.idxmax() == "2"
 
 
 def test_bad_probabilities_are_refused():
