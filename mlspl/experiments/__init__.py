@@ -32,7 +32,6 @@ from mlspl.experiments.scores import (
 )
 from mlspl.experiments.statistics import (
     average_ranks,
-    corrected_t_pairs,
     critical_difference,
     fewest_splits,
     friedman,
@@ -67,7 +66,6 @@ __all__ = [
     "Trial",
     "average_ranks",
     "compare",
-    "corrected_t_pairs",
     "criterion_head",
     "critical_difference",
     "critical_difference_figure",

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -114,8 +115,7 @@ def compare(scores: pd.DataFrame, criterion: str, greater_is_better: bool, alpha
     for block in dict.fromkeys(scores["block"]):
         paired = table.loc[block].dropna(axis="columns", how="all")
         complete = paired.dropna()
-        if len(complete) < len(paired):
-            n_lacking = len(paired) - len(complete)
+        if n_lacking := len(paired) - len(complete):
             notes.append(f"{block}: {n_lacking} of {len(paired)} splits lack a method; left out.")
         if len(complete) and complete.shape[1] == len(methods):
             means[block] = complete.mean()
@@ -124,8 +124,7 @@ def compare(scores: pd.DataFrame, criterion: str, greater_is_better: bool, alpha
             lacking = ", ".join(missing[:_MOST_NAMED]) + ", …" * (len(missing) > _MOST_NAMED)
             notes.append(f"{block}: no scores of {lacking or 'all methods on one split'}; not ranked.")
         if len(complete) > 1 and complete.shape[1] > 1:
-            tests = wilcoxon_pairs(complete, list(complete), greater_is_better)
-            pairs.append(tests.assign(block=block))
+            pairs.append(wilcoxon_pairs(complete, list(complete), greater_is_better).assign(block=block))
     table_of_means = pd.DataFrame.from_dict(means, orient="index", columns=methods)
     if len(table_of_means) >= _FEWEST_PAIRS and len(methods) > 1:
         pairs.append(wilcoxon_pairs(table_of_means, methods, greater_is_better).assign(block=ALL_DATASETS))
@@ -142,8 +141,7 @@ def compare(scores: pd.DataFrame, criterion: str, greater_is_better: bool, alpha
 
 def known_directions(scores: pd.DataFrame) -> dict[str, bool]:
     """Return the criteria of a table whose direction is known, with True for greater is better."""
-    directions = {name: criterion.greater_is_better for name, criterion in CRITERIA.items()}
-    return {name: greater for name, greater in directions.items() if name in scores}
+    return {name: known.greater_is_better for name, known in CRITERIA.items() if name in scores}
 
 
 def read_scores(path: str | Path, criteria: Sequence[str] = (), variants: bool = False) -> pd.DataFrame:
@@ -191,20 +189,24 @@ def _read_csv(path: Path) -> pd.DataFrame:
             raise UserError(f"{path} has more than {_MOST_COLUMNS:,} columns: it is no table of scores.")
     try:
         # Not unpacked by its suffix: a small file could fill the memory.
-        table = pd.read_csv(path, skipinitialspace=True, compression=None)
+        options: dict[str, Any] = {"skipinitialspace": True, "compression": None}
+        table = pd.read_csv(path, **options)
         if not isinstance(table.index, pd.RangeIndex):
             # Rows longer than the header: pandas has taken their first cells for names of the rows.
             names = [*table.columns, *(f"Unnamed: {level}" for level in range(table.index.nlevels))]
-            table = pd.read_csv(path, skipinitialspace=True, compression=None, header=0, names=names)
+            table = pd.read_csv(path, **options, header=0, names=names)
     except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError) as error:
         raise UserError(
             f"{path} is neither a results file nor a CSV table ({str(error)[:200]}). "
             "If it is compressed, unpack it."
         ) from None
+
+    def refuse(is_wrong: pd.Series, reason: str) -> None:
+        if is_wrong.any():
+            raise UserError(f"{path}, line {is_wrong.idxmax() + 2}: {reason}")
+
     for name in [name for name in table if name.startswith("Unnamed:")]:
-        if table[name].notna().any():
-            line = table[name].notna().idxmax() + 2
-            raise UserError(f"{path}, line {line}: a cell in a column without a name. Complete the header.")
+        refuse(table[name].notna(), "a cell in a column without a name. Complete the header.")
         del table[name]  # a comma at the end of each line
     for column in ("dataset", "method"):
         if column not in table:
@@ -216,35 +218,22 @@ def _read_csv(path: Path) -> pd.DataFrame:
         raise UserError(f"{path} has a header and no rows: there is nothing to compare.")
     if "split" not in table:
         table["split"] = 0
-    empty = table.index[table[["dataset", "method", "split"]].isna().any(axis=1)]
-    if len(empty):
-        raise UserError(f"{path}, line {empty[0] + 2}: the data set, method or split is empty.")
-    twice = table.index[table.duplicated(["dataset", "method", "split"])]
-    if len(twice):
-        dataset, method, split = table.loc[twice[0], ["dataset", "method", "split"]]
-        raise UserError(
-            f"{path}, line {twice[0] + 2}: {method} on split {split} of {dataset} was given before."
-        )
+    keys = ["dataset", "method", "split"]
+    refuse(table[keys].isna().any(axis=1), "the data set, method or split is empty.")
+    refuse(table.duplicated(keys), "this data set, method and split was given before.")
     table = table.rename(columns={"dataset": "block", "method": "variant"})
     table[["block", "variant"]] = table[["block", "variant"]].astype(str)
     for name in known_directions(table):
         if not pd.api.types.is_numeric_dtype(table[name]):
-            line = pd.to_numeric(table[name], errors="coerce").isna().idxmax() + 2
-            raise UserError(f"{path}, line {line}: the {name} is no number.")
+            refuse(pd.to_numeric(table[name], errors="coerce").isna(), f"the {name} is no number.")
     for name in _numeric_columns(table):
-        if np.isinf(table[name]).any():
-            raise UserError(
-                f"{path}, line {np.isinf(table[name]).idxmax() + 2}: the {name} is infinite. "
-                "Give a number, or leave the cell empty."
-            )
+        is_infinite = np.isinf(table[name])
+        refuse(is_infinite, f"the {name} is infinite. Give a number, or leave the cell empty.")
     if not _numeric_columns(table):
         raise UserError(f"{path} has no column of numbers beside dataset, method and split.")
     return table
 
 
 def _numeric_columns(table: pd.DataFrame) -> list[str]:
-    return [
-        name
-        for name in table.select_dtypes(np.number)
-        if name not in {"split", "train", "tune_seconds", "fit_seconds", "predict_seconds", "peak_memory"}
-    ]
+    others = {"split", "train", "tune_seconds", "fit_seconds", "predict_seconds", "peak_memory"}
+    return [name for name in table.select_dtypes(np.number) if name not in others]

@@ -40,7 +40,6 @@ __all__ = [
 # Okabe and Ito's colours, which people with any kind of colour vision can distinguish.
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000", "#7A5C00")
 _DASHES = ("-", (0, (5, 2)), (0, (1, 1.5)), (0, (6, 2, 1, 2)), (0, (3, 1.5)), (0, (8, 2)), (0, (1, 3)), "-.")
-_MARKERS = "osD^vP*X"
 _INK, _GREY, _LINE = "#222222", "#666666", "#DDDDDD"
 _WIDTH = 3.4
 _LONGEST_NAME = 22
@@ -94,12 +93,9 @@ def line_chart(
     legend = 0.17 * ((len(lines) + 1) // 2)
     figure, axis = _start_chart(title, 2.0 + legend, 0.55, 0.5 + legend)
     for number, (name, (x, y)) in enumerate(lines.items()):
-        style: dict[str, Any] = {
-            "color": _COLOURS[number % 8],
-            "linestyle": _DASHES[number % 8],
-            "linewidth": 1.5,
-        }
-        axis.plot(x, y, marker="o" if len(x) == 1 else "", markersize=4, label=_shorten(name), **style)
+        style: dict[str, Any] = {"color": _COLOURS[number % 8], "linestyle": _DASHES[number % 8]}
+        marker = "o" if len(x) == 1 else ""
+        axis.plot(x, y, linewidth=1.5, marker=marker, markersize=4, label=_shorten(name), **style)
     if log_x:
         axis.set_xscale("log")
     if limits:
@@ -216,20 +212,18 @@ def pace_function_figure(scores: pd.DataFrame, functions: Sequence[str]) -> Figu
 
     paced = scores[scores["method"] == PUBLISHED]
     paced = paced.assign(function=[chosen["pace_function"] for chosen in paced["chosen"]])
-    unpaced = scores[scores["method"] == "ml-loc"]
-    blocks = list(dict.fromkeys(paced["block"]))
-    criteria = criteria_in(scores)
+    unpaced = scores[scores["method"] == "ml-loc"].groupby("block")
+    blocks, criteria = list(dict.fromkeys(paced["block"])), criteria_in(scores)
     width, height = 0.8 + max(2.1, 0.42 * len(functions)) * len(blocks), 0.9 + 1.3 * len(criteria)
     figure = Figure(figsize=(width, height), layout="constrained")
     axes = figure.subplots(len(criteria), len(blocks), squeeze=False, sharex=True)
     for row, criterion in zip(axes, criteria, strict=True):
+        row[0].set_ylabel(criterion_head(criterion), color=_INK, fontsize=9)
         for axis, block in zip(row, blocks, strict=True):
             of_block = paced[paced["block"] == block].groupby("function")[criterion]
-            means = of_block.mean().reindex(functions)
-            deviations = of_block.std().reindex(functions).fillna(0.0)
-            reference = unpaced.loc[unpaced["block"] == block, criterion]
-            draw_intervals(axis, means, deviations, reference.mean() if len(reference) else None)
-        row[0].set_ylabel(criterion_head(criterion), color=_INK, fontsize=9)
+            dots = of_block.agg(["mean", "std"]).reindex(functions)
+            reference = unpaced[criterion].mean().get(block)
+            draw_intervals(axis, dots["mean"], dots["std"].fillna(0.0), reference)
     for axis, block in zip(axes[0], blocks, strict=True):
         axis.set_title(escape_mathtext(block), fontsize=10, color=_INK)
     title = "MLSPL under each self-paced function (mean ± standard deviation over splits"
@@ -238,17 +232,11 @@ def pace_function_figure(scores: pd.DataFrame, functions: Sequence[str]) -> Figu
 
 
 def draw_intervals(axis: Axes, values: pd.Series, errors: pd.Series, reference: float | None = None) -> None:
-    """Draw a marker with an error bar for each value, named below the axis, and a dashed line."""
-    for i, (value, error) in enumerate(zip(values, errors, strict=True)):
-        style: dict[str, Any] = {
-            "fmt": _MARKERS[i % 8],
-            "color": _COLOURS[i % 8],
-            "markersize": 5.5,
-            "elinewidth": 1.3,
-        }
-        axis.errorbar(i, value, error, capsize=3, **style)
+    """Draw a dot with an error bar for each value, named below the axis, and a dashed line."""
+    style: dict[str, Any] = {"fmt": "o", "color": _COLOURS[0], "markersize": 5.5, "elinewidth": 1.3}
+    axis.errorbar(range(len(values)), values, errors, capsize=3, **style)
     if reference is not None:
-        axis.axhline(reference, color=_GREY, linestyle=(0, (4, 3)), linewidth=1.0, zorder=0)
+        axis.axhline(reference, color=_GREY, linestyle="--", linewidth=1, zorder=0)
     axis.set_xlim(-0.6, len(values) - 0.4)
     axis.set_xticks(range(len(values)), values.index, rotation=40, ha="right", rotation_mode="anchor")
     axis.grid(axis="y", color=_LINE)
@@ -260,24 +248,24 @@ def save_figure(figure: Figure, folder: Path | OutputFolder, name: str) -> list[
     """Save a figure as PNG and SVG and return both paths."""
     paths = []
     for suffix in ("png", "svg"):
-        stream = io.BytesIO()
-        _save(figure, stream, format=suffix, dpi=200, bbox_inches="tight")
-        file = f"{name}.{suffix}"
+        content = _save(figure, format=suffix, dpi=200, bbox_inches="tight")
         if isinstance(folder, OutputFolder):
-            paths.append(folder.write(file, stream.getvalue()))
+            paths.append(folder.write(f"{name}.{suffix}", content))
         else:
-            paths.append(folder / file)
-            write_file(paths[-1], stream.getvalue())
+            paths.append(folder / f"{name}.{suffix}")
+            write_file(paths[-1], content)
     return paths
 
 
-def _save(figure: Figure, stream, **options) -> None:
+def _save(figure: Figure, **options) -> bytes:
     from matplotlib import rc_context
 
     # Without a date and with fixed identifiers, the same figure gives the same file.
     metadata = dict.fromkeys(("Date", "Creator", "Format", "Type")) if options["format"] == "svg" else None
+    stream = io.BytesIO()
     with rc_context({"svg.hashsalt": "mlspl", "svg.fonttype": "none"}):
         figure.savefig(stream, metadata=metadata, **options)
+    return stream.getvalue()
 
 
 def _start_chart(title: str, height: float, left: float, bottom: float) -> tuple[Figure, Axes]:
@@ -293,10 +281,9 @@ def _start_chart(title: str, height: float, left: float, bottom: float) -> tuple
 
 
 def _as_chart(figure: Figure, description: str) -> Chart:
-    stream = io.BytesIO()
-    _save(figure, stream, format="svg", transparent=True)
+    content = base64.b64encode(_save(figure, format="svg", transparent=True)).decode()
     width, height = (round(100 * inches) for inches in figure.get_size_inches())
-    source = f"data:image/svg+xml;base64,{base64.b64encode(stream.getvalue()).decode()}"
+    source = f"data:image/svg+xml;base64,{content}"
     return Chart(source, description, width, height)
 
 

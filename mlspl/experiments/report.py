@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,9 +14,9 @@ from mlspl.experiments.comparison import Comparison
 from mlspl.experiments.figures import Chart, dot_chart, line_chart, rank_chart
 from mlspl.experiments.scores import PAPER_FUNCTIONS, criteria_in
 from mlspl.experiments.statistics import fewest_splits
-from mlspl.experiments.tables import criterion_head, criterion_title
+from mlspl.experiments.tables import criterion_head, criterion_title, pairs_columns, score_blocks
 from mlspl.experiments.trial import PUBLISHED
-from mlspl.pages import Cell, Head, Table, number, render
+from mlspl.pages import Cell, Table, number, render
 from mlspl.recipes import Schema, get_method, method_title
 
 if TYPE_CHECKING:
@@ -26,7 +25,6 @@ if TYPE_CHECKING:
 __all__ = ["draw_learning_curves", "draw_validation", "render_report"]
 
 _ALPHA = 0.05
-_MEGABYTE = 2**20
 _MOST_LABELS = 8
 # If at least this share of the pairs has a weight of one half or more at every step, pacing changes little.
 _NEARLY_ALL = 0.9
@@ -53,20 +51,20 @@ def render_report(results: Results, datasets: Mapping[str, Dataset], command: st
     paced = paced.dropna(subset=["function"])
     failed = int(frame["error"].notna().sum())
     has_paper = "paper" in results.summary and bool(results.summary["paper"].notna().any())
-    names = ", ".join(dict.fromkeys(frame["dataset"]))
-    seconds = float(frame[["tune_seconds", "fit_seconds", "predict_seconds"]].to_numpy().sum())
+    seconds = frame[["tune_seconds", "fit_seconds", "predict_seconds"]].to_numpy().sum()
+    title = f"Comparison of methods on {', '.join(dict.fromkeys(frame['dataset']))}"
     return render(
         "report.html",
-        title="Reproduction of the MLSPL paper" if has_paper else f"Comparison of methods on {names}",
+        title="Reproduction of the MLSPL paper" if has_paper else title,
         has_paper=has_paper,
         command=command,
         facts={
-            "data sets": len(set(frame["dataset"])),
-            "methods": len(set(frame["method"])),
-            "splits": len(set(frame["split"])),
+            "data sets": frame["dataset"].nunique(),
+            "methods": frame["method"].nunique(),
+            "splits": frame["split"].nunique(),
             "trials": len(frame),
             "failed": failed,
-            "computing time": _duration(seconds),
+            "computing time": f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.0f} min",
         },
         n_failed=failed,
         datasets=_list_datasets(frame, datasets),
@@ -120,10 +118,10 @@ def _find_pace_function(trial: Mapping) -> str | None:
     """Return the self-paced function of a trial of published MLSPL whose other parameters are standard."""
     if trial["method"] != PUBLISHED:
         return None
+    name = trial["chosen"].get("pace_function")
     settings = get_method(PUBLISHED).settings(trial["tune"])
-    other = {name: value for name, value in trial["parameters"].items() if name != "pace_function"}
-    settings.pop("pace_function")
-    return trial["chosen"].get("pace_function") if other == settings else None
+    same = {"pace_function": settings["pace_function"]}
+    return name if {**trial["parameters"], **same} == settings else None
 
 
 def _draw_functions(paced: pd.DataFrame, unpaced: pd.DataFrame) -> list[Chart]:
@@ -143,64 +141,51 @@ def draw_learning_curves(paced: pd.DataFrame, label_names: Sequence[str] = ()) -
     Returns None if no trial has a history.
     """
     known = {"pace", "in_play", *_PARTS}
-    by_function = {
-        str(name): histories
-        for name, group in paced.groupby("function", sort=False)
-        if (
-            histories := [
-                steps for steps in group["history"] if steps and all(known <= set(s) for s in steps)
-            ]
-        )
-    }
-    if not by_function:
+    means: dict[str, pd.DataFrame] = {}
+    least = 1.0
+    for name, group in paced.groupby("function", sort=False):
+        histories = [h for h in group["history"] if h and all(known <= set(step) for step in h)]
+        if histories:
+            tables = [_tabulate_steps(history, label_names) for history in histories]
+            means[str(name)] = pd.concat(tables).groupby(level=0).mean()
+            least = min(least, *(np.mean(step["in_play"]) for history in histories for step in history))
+    if not means:
         return None
-    # The pace grows geometrically, hence the geometric mean over splits.
-    paces = {
-        name: np.exp(_means([[np.log(step["pace"]) for step in steps] for steps in histories])).tolist()
-        for name, histories in by_function.items()
-    }
+
+    def chart(title: str, lines: Mapping[str, tuple[str, Any]], limits=None) -> Chart:
+        # The pace grows geometrically, hence the geometric mean over splits.
+        drawn = {
+            line: (np.exp(means[name]["part", "log_pace"]).tolist(), means[name][column].tolist())
+            for line, (name, column) in lines.items()
+        }
+        return line_chart(title, drawn, "pace λ", log_x=True, limits=limits)
+
     parts = [
-        line_chart(
-            title,
-            {
-                name: (paces[name], _means([[step[key] for step in steps] for steps in histories]))
-                for name, histories in by_function.items()
-            },
-            "pace λ",
-            log_x=True,
-            limits=(0.0, 1.0) if key == "mean_weight" else None,
+        chart(
+            title, {name: (name, ("part", key)) for name in means}, (0, 1) if key == "mean_weight" else None
         )
         for key, title in _PARTS.items()
     ]
-    in_play = []
-    for name, histories in by_function.items():
-        lines = {label: (paces[name], shares) for label, shares in _in_play(histories, label_names).items()}
-        title = f"Pairs in play: {name}"
-        in_play.append(line_chart(title, lines, "pace λ", log_x=True, limits=(0.0, 1.0)))
-    least = min(
-        np.mean(step["in_play"])
-        for histories in by_function.values()
-        for steps in histories
-        for step in steps
-    )
-    return {
-        "parts": parts,
-        "in_play": in_play,
-        "always_in_play": f"{least:.1%}" if least >= _NEARLY_ALL else None,
-    }
-
-
-def _in_play(histories: list[list[dict]], label_names: Sequence[str]) -> dict[str, list[float]]:
-    """Shares by label, or the least, median and greatest share if there are many labels."""
-    shares = [
-        _means([[step["in_play"][label] for step in steps] for steps in histories])
-        for label in range(len(histories[0][0]["in_play"]))
+    in_play = [
+        chart(f"Pairs in play: {name}", {one: (name, ("in play", one)) for one in table["in play"]}, (0, 1))
+        for name, table in means.items()
     ]
-    if len(shares) <= _MOST_LABELS:
-        names = [f"label {label + 1}" for label in range(len(shares))]
-        return dict(zip(label_names if len(label_names) == len(names) else names, shares, strict=True))
-    quantiles = {"least of all labels": 0.0, "median label": 0.5, "most of all labels": 1.0}
-    return {name: np.quantile(shares, quantile, axis=0).tolist() for name, quantile in quantiles.items()}
+    always = f"{least:.1%}" if least >= _NEARLY_ALL else None
+    return {"parts": parts, "in_play": in_play, "always_in_play": always}
+
+
+def _tabulate_steps(history: Sequence[Mapping], label_names: Sequence[str]) -> pd.DataFrame:
+    """Return one row per step: parts of the objective, and ("in play", label) or quantiles of many labels."""
+    shares = np.array([step["in_play"] for step in history])
+    names = list(label_names)
+    if shares.shape[1] > _MOST_LABELS:
+        shares = np.quantile(shares, [0, 0.5, 1], axis=1).T
+        names = ["least of all labels", "median label", "most of all labels"]
+    elif len(names) != shares.shape[1]:
+        names = [f"label {label + 1}" for label in range(shares.shape[1])]
+    columns: dict[Any, Any] = {("part", key): [step[key] for step in history] for key in _PARTS}
+    columns["part", "log_pace"] = np.log([step["pace"] for step in history])
+    return pd.DataFrame(columns | {("in play", name): shares[:, j] for j, name in enumerate(names)})
 
 
 def draw_validation(trials: pd.DataFrame) -> Chart | None:
@@ -227,47 +212,12 @@ def draw_validation(trials: pd.DataFrame) -> Chart | None:
     return line_chart(f"Validated {criterion}", lines, "share of losses below the pace")
 
 
-def _means(rows: Sequence[Sequence[float]]) -> list[float]:
-    """Mean of each position over the rows that reach it."""
-    return [float(np.nanmean(column)) for column in zip_longest(*rows, fillvalue=np.nan)]
-
-
-def _as_table(caption: str, columns: Mapping[str, Iterable], style: str = "", best_first=()) -> Table:
-    """Return a table of columns of text, numbers and cells; a column of numbers has a numeric head."""
-    cells = {head: list(map(_as_cell, column)) for head, column in columns.items()}
-    heads = [
-        Head(head, any(cell.value is not None for cell in column), head in best_first)
-        for head, column in cells.items()
-    ]
-    return Table(caption, heads, list(zip(*cells.values(), strict=True)), style)
-
-
-def _as_cell(value: Any) -> Cell:
-    if isinstance(value, Cell):
-        return value
-    if isinstance(value, str):
-        return Cell(value)
-    return Cell(f"{value:g}" if isinstance(value, int | np.integer) else number(value, 3), float(value))
-
-
 def _list_scores(summary: pd.DataFrame) -> Table:
-    columns: dict[str, Iterable] = {"method": map(method_title, dict.fromkeys(summary["variant"]))}
-    for criterion, part in summary.groupby("criterion", sort=False):
-        columns[criterion_head(str(criterion))] = [
-            Cell(
-                number(row.mean),
-                row.mean,
-                bool(row.best),
-                std=number(row.std) if pd.notna(row.std) else "",
-                paper=number(row.paper) if pd.notna(row.paper) else "",
-                far=number(row.difference, sign=True),
-            )
-            for row in part[["mean", "best", "std", "paper", "difference"]].itertuples()
-        ]
-    legend = "Mean ± standard deviation over the splits; the best in bold. ↓: lower is better, ↑: higher."
-    if summary["paper"].notna().any():
-        legend += " Second line: the paper's mean, and ours minus the paper's."
-    return _as_table(legend, columns, "scores", [head for head in columns if head.endswith("↑")])
+    (block,) = score_blocks(summary)
+    columns: dict[str, Iterable] = {"method": block.methods}
+    columns |= {f"{name} {'↑' if greater else '↓'}": cells for name, greater, cells in block.rows}
+    best_first = [head for head in columns if head.endswith("↑")]
+    return Table(f"{block.legend}. ↓: lower is better, ↑: higher.", columns, "scores", best_first)
 
 
 def _list_timings(standard: pd.DataFrame) -> Table:
@@ -275,12 +225,12 @@ def _list_timings(standard: pd.DataFrame) -> Table:
     parts |= {"fit_seconds": "fit, s", "predict_seconds": "predict, s"}
     by_variant = standard.groupby("variant", sort=False)
     means = by_variant[list(parts)].mean()
-    memory = by_variant["peak_memory"].max().astype(float) / _MEGABYTE
+    memory = by_variant["peak_memory"].max().astype(float) / 2**20
     caption = "Seconds per trial on one core, mean over the splits; peak memory of its process."
     columns: dict[str, Iterable] = {"method": map(method_title, means.index)}
     columns |= {title: means[part] for part, title in parts.items()}
     columns |= {"total, s": means.sum(axis=1), "memory, MB": [Cell(number(size, 0), size) for size in memory]}
-    return _as_table(caption, columns)
+    return Table(caption, columns)
 
 
 def _list_pairs(block: str, comparisons: Sequence[Comparison]) -> tuple[Table | None, str]:
@@ -289,14 +239,8 @@ def _list_pairs(block: str, comparisons: Sequence[Comparison]) -> tuple[Table | 
     if pairs.empty:
         return None, ""
     pairs = pairs.sort_values(["p_holm", "p"], kind="stable")
-    columns = {
-        "criterion": pairs["criterion"].map(criterion_title),
-        "better": pairs["better"].map(method_title),
-        "worse": pairs["worse"].map(method_title),
-        "difference": [Cell(number(value, sign=True), value) for value in pairs["difference"]],
-        "p": [Cell(number(p), p) for p in pairs["p"]],
-        "p (Holm)": [Cell(number(p), p, p < _ALPHA) for p in pairs["p_holm"]],
-    }
+    columns = {"criterion": pairs["criterion"].map(criterion_title)} | pairs_columns(pairs, _ALPHA)
+    del columns["data set"], columns["pairs"]
     n_splits = pairs["blocks"].iloc[0]
     needed = fewest_splits(pairs["criterion"].value_counts().max(), _ALPHA)
     if needed > n_splits:
@@ -306,7 +250,7 @@ def _list_pairs(block: str, comparisons: Sequence[Comparison]) -> tuple[Table | 
         note = f"{count} of {len(pairs)} pairs differ significantly (α = {_ALPHA:g})."
     note += " The splits of one data set share rows, so these p-values are too small."
     caption = f"Wilcoxon's signed-rank test over {n_splits} splits, adjusted by Holm."
-    return _as_table(caption, columns, "tall"), note
+    return Table(caption, columns, "tall"), note
 
 
 def _list_ranks(comparisons: Sequence[Comparison]) -> dict[str, Any] | None:
@@ -320,7 +264,7 @@ def _list_ranks(comparisons: Sequence[Comparison]) -> dict[str, Any] | None:
         columns[method_title(name)] = [Cell(number(rank, 2), rank, rank == best) for rank, best in ranks]
     columns["Friedman p"] = [ranking.friedman.p_value for _, ranking in ranked]
     return {
-        "table": _as_table(f"Average ranks over {len(ranked[0][0].means)} data sets; 1 is best.", columns),
+        "table": Table(f"Average ranks over {len(ranked[0][0].means)} data sets; 1 is best.", columns),
         "diagrams": [rank_chart(comparison) for comparison, _ in ranked],
         "notes": list(dict.fromkeys(note for comparison in comparisons for note in comparison.notes)),
     }
@@ -335,7 +279,7 @@ def _list_failures(frame: pd.DataFrame) -> Table | None:
         "error": [Cell(error, style="error") for error in failed["error"]],
     }
     caption = "These trials have no scores. Run the same command again to retry them."
-    return _as_table(caption, columns, "tall") if len(failed) else None
+    return Table(caption, columns, "tall") if len(failed) else None
 
 
 def _list_warnings(frame: pd.DataFrame) -> Table | None:
@@ -348,7 +292,7 @@ def _list_warnings(frame: pd.DataFrame) -> Table | None:
         "trials": [count for _, count in counts],
         "warning": [Cell(text, style="error") for (_, _, text), _ in counts],
     }
-    return _as_table("Warnings of the methods.", columns, "tall", ["trials"]) if counts else None
+    return Table("Warnings of the methods.", columns, "tall", ["trials"]) if counts else None
 
 
 def _list_datasets(frame: pd.DataFrame, datasets: Mapping[str, Dataset]) -> Table:
@@ -368,7 +312,7 @@ def _list_datasets(frame: pd.DataFrame, datasets: Mapping[str, Dataset]) -> Tabl
         ", ".join(f"{100 * share:g} %" for share in sorted(set(trials["train"]))) for _, trials in groups
     ]
     columns["checksum"] = [fingerprint[:12] for (_, fingerprint), _ in groups]
-    return _as_table("Data sets, with the features of the file.", columns)
+    return Table("Data sets, with the features of the file.", columns)
 
 
 def _list_methods(frame: pd.DataFrame) -> Table:
@@ -379,7 +323,7 @@ def _list_methods(frame: pd.DataFrame) -> Table:
         "how": [f"tuned by {criterion_title(tune)}" if tune else "fixed" for (_, tune), _ in groups],
         "trials": [len(trials) for _, trials in groups],
     }
-    return _as_table("Methods, with their parameters or, where they are tuned, the values tried.", columns)
+    return Table("Methods, with their parameters or, where they are tuned, the values tried.", columns)
 
 
 def _join_settings(of_trials: Iterable[Mapping]) -> str:
@@ -413,9 +357,3 @@ def _list_environment(frame: pd.DataFrame) -> dict[str, str]:
         "recorded": " to ".join(dict.fromkeys(stamp[:16].replace("T", " ") for stamp in stamps)) + " UTC",
         "hosts": ", ".join(dict.fromkeys(host for host in frame["host"] if host)) or "–",
     } | {name: ", ".join(found) for name, found in versions.items()}
-
-
-def _duration(seconds: float) -> str:
-    if seconds < 60:
-        return f"{seconds:.1f} s"
-    return f"{seconds / 60:.1f} min" if seconds < 3600 else f"{seconds / 3600:.1f} h"

@@ -1,8 +1,8 @@
 """Tests for several methods on several data sets (Demšar 2006)."""
 
 import math
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -15,7 +15,6 @@ from mlspl.errors import UserError
 __all__ = [
     "Friedman",
     "average_ranks",
-    "corrected_t_pairs",
     "critical_difference",
     "fewest_splits",
     "friedman",
@@ -36,7 +35,6 @@ class Friedman(NamedTuple):
 def average_ranks(scores: ArrayLike, greater_is_better: bool) -> NDArray[np.float64]:
     """Average ranks of methods, given scores (n_blocks, n_methods); 1 is best, ties share their ranks.
 
-
     Examples
     --------
     >>> average_ranks([[0.9, 0.8, 0.8], [0.7, 0.6, 0.5]], greater_is_better=True)
@@ -48,7 +46,6 @@ def average_ranks(scores: ArrayLike, greater_is_better: bool) -> NDArray[np.floa
 
 def friedman(scores: ArrayLike) -> Friedman:
     """Test whether all methods are equally good, given scores (n_blocks, n_methods); corrected for ties.
-
 
     Examples
     --------
@@ -73,7 +70,6 @@ def critical_difference(n_methods: int, n_blocks: int, alpha: float = 0.05) -> f
     q_alpha is the quantile of the studentized range divided by √2, as Demšar tabulates it; without that √2
     the distance comes out 41 % too large.
 
-
     Examples
     --------
     >>> round(critical_difference(4, 14), 2)
@@ -85,7 +81,6 @@ def critical_difference(n_methods: int, n_blocks: int, alpha: float = 0.05) -> f
 
 def holm(p_values: ArrayLike) -> NDArray[np.float64]:
     """Adjust p-values for testing all of them at once (Holm's step-down procedure).
-
 
     Examples
     --------
@@ -133,62 +128,13 @@ def wilcoxon_pairs(scores: ArrayLike, methods: Sequence[str], greater_is_better:
     >>> pairs.loc[0, "better"], float(pairs.loc[0, "p_holm"])
     ('ours', 0.03125)
     """
-    return _test_pairs(scores, methods, greater_is_better, _signed_rank_p_values)
-
-
-def corrected_t_pairs(
-    scores: ArrayLike, methods: Sequence[str], greater_is_better: bool, train: float
-) -> pd.DataFrame:
-    """Nadeau and Bengio's corrected t-test for every pair of methods, adjusted by Holm over the pairs.
-
-    Random splits of one data set share rows, so their scores vary less than those of new data would, and the
-    usual t-test finds differences where there are none. The correction (Machine Learning 52, 2003) replaces
-    the variance s²/J of a mean over J splits by (1/J + n_test/n_train) s².
-
-    Parameters
-    ----------
-    scores : array of shape (n_splits, n_methods)
-        Paired scores on random splits of one data set; at least two.
-    methods : sequence of str
-        Names of the columns.
-    greater_is_better : bool
-        The direction of the criterion.
-    train : float
-        Share of the rows to train on; the others are tested.
-
-    Returns
-    -------
-    DataFrame
-        As :func:`wilcoxon_pairs`.
-
-    Examples
-    --------
-    >>> scores = [[0.10, 0.20], [0.20, 0.32], [0.10, 0.23]]
-    >>> pairs = corrected_t_pairs(scores, ["ours", "theirs"], greater_is_better=False, train=0.5)
-    >>> pairs.loc[0, "better"], round(float(pairs.loc[0, "p"]), 4)
-    ('ours', 0.0221)
-    """
-    if not 0 < train < 1:
-        raise UserError(f"The share of training rows must lie between 0 and 1; it is {train:g}.")
-    if len(np.asarray(scores)) < 2:
-        raise UserError("A t-test needs at least two splits; here is one.")
-    return _test_pairs(scores, methods, greater_is_better, partial(_corrected_t_p_values, train=train))
-
-
-def _test_pairs(
-    scores: ArrayLike,
-    methods: Sequence[str],
-    greater_is_better: bool,
-    p_values: Callable[[NDArray[np.float64]], NDArray[np.float64]],
-) -> pd.DataFrame:
-    """Test the differences of every pair of columns, the better one first."""
     scores = np.asarray(scores, dtype=np.float64)
     means = scores.mean(axis=0)
     first, second = np.triu_indices(len(methods), 1)
     swapped = means[second] > means[first] if greater_is_better else means[second] < means[first]
     better, worse = np.where(swapped, second, first), np.where(swapped, first, second)
     names = np.array(methods, dtype=object)
-    p = p_values(_round(scores[:, better] - scores[:, worse]))
+    p = _signed_rank_p_values(_round(scores[:, better] - scores[:, worse]))
     return pd.DataFrame(
         {
             "better": names[better],
@@ -199,16 +145,6 @@ def _test_pairs(
             "p_holm": holm(p),
         }
     )
-
-
-def _corrected_t_p_values(differences: NDArray[np.float64], train: float) -> NDArray[np.float64]:
-    """Two-sided p-value of each column; 0 or 1 where all differences are the same."""
-    n_splits = len(differences)
-    means = differences.mean(axis=0)
-    errors = np.sqrt((1 / n_splits + (1 - train) / train) * differences.var(axis=0, ddof=1))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        p = 2 * stats.t.sf(np.abs(means / errors), n_splits - 1)
-    return np.where(np.ptp(differences, axis=0) == 0, np.where(differences[0] == 0, 1.0, 0.0), p)
 
 
 def _signed_rank_p_values(differences: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -223,20 +159,19 @@ def _signed_rank_p_values(differences: NDArray[np.float64]) -> NDArray[np.float6
     ranks = 2 * (stats.rankdata(np.abs(differences), axis=0) - is_zero.sum(axis=0))
     ranks = np.where(is_zero, 0, np.rint(ranks)).astype(int)
     positive = np.where(differences > 0, ranks, 0).sum(axis=0)
-    patterns, pattern_of, sizes = np.unique(
-        np.sort(ranks, axis=0), axis=1, return_inverse=True, return_counts=True
-    )
-    p_values = np.empty(differences.shape[1])
-    groups = np.split(np.argsort(pattern_of.ravel(), kind="stable"), np.cumsum(sizes)[:-1])
-    for pattern, columns in zip(patterns.T, groups, strict=True):
-        # The polynomial Π (1 + x^rank) counts the sums of ranks over all signs.
-        counts = np.ones(1)
-        for rank in pattern:
-            counts = np.pad(counts, (0, rank)) + np.pad(counts, (rank, 0))
-        below = np.cumsum(counts) / counts.sum()
-        tails = np.minimum(below[positive[columns]], below[pattern.sum() - positive[columns]])
-        p_values[columns] = np.minimum(1.0, 2 * tails)
-    return p_values
+    smaller = np.minimum(positive, ranks.sum(axis=0) - positive)
+    patterns = map(tuple, np.sort(ranks, axis=0).T.tolist())
+    tails = [_rank_sums(ranks)[total] for ranks, total in zip(patterns, smaller, strict=True)]
+    return np.minimum(1.0, 2 * np.array(tails))
+
+
+@lru_cache(10_000)
+def _rank_sums(ranks: tuple[int, ...]) -> NDArray[np.float64]:
+    """Distribution function of the sum of the positive ranks, if all signs are equally likely."""
+    counts = np.ones(1)
+    for rank in ranks:  # the polynomial Π (1 + x^rank) counts the sums
+        counts = np.pad(counts, (0, rank)) + np.pad(counts, (rank, 0))
+    return np.cumsum(counts) / counts.sum()
 
 
 def _round(scores: ArrayLike) -> NDArray[np.float64]:

@@ -14,6 +14,7 @@ from mlspl._text import printable, shown
 from mlspl.experiments.comparison import Comparison
 from mlspl.experiments.statistics import fewest_splits
 from mlspl.metrics import CRITERIA
+from mlspl.pages import Cell, number
 from mlspl.recipes import method_title
 
 __all__ = [
@@ -22,9 +23,11 @@ __all__ = [
     "latex_tables",
     "markdown_table",
     "markdown_tables",
+    "pairs_columns",
     "pairs_table",
     "ranks_table",
     "rich_tables",
+    "score_blocks",
     "wins_table",
 ]
 
@@ -36,29 +39,20 @@ _LEGEND = "Mean ± standard deviation over splits, best in bold"
 _PAPER_LEGEND = "below it the paper's mean and, in brackets, ours minus the paper's"
 
 
-class _Cell(NamedTuple):
-    ours: str
-    best: bool
-    paper: str
-
-
-class _Block(NamedTuple):
-    """One data set's table, as text."""
+class ScoreBlock(NamedTuple):
+    """Scores on one data set; a row is a criterion, its direction and a cell for each method."""
 
     title: str
+    legend: str
     methods: list[str]
-    rows: list[tuple[str, bool, list[_Cell]]]
-
-    @property
-    def has_paper(self) -> bool:
-        return any(cell.paper for _, _, cells in self.rows for cell in cells)
+    rows: list[tuple[str, bool, list[Cell]]]
 
 
 def rich_tables(summary: pd.DataFrame, width: int) -> list[Group]:
     """Return tables for the terminal, cut into as many pieces as its width asks for."""
     per_piece = max(1, (width - _HEAD_WIDTH) // _CELL_WIDTH)
     tables = []
-    for block in _blocks(summary):
+    for block in score_blocks(summary):
         for start in range(0, len(block.methods), per_piece):
             piece = slice(start, start + per_piece)
             table = Table(box=None, pad_edge=False)
@@ -66,10 +60,12 @@ def rich_tables(summary: pd.DataFrame, width: int) -> list[Group]:
             for name in block.methods[piece]:
                 table.add_column(shown(name), justify="right")
             for criterion, greater, cells in block.rows:
-                ours = (Text(f"*{cell.ours}", "bold") if cell.best else cell.ours for cell in cells[piece])
+                ours = (
+                    Text(f"*{_ours(cell)}", "bold") if cell.best else _ours(cell) for cell in cells[piece]
+                )
                 table.add_row(f"{shown(criterion)} {_ARROWS[greater]}", *ours)
                 if any(cell.paper for cell in cells[piece]):
-                    table.add_row("", *(Text(cell.paper, "dim") for cell in cells[piece]))
+                    table.add_row("", *(Text(_paper(cell), "dim") for cell in cells[piece]))
             tables.append(_titled(block.title, table))
     return tables
 
@@ -77,13 +73,15 @@ def rich_tables(summary: pd.DataFrame, width: int) -> list[Group]:
 def markdown_tables(summary: pd.DataFrame) -> str:
     """Return all tables as one Markdown text."""
     parts = []
-    for block in _blocks(summary):
-        lines = [f"## {_escape_markdown(block.title)}", "", f"{_legend(block)}.", ""]
+    for block in score_blocks(summary):
+        lines = [f"## {_escape_markdown(block.title)}", "", f"{block.legend}.", ""]
         lines.append(f"| | {' | '.join(map(_escape_markdown, block.methods))} |")
         lines.append(f"|---|{'---:|' * len(block.methods)}")
         for criterion, greater, cells in block.rows:
             texts = [
-                (f"**{cell.ours}**" if cell.best else cell.ours) + (f"<br>{cell.paper}" if cell.paper else "")
+                (f"**{_ours(cell)}**" if cell.best else _ours(cell))
+                + "<br>" * bool(cell.paper)
+                + _paper(cell)
                 for cell in cells
             ]
             lines.append(f"| {_escape_markdown(criterion)} {_ARROWS[greater]} | {' | '.join(texts)} |")
@@ -95,23 +93,24 @@ def latex_tables(summary: pd.DataFrame) -> str:
     """Return all tables as LaTeX; the document needs the package booktabs."""
     arrows = {True: r"$\uparrow$", False: r"$\downarrow$"}
     parts = []
-    for block in _blocks(summary):
+    for block in score_blocks(summary):
         tex = _escape_latex
-        lines = [r"\begin{table}", r"\centering", rf"\caption{{{tex(f'{block.title}. {_legend(block)}.')}}}"]
+        lines = [r"\begin{table}", r"\centering", rf"\caption{{{tex(f'{block.title}. {block.legend}.')}}}"]
         lines += [rf"\begin{{tabular}}{{l{'r' * len(block.methods)}}}", r"\toprule"]
         lines += [rf" & {' & '.join(map(tex, block.methods))} \\", r"\midrule"]
         for criterion, greater, cells in block.rows:
-            ours = [rf"\textbf{{{tex(cell.ours)}}}" if cell.best else tex(cell.ours) for cell in cells]
+            ours = [rf"\textbf{{{tex(_ours(cell))}}}" if cell.best else tex(_ours(cell)) for cell in cells]
             lines.append(rf"{tex(criterion)} {arrows[greater]} & {' & '.join(ours)} \\")
-            if block.has_paper:
-                paper = [rf"{{\footnotesize {tex(cell.paper)}}}" if cell.paper else "" for cell in cells]
+            if any(cell.paper for cell in cells):
+                paper = [rf"{{\footnotesize {tex(_paper(cell))}}}" if cell.paper else "" for cell in cells]
                 lines.append(rf" & {' & '.join(paper)} \\")
         lines += [r"\bottomrule", r"\end{tabular}", r"\end{table}"]
         parts.append("\n".join(lines))
     return "% needs \\usepackage{booktabs}\n" + "\n\n".join(parts) + "\n"
 
 
-def _blocks(summary: pd.DataFrame) -> Iterator[_Block]:
+def score_blocks(summary: pd.DataFrame) -> Iterator[ScoreBlock]:
+    """Yield the table of each data set."""
     for name, part in summary.groupby("block", sort=False) if len(summary) else ():
         variants = list(dict.fromkeys(part["variant"]))
         rows = []
@@ -119,7 +118,8 @@ def _blocks(summary: pd.DataFrame) -> Iterator[_Block]:
             by_variant = of_criterion.set_index("variant")
             cells = [_cell(by_variant.loc[variant]) for variant in variants]
             rows.append((criterion_title(str(criterion)), CRITERIA[str(criterion)].greater_is_better, cells))
-        yield _Block(_title(str(name), part), [method_title(variant) for variant in variants], rows)
+        legend = f"{_LEGEND}; {_PAPER_LEGEND}" if part["paper"].notna().any() else _LEGEND
+        yield ScoreBlock(_title(str(name), part), legend, list(map(method_title, variants)), rows)
 
 
 def _title(name: str, part: pd.DataFrame) -> str:
@@ -135,15 +135,23 @@ def _title(name: str, part: pd.DataFrame) -> str:
     return f"{name} ({', '.join(words)})"
 
 
-def _legend(block: _Block) -> str:
-    return f"{_LEGEND}; {_PAPER_LEGEND}" if block.has_paper else _LEGEND
+def _cell(row: pd.Series) -> Cell:
+    return Cell(
+        number(row["mean"]),
+        row["mean"],
+        bool(row["best"]),
+        std="" if math.isnan(row["std"]) else number(row["std"]),
+        paper="" if math.isnan(row["paper"]) else number(row["paper"]),
+        far=number(row["difference"], sign=True),
+    )
 
 
-def _cell(row: pd.Series) -> _Cell:
-    ours = f"{row['mean']:.4f}" if math.isnan(row["std"]) else f"{row['mean']:.4f} ±{row['std']:.4f}"
-    difference = f"{row['difference']:+.4f}".replace("-", "−")
-    paper = "" if math.isnan(row["paper"]) else f"{row['paper']:.4f} ({difference})"
-    return _Cell(ours, bool(row["best"]), paper)
+def _ours(cell: Cell) -> str:
+    return f"{cell.text} ±{cell.std}" if cell.std else cell.text
+
+
+def _paper(cell: Cell) -> str:
+    return f"{cell.paper} ({cell.far})" if cell.paper else ""
 
 
 _LATEX = str.maketrans(
@@ -219,18 +227,28 @@ def wins_table(comparisons: Sequence[Comparison], alpha: float = 0.05) -> Group 
     return _titled(title, *_tables_by_criterion(list(map(method_title, tested[0].methods)), columns))
 
 
+def pairs_columns(pairs: pd.DataFrame, alpha: float = 0.05) -> dict[str, list[Cell]]:
+    """Return the columns of a table of tests, the significant ones in bold."""
+    return {
+        "data set": [Cell(name) for name in pairs["block"]],
+        "better": [Cell(method_title(name)) for name in pairs["better"]],
+        "worse": [Cell(method_title(name)) for name in pairs["worse"]],
+        "difference": [Cell(number(value, sign=True), value) for value in pairs["difference"]],
+        "pairs": [Cell(str(count), count) for count in pairs["blocks"]],
+        "p": [Cell(number(p), p) for p in pairs["p"]],
+        "p (Holm)": [Cell(number(p), p, p < alpha) for p in pairs["p_holm"]],
+    }
+
+
 def pairs_table(comparison: Comparison, alpha: float = 0.05) -> Group:
     """Every pair's test for one criterion, the significant ones in bold."""
     title = f"{criterion_title(comparison.criterion)}: Wilcoxon's signed-rank test, Holm's adjustment"
     table = Table(box=None, pad_edge=False)
-    for head in ("data set", "better", "worse", "difference", "pairs", "p", "p (Holm)"):
-        table.add_column(head, justify="left" if head in ("data set", "better", "worse") else "right")
-    for row in comparison.pairs.itertuples():
-        table.add_row(
-            *map(shown, (row.block, method_title(row.better), method_title(row.worse))),
-            *(f"{row.difference:+.4f}", str(row.blocks), f"{row.p:.4f}", f"{row.p_holm:.4f}"),
-            style="bold" if row.p_holm < alpha else None,
-        )
+    columns = pairs_columns(comparison.pairs, alpha) if len(comparison.pairs) else {}
+    for head, column in columns.items():
+        table.add_column(head, justify="left" if column[0].value is None else "right")
+    for row in zip(*columns.values(), strict=True):
+        table.add_row(*(shown(cell.text) for cell in row), style="bold" if row[-1].best else None)
     return _titled(title, table)
 
 

@@ -9,13 +9,12 @@ from mlspl.pages._render import render
 from mlspl.pages.audit import AUDIT_FILES, write_audit, write_audit_folder
 from mlspl.pages.decisions import read_decisions
 from mlspl.pages.label_studio import LABEL_STUDIO_FILES, write_label_studio
-from mlspl.pages.tables import Cell, Head, Table, number
+from mlspl.pages.tables import Cell, Table, number
 
 __all__ = [
     "AUDIT_FILES",
     "LABEL_STUDIO_FILES",
     "Cell",
-    "Head",
     "Table",
     "find_pictures",
     "number",

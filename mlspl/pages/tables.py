@@ -1,19 +1,19 @@
 """Tables of a page."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
-__all__ = ["Cell", "Head", "Table", "number"]
+__all__ = ["Cell", "Table", "number"]
 
 
-@dataclass(frozen=True)
-class Head:
-    """Head of a column; numeric columns are right-aligned, `largest_first` is what the first click does."""
+class Head(NamedTuple):
+    """Head of a column: its text, whether the column holds numbers, and what the first click sorts first."""
 
     text: str
-    numeric: bool = True
-    largest_first: bool = False
+    numeric: bool
+    largest_first: bool
 
 
 @dataclass(frozen=True)
@@ -22,11 +22,6 @@ class Cell:
 
     `best` is set in bold. `std` follows the text. `paper` is a second line: another's figure, and in `far`
     ours minus that. `style` is "", "wide" or "error".
-
-    Examples
-    --------
-    >>> Cell("0.25 s", 0.25).sort_key
-    '0.25'
     """
 
     text: str
@@ -46,21 +41,30 @@ class Cell:
 class Table:
     """A table that a click on a head sorts, in a box that scrolls on narrow screens.
 
-    A head given as text is that of a column of text. The first column names the rows. `style` is "", "scores"
-    or "tall".
+    `columns` has the cells by head: texts, numbers or `Cell`. The first column names the rows. `style` is "",
+    "scores" or "tall". The first click on a head in `largest_first` sorts in descending order.
     """
 
     def __init__(
         self,
         caption: str,
-        heads: Sequence[Head | str],
-        rows: Iterable[Sequence[Cell | str]],
+        columns: Mapping[str, Iterable[Cell | str | float]],
         style: str = "",
+        largest_first: Collection[str] = (),
     ) -> None:
-        self.caption = caption
-        self.heads = [Head(head, numeric=False) if isinstance(head, str) else head for head in heads]
-        self.rows = [[Cell(cell) if isinstance(cell, str) else cell for cell in row] for row in rows]
-        self.style = style
+        self.caption, self.style = caption, style
+        cells = {head: list(map(_as_cell, column)) for head, column in columns.items()}
+        self.heads = [
+            Head(head, any(cell.value is not None for cell in column), head in largest_first)
+            for head, column in cells.items()
+        ]
+        self.rows = list(zip(*cells.values(), strict=True))
+
+
+def _as_cell(value: Cell | str | float) -> Cell:
+    if isinstance(value, Cell | str):
+        return Cell(value) if isinstance(value, str) else value
+    return Cell(number(value, 3) if isinstance(value, float) else f"{value:g}", float(value))
 
 
 def number(value: float, digits: int = 4, sign: bool = False) -> str:

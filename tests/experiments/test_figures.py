@@ -44,14 +44,14 @@ def test_every_panel_has_a_mean_and_a_deviation_per_function(scores):
     for criterion in PAPER_CRITERIA:
         for dataset in ("flags", "scene"):
             axis = next(panels)
-            bars = [item for item in axis.containers if isinstance(item, ErrorbarContainer)]
+            (bars,) = [item for item in axis.containers if isinstance(item, ErrorbarContainer)]
             for i, name in enumerate(("tanh", "sigmoid")):
                 chosen = np.array(
                     [parameters.get("pace_function") == name for parameters in scores["chosen"]]
                 )
                 values = scores.loc[chosen & (scores["dataset"] == dataset), criterion]
-                assert bars[i].lines[0].get_xydata().tolist() == [[i, pytest.approx(values.mean())]]
-                ends = bars[i].lines[2][0].get_segments()[0][:, 1]
+                assert bars.lines[0].get_xydata()[i].tolist() == [i, pytest.approx(values.mean())]
+                ends = bars.lines[2][0].get_segments()[i][:, 1]
                 np.testing.assert_allclose(ends, [values.mean() - values.std(), values.mean() + values.std()])
             unpaced = scores.loc[(scores["method"] == "ml-loc") & (scores["dataset"] == dataset), criterion]
             assert axis.lines[-1].get_ydata()[0] == pytest.approx(unpaced.mean())

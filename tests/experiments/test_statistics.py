@@ -10,7 +10,6 @@ from scipy import stats
 from mlspl.errors import UserError
 from mlspl.experiments.statistics import (
     average_ranks,
-    corrected_t_pairs,
     critical_difference,
     friedman,
     holm,
@@ -116,29 +115,3 @@ def test_equal_methods_are_not_told_apart():
 def test_friedman_says_what_it_needs(shape):
     with pytest.raises(UserError, match="at least two data sets and three methods"):
         friedman(np.random.default_rng(0).random(shape))
-
-
-@given(st.lists(st.tuples(*[st.integers(0, 1000)] * 2), min_size=2, max_size=10), st.integers(1, 9))
-def test_the_corrected_t_test_is_its_definition(pairs, tenths):
-    scores = np.array(pairs) / 1000
-    (found,) = corrected_t_pairs(scores, ["a", "b"], True, train=tenths / 10).itertuples()
-    differences = scores[:, 0] - scores[:, 1]
-    if np.ptp(differences) < 1e-9:
-        assert found.p == (1.0 if abs(differences[0]) < 1e-9 else 0.0)
-        return
-    statistic = naive.corrected_t_statistic(*scores.T, n_train=tenths, n_test=10 - tenths)
-    # Differences are rounded to twelve digits, and the smallest that is not nil is 1e-3.
-    assert found.p == pytest.approx(2 * stats.t.sf(abs(statistic), len(scores) - 1), abs=1e-6)
-    assert found.p >= stats.ttest_rel(*scores.T).pvalue - 1e-6
-
-
-def test_without_test_rows_the_correction_vanishes():
-    scores = np.array([[0.5, 0.4], [0.6, 0.45], [0.7, 0.63]])
-    pairs = corrected_t_pairs(scores, ["a", "b"], True, train=1 - 1e-12)
-    assert pairs.loc[0, "p"] == pytest.approx(stats.ttest_rel(*scores.T).pvalue, rel=1e-9)
-
-
-@pytest.mark.parametrize(("scores", "train"), [([[0.1, 0.2]], 0.3), ([[0.1, 0.2], [0.2, 0.3]], 1.0)])
-def test_one_split_or_an_impossible_share_is_refused(scores, train):
-    with pytest.raises(UserError):
-        corrected_t_pairs(scores, ["a", "b"], True, train)

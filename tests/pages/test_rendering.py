@@ -6,7 +6,7 @@ import re
 import pytest
 from jinja2 import UndefinedError
 
-from mlspl.pages import Cell, Head, Table, render
+from mlspl.pages import Cell, Table, render
 from mlspl.pages._render import embed_json
 
 EVIL = "</script></title><img src=x onerror=alert(1)>\"' {{ 7 * 7 }}"
@@ -14,7 +14,7 @@ EVIL = "</script></title><img src=x onerror=alert(1)>\"' {{ 7 * 7 }}"
 
 @pytest.fixture
 def page(tmp_path):
-    table = Table(EVIL, ["name", Head(EVIL)], [[EVIL, Cell("1 < 2", 1.5, std="&")]], "scores")
+    table = Table(EVIL, {"name": [EVIL], EVIL: [Cell("1 < 2", 1.5, std="&")]}, "scores")
     content = dict.fromkeys(["panels", "ranks", "warnings", "corruption", "n_failed", "folds"])
     text = render(
         "report.html",

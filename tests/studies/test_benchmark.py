@@ -6,7 +6,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from scipy import sparse
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import sparse, stats
 from scipy.special import expit
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
@@ -23,9 +25,16 @@ from studies.benchmark.declaration import CONDITIONS, ENTRIES, SETS, SPLITS, Sam
 from studies.benchmark.figures import spread_labels
 from studies.benchmark.methods import OUTSIDE
 from studies.benchmark.page import RESULTS, benchmark_page
-from studies.benchmark.scores import compare_methods, corrected_wins, group_ranks, score_trials
+from studies.benchmark.scores import (
+    compare_methods,
+    corrected_t_test,
+    corrected_wins,
+    group_ranks,
+    score_trials,
+)
 from studies.benchmark.tuning import N_SETTINGS, TunedClassifier, tune_method
 from studies.results import export, join_results, load_into, read_results, write_results
+from tests.naive import experiments as naive
 
 DIGITS = load_dataset("digits-traits")
 MODULES = {"lightgbm": "lightgbm", "boomer": "mlrl.boosting", "skml-ml-knn": "skmultilearn"}
@@ -259,3 +268,23 @@ def test_labels_of_a_figure_keep_their_distance():
     heights = spread_labels([0.0, 0.1, 0.2, 5.0, 5.0], 1.0)
     assert np.diff(heights).min() >= 1 - 1e-9
     assert heights == sorted(heights)
+
+
+@given(st.lists(st.tuples(*[st.integers(0, 1000)] * 2), min_size=2, max_size=10), st.integers(1, 9))
+def test_the_corrected_t_test_is_its_definition(pairs, tenths):
+    scores = np.array(pairs) / 1000
+    differences = scores[:, 0] - scores[:, 1]
+    found = corrected_t_test(differences, train=tenths / 10)
+    if np.ptp(differences) < 1e-9:
+        assert found == (1.0 if abs(differences[0]) < 1e-9 else 0.0)
+        return
+    statistic = naive.corrected_t_statistic(*scores.T, n_train=tenths, n_test=10 - tenths)
+    # Differences are rounded to twelve digits, and the smallest that is not zero is 1e-3.
+    assert found == pytest.approx(2 * stats.t.sf(abs(statistic), len(scores) - 1), abs=1e-6)
+    assert found >= stats.ttest_rel(*scores.T).pvalue - 1e-6
+
+
+def test_without_test_rows_the_correction_vanishes():
+    scores = np.array([[0.5, 0.4], [0.6, 0.45], [0.7, 0.63]])
+    found = corrected_t_test(scores[:, 0] - scores[:, 1], train=1 - 1e-12)
+    assert found == pytest.approx(stats.ttest_rel(*scores.T).pvalue, rel=1e-9)
