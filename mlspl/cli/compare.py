@@ -85,7 +85,7 @@ def compare(
     if methods:
         if higher or lower or variants:
             raise UserError("--higher, --lower and --variants are for scores, and --methods is for data.")
-        outputs = OutputFolder(out, input_files(file), force=force)
+        outputs = OutputFolder(out, input_files(file, reading.labels), force=force)
         _compare_methods(file, reading, methods, folds, tune, jobs, criterion or [], outputs)
         return
     if reading != Reading.of() or folds or tune or jobs:

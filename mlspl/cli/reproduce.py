@@ -84,7 +84,7 @@ def reproduce(
 
     console = Console(highlight=False)
     named = split_names(datasets)
-    outputs = OutputFolder(out, input_files(*named), force=force)
+    outputs = OutputFolder(out, input_files(*named, reading.labels), force=force)
     if not dry_run:
         outputs.check(experiments.RESULT_FILES)
     chosen = split_names(methods) or list(experiments.PAPER_METHODS)

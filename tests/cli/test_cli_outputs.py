@@ -28,6 +28,20 @@ WRITERS = {
         "audit songs.csv --labels names.xml --probabilities oof.csv -o $",
         ["songs.csv", "names.xml", "oof.csv"],
     ),
+    "compare": ("compare songs.csv --labels names.xml --methods ml-knn --out $", ["songs.csv", "names.xml"]),
+    "compare scores": ("compare scores.csv --out $", ["scores.csv"]),
+    "reproduce": (
+        "reproduce --datasets songs.csv --labels names.xml --methods ml-knn --out $",
+        ["songs.csv", "names.xml"],
+    ),
+    "consensus": ("consensus songs.csv --votes votes.csv --ids id -o $", ["songs.csv", "votes.csv"]),
+}
+# Commands that choose the names in their output folder, and one of these names.
+FOLDERS = {
+    "audit": "rows.csv",
+    "compare": "means.csv",
+    "compare scores": "pairs.csv",
+    "reproduce": "means.csv",
 }
 CASES = [(command, name) for command, (_, names) in WRITERS.items() for name in names]
 
@@ -50,12 +64,12 @@ def test_an_input_is_never_replaced(mlspl, tmp_path, command, name, way):
     for each in {name for _, names in WRITERS.values() for name in names}:
         (tmp_path / each).write_text(f"precious {each}")
     out = spell(name, way)
-    if command == "audit":  # which chooses the names in its folder: one of them is the input
+    if command in FOLDERS:
         (tmp_path / "folder").mkdir()
         move = os.link if way == "hard link" else os.symlink if way == "symlink" else os.rename
-        move(tmp_path / name, tmp_path / "folder" / "rows.csv")
+        move(tmp_path / name, tmp_path / "folder" / FOLDERS[command])
         if move is os.rename:
-            os.symlink("folder/rows.csv", name)
+            os.symlink(f"folder/{FOLDERS[command]}", name)
         out = "./folder" if way == "spelling" else "folder"
     before = contents(tmp_path)
     for force in ((), ("--force",)):
@@ -71,10 +85,18 @@ FILES = {
     "correct": ("correct songs.csv decisions.csv --labels=-3 -o out/a.csv", "out/a.csv"),
     "convert": ("datasets convert songs.csv out/a.arff --labels=-3", "out/a.arff"),
     "audit": ("audit songs.csv --labels=-3 --method ml-knn -o out", "out/labels.csv"),
+    "compare": (
+        "compare songs.csv --labels=-3 --methods ml-knn --folds 2 --jobs 1 --out out",
+        "out/means.csv",
+    ),
+    "reproduce": (
+        "reproduce --datasets songs.csv --labels=-3 --methods ml-knn --splits 2 --jobs 1 --out out",
+        "out/means.csv",
+    ),
     "plot": ("pacing plot hard -o out/a.png", "out/a.png"),
     "derive": ("pacing derive 1/(1+t) -o out/a.png", "out/a.png"),
 }
-SELF = {"fit", "audit"}  # which know again what they wrote
+SELF = {"fit", "audit", "compare", "reproduce"}  # which know again what they wrote
 
 
 @pytest.mark.parametrize("command", FILES)
