@@ -39,7 +39,7 @@ __all__ = [
 
 BUDGETS: dict[str, dict[str, Any]] = {
     "fast": {
-        "quantiles": (0.7,),
+        "quantiles": (0.8,),
         "per": ("class",),
         "C": (0.5, 4.0),
         "gamma_factors": (0.5,),
@@ -48,7 +48,7 @@ BUDGETS: dict[str, dict[str, Any]] = {
         "cv": 3,
     },
     "default": {
-        "quantiles": (0.5, 0.7),
+        "quantiles": (0.7, 0.9),
         "per": ("class", "negatives"),
         "C": (0.125, 0.5, 2.0, 8.0),
         "gamma_factors": (0.25, 0.5, 1.0),
@@ -235,21 +235,33 @@ def evaluate_candidates(candidates, cut, truth, folds, criterion) -> list[dict[s
     return rows
 
 
-def select_families(odds: list[np.ndarray], criterion, truth, folds, sign) -> list[int]:
+def select_families(names: list[str], odds: list[np.ndarray], criterion, truth, folds, sign) -> list[int]:
     """Families to average: all, or one that is better than the average by over two standard errors.
 
-    The standard error is that of the mean difference over the folds. With `sign`, smaller is better.
+    A forest per label is left out unless it makes the average better by half a standard error: see
+    :class:`~mlspl.SelfPacedForestClassifier`. The standard error is that of the mean difference over the
+    folds. With `sign`, smaller is better.
     """
-    if len(odds) == 1:
-        return [0]
-    values = [evaluate_folds(criterion, truth, each, each > 0, folds) for each in (average(odds), *odds)]
-    gains = sign * (np.array(values[0]) - np.array(values[1:]))
-    gains = gains[:, np.isfinite(gains).all(axis=0)]
-    if gains.shape[1] < 2:
-        return list(range(len(odds)))
-    errors = gains.std(axis=1, ddof=1) / np.sqrt(gains.shape[1])
-    best = int(np.argmax(np.round(gains.mean(axis=1), 9)))
-    return [best] if gains[best].mean() > 2.0 * errors[best] + 1e-9 else list(range(len(odds)))
+
+    def lead(first, second, n_errors) -> float:
+        """How far the first log-odds are ahead of the second, less so many standard errors."""
+        values = [
+            np.array(evaluate_folds(criterion, truth, each, each > 0, folds)) for each in (first, second)
+        ]
+        gains = sign * (values[1] - values[0])
+        gains = gains[np.isfinite(gains)]
+        if len(gains) < 2:
+            return -np.inf
+        return gains.mean() - n_errors * gains.std(ddof=1) / np.sqrt(len(gains)) - 1e-9
+
+    kept = list(range(len(odds)))
+    if {"joint", "forest"} <= set(names):
+        without = [number for number in kept if names[number] != "forest"]
+        if lead(average(odds), average([odds[number] for number in without]), 0.5) <= 0:
+            kept = without
+    together = average([odds[number] for number in kept])
+    leads = [lead(odds[number], together, 2.0) for number in kept]
+    return [kept[int(np.argmax(leads))]] if len(kept) > 1 and max(leads) > 0 else kept
 
 
 def log_losses(odds, Y, label_weight) -> np.ndarray:
@@ -263,11 +275,11 @@ def log_losses(odds, Y, label_weight) -> np.ndarray:
     return losses.sum(axis=1) * len(Y) / weight.sum()
 
 
-def choose_point(odds: list[np.ndarray], Y, label_weight) -> int:
-    """The log-odds with the smallest log loss; the first, unless others lead by half a standard error."""
+def choose_point(odds: list[np.ndarray], Y, label_weight, n_errors: float = 0.5) -> int:
+    """The log-odds with the smallest log loss; the first, unless others lead by so many standard errors."""
     losses = np.array([log_losses(each, Y, label_weight) for each in odds])
     gains = losses[0] - losses
-    lead = gains.mean(axis=1) - 0.5 * gains.std(axis=1, ddof=1) / np.sqrt(len(Y))
+    lead = gains.mean(axis=1) - n_errors * gains.std(axis=1, ddof=1) / np.sqrt(len(Y))
     return int(np.argmax(np.round(lead, 9))) if lead.max() > 1e-9 else 0
 
 

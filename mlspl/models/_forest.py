@@ -18,6 +18,7 @@ from mlspl.solvers import FlatTrees, TreeFeatures, grow_extra_trees
 __all__ = [
     "JointForestLearner",
     "LabelForestLearner",
+    "MeanForestLearner",
     "RowSamples",
     "TreeRows",
     "count_tried",

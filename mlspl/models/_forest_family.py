@@ -55,8 +55,9 @@ class ForestFamily:
         yield [Candidate({}, point, scores) for point, scores in found.items()]
 
     def choose(self, candidates: list[Candidate], badness: list[float], Y, label_weight) -> list[int]:
-        """The point with the smallest log loss; a paced one has to be ahead by half a standard error."""
-        return [choose_point([logit(each.held_out) for each in candidates], Y, label_weight)]
+        """The point with the smallest log loss; the unpaced one comes first and wins ties."""
+        odds = [logit(each.held_out) for each in candidates]
+        return [choose_point(odds, Y, label_weight, n_errors=0.0)]
 
     def scores(self, held_out) -> np.ndarray:
         """Log-odds of the probabilities."""

@@ -63,8 +63,9 @@ class MLSPLClassifierCV(CallbackSupportMixin, DecisionMixin, MultiLabelClassifie
 
     Held-out labels are few and noisy, and weighting families lost to plain means on development data. So the
     best points of the best kernel settings are averaged; the point of a forest is the one with the smallest
-    log loss; and the log-odds of the families are averaged. One exception: a family stands alone if it beats
-    the mean by over two standard errors. A threshold rule is chosen on the out-of-fold scores.
+    log loss; and the log-odds of the families are averaged. Two exceptions: a forest per label is left out
+    if the mean is as good without it, and a family stands alone if it beats the mean by over two standard
+    errors. A threshold rule is chosen on the out-of-fold scores.
 
     Parameters
     ----------
@@ -79,8 +80,8 @@ class MLSPLClassifierCV(CallbackSupportMixin, DecisionMixin, MultiLabelClassifie
         How much to try; or a time limit in seconds. The search ends after 60 % of it, between folds, and the
         rest is for the fit on all rows. At least one family is always finished.
     quantiles : sequence of float, optional
-        Points of each path: the share of each group's pairs whose loss lies below the pace; by default 0.5
-        and 0.7. The unpaced end is always added; with no quantile at all nothing is paced.
+        Points of each path: the share of each group's pairs whose loss lies below the pace; by default 0.7
+        and 0.9. The unpaced end is always added; with no quantile at all nothing is paced.
     C : sequence of float, optional
         Costs to try, by default from 0.125 to 8, in a linear space divided by the mean squared length of a
         row.
@@ -228,7 +229,7 @@ class MLSPLClassifierCV(CallbackSupportMixin, DecisionMixin, MultiLabelClassifie
             scales.append(scale.fit(held_out, Y, label_weight))
             odds.append(scale.log_odds(held_out))
             evaluated.append((rows, members, taken))
-        kept = select_families(odds, criterion, truth, folds, sign)
+        kept = select_families([family.name for family, _ in found], odds, criterion, truth, folds, sign)
         self.families_, self.cv_results_ = [], []
         fitted = []
         for number, ((family, _), (rows, members, taken)) in enumerate(zip(found, evaluated, strict=True)):

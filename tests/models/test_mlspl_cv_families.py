@@ -19,7 +19,7 @@ from mlspl.model_selection import PooledCalibration
 from mlspl.models._families import UNPACED, Candidate, list_points, log_losses, select_families, split_rows
 from mlspl.models._forest import JointForestLearner, RowSamples, TreeRows, make_tree
 from mlspl.models._forest_family import ForestFamily
-from mlspl.models._forest_models import JointForest, LabelForests, as_floats, measure_units
+from mlspl.models._forest_models import JointForest, as_floats, measure_units
 from tests.models.digits import X_TEST, X_TRAIN, Y_TEST, Y_TRAIN
 
 ALL = MLSPLClassifierCV(budget="fast", C=(1.0, 4.0), n_estimators=40, random_state=0)
@@ -32,17 +32,18 @@ def fitted():
 
 
 def test_the_model_is_the_mean_of_its_families(fitted):
-    joint, kernel, forest = fitted.families_
-    assert [family.family for family in fitted.families_] == ["joint", "kernel", "forest"]
-    weights = dict.fromkeys(("joint", "kernel", "forest"), 0.0)
+    joint, kernel = fitted.families_  # on these digits, a forest per label adds nothing to joint trees
+    assert [family.family for family in fitted.families_] == ["joint", "kernel"]
+    assert {row["family"] for row in fitted.cv_results_} == {"joint", "kernel", "forest"}
+    weights = dict.fromkeys(("joint", "kernel"), 0.0)
     for member in fitted.members_:
         weights[member["family"]] += member["weight"]
-    assert weights == pytest.approx(dict.fromkeys(weights, 1 / 3))
+    assert weights == pytest.approx(dict.fromkeys(weights, 1 / 2))
     margins = clone(ALL).set_params(families=("kernel",)).fit(X_TRAIN, Y_TRAIN).families_[0].log_odds(X_TEST)
     of_kernel = kernel.calibration.slope_ * margins + kernel.calibration.offset_
-    assert [type(family.models[0]) for family in (joint, forest)] == [JointForest, LabelForests]
-    assert [family.models[0].n_trees for family in (joint, forest)] == [40, 40]
-    mean = (joint.models[0].scores(X_TEST) + of_kernel + forest.models[0].scores(X_TEST)) / 3
+    assert isinstance(joint.models[0], JointForest)
+    assert joint.models[0].n_trees == 40
+    mean = (joint.models[0].scores(X_TEST) + of_kernel) / 2
     expected = fitted.calibration_.log_odds(mean)
     np.testing.assert_allclose(fitted.decision_function(X_TEST), expected, atol=5e-3)
 
@@ -116,15 +117,18 @@ def test_a_family_that_spoils_the_mean_is_left_out():
     right, other = (np.where(truth, 1.0, -1.0) + random.standard_normal(truth.shape) for _ in range(2))
     wrong = 5 * random.standard_normal(truth.shape)
     judge_by = {"criterion": CRITERIA["average_precision"], "truth": truth, "folds": folds, "sign": -1.0}
-    assert select_families([right, wrong], **judge_by) == [0]
-    assert select_families([wrong, right], **judge_by) == [1]
-    assert select_families([right, other], **judge_by) == [0, 1]
-    assert select_families([wrong], **judge_by) == [0]
+    assert select_families(["joint", "kernel"], [right, wrong], **judge_by) == [0]
+    assert select_families(["joint", "kernel"], [wrong, right], **judge_by) == [1]
+    assert select_families(["joint", "kernel"], [right, other], **judge_by) == [0, 1]
+    assert select_families(["joint"], [wrong], **judge_by) == [0]
+    # A forest per label that repeats what joint trees say is not needed; one that adds to them is.
+    assert select_families(["joint", "forest"], [right, right], **judge_by) == [0]
+    assert select_families(["joint", "forest"], [right, other], **judge_by) == [0, 1]
 
 
 def test_members_are_in_the_history_and_the_trace(fitted):
     names = [step["family"] for step in fitted.history_]
-    assert sorted(names) == ["forest", "joint", "kernel", "kernel", "kernel", "kernel"]
+    assert sorted(names) == ["joint", "kernel", "kernel", "kernel", "kernel"]
     assert fitted.trace_.n_steps == 4
 
 
@@ -243,7 +247,7 @@ def test_a_time_limit_ends_the_search_with_what_is_finished(monkeypatch):
     clock = iter(range(1000))
     whole = clone(ALL).set_params(budget=100.0).fit(X_TRAIN, Y_TRAIN)
     assert whole.stop_reason_ == "max_steps"
-    assert len(whole.families_) == 3
+    assert {row["family"] for row in whole.cv_results_} == {"joint", "kernel", "forest"}
 
 
 def test_a_linear_family_stands_beside_the_others():

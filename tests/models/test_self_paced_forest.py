@@ -3,7 +3,7 @@ import time
 import numpy as np
 import pytest
 from scipy import sparse
-from scipy.special import logit
+from scipy.special import expit, logit
 from sklearn.ensemble import ExtraTreesClassifier
 from sklearn.tree import DecisionTreeRegressor, ExtraTreeRegressor
 
@@ -14,6 +14,7 @@ from mlspl.metrics import average_precision
 from mlspl.model_selection import ShrunkCalibration
 from mlspl.models._forest import RowSamples
 from mlspl.models._forest_models import as_floats
+from mlspl.models.self_paced_forest import _choose_trees
 from tests.naive import models as naive
 
 DIGITS = load_dataset("digits-traits")
@@ -78,7 +79,8 @@ def test_a_joint_forest_averages_the_labels_of_the_rows_that_share_a_leaf():
                 leaf = (seen[tree] == found[tree, row]) & (samples.counts[tree] > 0)
                 above += (weight * Y_TRAIN)[leaf].mean(axis=0)
                 below += weight[leaf].mean(axis=0)
-            np.testing.assert_allclose(probabilities[row], above / below, rtol=1e-9)
+            # Scores are rounded to multiples of 2⁻²⁶.
+            np.testing.assert_allclose(probabilities[row], above / below, rtol=2e-8)
 
 
 def test_a_joint_forest_of_many_labels_ranks_as_well_through_projections():
@@ -113,7 +115,7 @@ def test_frequencies_weigh_in_where_rows_out_of_bag_ask_for_it():
     assert model.prior_weight_ == 1 - asked.share_ > 0.2
     alone = SelfPacedForestClassifier(50, random_state=0, prior_weight=0.0).fit(X_TRAIN, by_lot)
     expected = asked.log_odds(alone.decision_function(X_TEST))
-    np.testing.assert_allclose(model.decision_function(X_TEST), expected, atol=1e-9)
+    np.testing.assert_allclose(model.decision_function(X_TEST), expected, atol=3e-8)
 
 
 def test_the_weights_are_those_of_the_losses_out_of_bag():
@@ -305,15 +307,30 @@ def test_joint_forests_whose_leaves_do_not_exist_are_neither_saved_nor_loaded(fo
         save_model(model, tmp_path / "forest.mlspl")
 
 
-def test_the_default_pace_is_the_one_that_ranks_held_out_rows_best():
+def test_the_default_pace_is_the_one_with_the_smallest_held_out_log_loss():
     noisy, _ = corrupt(Y[:200], "flip", 0.3, random_state=0)
     clean, paced = (
         SelfPacedForestClassifier(20, random_state=0).fit(X[:200], labels) for labels in (Y[:200], noisy)
     )
     assert len(clean.pace_choice_) == len(paced.pace_choice_) == 4
     for model in (clean, paced):
-        leads = [choice["gain"] - choice["standard_error"] / 2 for choice in model.pace_choice_]
-        assert bool(model.history_) == (max(leads) > 0)
-        assert (model.label_weights_ == 1).all() == (max(leads) <= 0)
-    few = SelfPacedForestClassifier(20, random_state=0).fit(X[:20], Y[:20])
+        gains = [choice["gain"] for choice in model.pace_choice_]
+        assert bool(model.history_) == (max(gains) > 0)
+        assert (model.label_weights_ == 1).all() == (max(gains) <= 0)
+    few = SelfPacedForestClassifier(20, random_state=0).fit(X[:99], Y[:99])
     assert few.pace_choice_ == few.history_ == []
+
+
+def test_forests_per_label_are_averaged_with_joint_trees_only_if_that_ranks_better():
+    class Learner:
+        def __init__(self, probabilities, joint=None):
+            self.probabilities, self.joint = probabilities, joint
+
+    random = np.random.default_rng(0)
+    truth = random.random((200, 4)) < 0.4
+    good, bad = (expit(scale * (truth - 0.5) + random.standard_normal(truth.shape)) for scale in (4, 1))
+    known = np.ones(truth.shape)
+    mean = Learner(good, Learner(bad))
+    assert _choose_trees(mean, truth, known) is mean
+    for worse in (Learner(bad, Learner(good)), Learner(good, Learner(good))):
+        assert _choose_trees(worse, truth, known) is worse.joint
