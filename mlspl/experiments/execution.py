@@ -7,7 +7,7 @@ import socket
 import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
@@ -22,11 +22,6 @@ from mlspl.metrics import score_all, score_others
 from mlspl.model_selection import IterativeStratification, protocol_split
 from mlspl.recipes import Method, Recipe, Schema, get_method, scores_and_labels, take_rows
 from mlspl.solvers import one_library_thread
-
-try:
-    import resource
-except ImportError:  # Windows
-    resource = None  # type: ignore[assignment]
 
 __all__ = ["run_trial"]
 
@@ -157,18 +152,14 @@ def _limited(seconds: float | None) -> Iterator[None]:
     def stop(*_) -> None:
         raise TimeLimit(f"more than {seconds:g} s of processor time")
 
-    has_timer = hasattr(signal, "setitimer") and current_thread() is main_thread()
     clock = _find_clock()
     started = clock()
-    if has_timer:
-        before = signal.signal(signal.SIGPROF, stop)
-        signal.setitimer(signal.ITIMER_PROF, seconds)
-    try:
+    with ExitStack() as stack:
+        if hasattr(signal, "setitimer") and current_thread() is main_thread():
+            stack.callback(signal.signal, signal.SIGPROF, signal.signal(signal.SIGPROF, stop))
+            stack.callback(signal.setitimer, signal.ITIMER_PROF, 0)
+            signal.setitimer(signal.ITIMER_PROF, seconds)
         yield
-    finally:
-        if has_timer:
-            signal.setitimer(signal.ITIMER_PROF, 0)
-            signal.signal(signal.SIGPROF, before)
     if clock() - started > seconds:
         stop()
 
@@ -189,17 +180,13 @@ def _describe_machine() -> str:
 
 
 def _reset_peak_memory() -> None:
-    """Reset the peak on Linux; elsewhere it stays that of the whole process."""
     with suppress(OSError):
         Path("/proc/self/clear_refs").write_text("5")
 
 
 def _peak_memory() -> int | None:
-    """Most bytes of memory the process has held, since the last reset where there is one."""
+    """Most bytes of memory that the process has held since the last reset; None if not on Linux."""
     with suppress(OSError, StopIteration):
         lines = Path("/proc/self/status").read_text().splitlines()
         return int(next(line.split()[1] for line in lines if line.startswith("VmHWM:"))) * 1024
-    if resource is None:
-        return None
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak if platform.system() == "Darwin" else peak * 1024
+    return None

@@ -1,5 +1,7 @@
 """Tables of scores from stored trials: one row per trial, means over splits, and the paper's means."""
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 
@@ -60,7 +62,6 @@ def score_table(trials: pd.DataFrame) -> pd.DataFrame:
     `block` is what methods are compared on: the data set, with its share of training rows where several were
     run, and its corruption. `variant` is the method, with those of its parameters that differ between trials.
 
-
     Examples
     --------
     >>> import tempfile
@@ -118,47 +119,37 @@ def _blocks(trials: pd.DataFrame) -> pd.Series:
     several_shares = len(trials[["train", "folds"]].drop_duplicates()) > 1
     several_contents = trials.groupby("dataset")["fingerprint"].nunique() > 1
 
-    def name(trial: pd.Series) -> str:
-        parts = [trial["dataset"]]
-        if several_contents[trial["dataset"]]:
-            parts.append(trial["fingerprint"][:8])
-        if several_shares:
-            share = f"{100 * trial['train']:g} % training"
-            parts.append(f"{trial['folds']} folds" if trial["folds"] else share)
-        if trial["corruption"]:
-            parts.append(trial["corruption"])
-        return ", ".join(parts)
+    def name(trial: Any) -> str:
+        share = f"{trial.folds} folds" if trial.folds else f"{100 * trial.train:g} % training"
+        checksum = trial.fingerprint[:8] if several_contents[trial.dataset] else ""
+        parts = (trial.dataset, checksum, share if several_shares else "", trial.corruption)
+        return ", ".join(filter(None, parts))
 
-    return pd.Series([name(trial) for _, trial in trials.iterrows()], index=trials.index, dtype=object)
+    return pd.Series([name(trial) for trial in trials.itertuples()], index=trials.index, dtype=object)
 
 
 def _variants(trials: pd.DataFrame) -> pd.Series:
-    settings = [
-        {**trial["parameters"], "tune": trial["tune"], "version": trial["version"]}
-        for _, trial in trials.iterrows()
-    ]
-    names: dict[str, dict[str, set[str]]] = {}
-    for method, setting in zip(trials["method"], settings, strict=True):
-        names.setdefault(method, {}).update({name: set() for name in setting})
-    for method, setting in zip(trials["method"], settings, strict=True):
-        for name, values in names[method].items():
-            values.add(canonical_json(setting.get(name)))
-
-    def label(method: str, setting: dict) -> str:
-        differing = [
-            _phrase(name, value)
-            for name, value in setting.items()
-            # A list is what tuning searched; the criterion it was tuned by says enough.
-            if len(names[method][name]) > 1 and value and not (isinstance(value, list) and len(value) > 1)
+    labels = trials["method"].astype(object)
+    for method, group in trials.groupby("method"):
+        settings = [
+            {**parameters, "tune": tune, "version": version}
+            for parameters, tune, version in zip(
+                group["parameters"], group["tune"], group["version"], strict=True
+            )
         ]
-        return f"{method} ({', '.join(differing)})" if differing else method
-
-    labels = [label(*pair) for pair in zip(trials["method"], settings, strict=True)]
-    return pd.Series(labels, index=trials.index, dtype=object)
+        names = dict.fromkeys(name for setting in settings for name in setting)
+        differing = [name for name in names if len({canonical_json(s.get(name)) for s in settings}) > 1]
+        for index, setting in zip(group.index, settings, strict=True):
+            words = [_phrase(name, setting[name]) for name in differing if setting.get(name)]
+            if words := list(filter(None, words)):
+                labels[index] = f"{method} ({', '.join(words)})"
+    return labels
 
 
 def _phrase(name: str, value: object) -> str:
     if isinstance(value, list):
+        if len(value) > 1:  # what tuning searched; the criterion it was tuned by says enough
+            return ""
         (value,) = value
     if name == "tune":
         return f"tuned by {value}"

@@ -46,20 +46,22 @@ def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 
-def _is_text(value: object) -> bool:
-    return isinstance(value, str)
+def _is(*types: type) -> Callable[[object], bool]:
+    return lambda value: isinstance(value, types)
 
 
-# The columns that hold JSON: its outer type, and a check of each of its values.
-_JSON_COLUMNS: dict[str, tuple[Any, Callable[[Any], bool]]] = {
-    "parameters": (dict, lambda value: True),
-    "scores": (dict, lambda value: value is None or _is_number(value)),
-    "chosen": (dict, lambda value: True),
-    "warnings": (list, _is_text),
-    "history": (list, lambda value: isinstance(value, dict)),
-    "validation": ((list, dict), lambda value: True),
-    "versions": (dict, _is_text),
+# The columns that hold JSON: a check of the whole, and of each of its values.
+_JSON_COLUMNS: dict[str, tuple[Callable, Callable]] = {
+    "parameters": (_is(dict), _is(object)),
+    "scores": (_is(dict), lambda value: value is None or _is_number(value)),
+    "chosen": (_is(dict), _is(object)),
+    "warnings": (_is(list), _is(str)),
+    "history": (_is(list), _is(dict)),
+    "validation": (_is(list, dict), _is(object)),
+    "versions": (_is(dict), _is(str)),
 }
+# The other columns that do not hold text.
+_CHECKS = dict.fromkeys(_NUMBERS, _is_number) | dict.fromkeys(_INTEGERS, _is(int))
 # A finished trial is never replaced; a failed one is replaced by the outcome of its retry.
 _RECORD = (
     f"INSERT INTO trial ({', '.join(_COLUMNS)}) VALUES ({', '.join(f':{name}' for name in _COLUMNS)}) "
@@ -157,10 +159,8 @@ class Store:
 
     def failed(self) -> dict[str, str]:
         """Keys of the trials that failed, with their errors."""
-        return {
-            str(key): str(error)
-            for key, error in self._query("SELECT key, error FROM trial WHERE error IS NOT NULL")
-        }
+        failed = self._query("SELECT key, error FROM trial WHERE error IS NOT NULL")
+        return {str(key): str(error) for key, error in failed}
 
     def frame(self, keys: Iterable[str] | None = None) -> pd.DataFrame:
         """All trials as a table, one row each, with parameters, scores and the like as dicts and lists."""
@@ -175,28 +175,21 @@ class Store:
         for place, name in enumerate(_SELECTED):
             values = [self._checked(name, row[place], row[0]) for row in rows]
             # pandas must not replace None in text and JSON.
-            is_numeric = name in (*_NUMBERS, *_INTEGERS)
-            columns[name] = pd.Series(values, dtype=None if is_numeric and values else object)
+            columns[name] = pd.Series(values, dtype=None if name in _CHECKS and values else object)
         return pd.DataFrame(columns)
 
     def _checked(self, column: str, value: Any, key: object) -> Any:
         """Return a cell, parsed if it is JSON; refuse types that `record` does not write."""
         if value is None and column in _OPTIONAL:
             return None
-        if column in _INTEGERS:
-            fits = isinstance(value, int)
-        elif column in _NUMBERS:
-            fits = _is_number(value)
-        else:
-            fits = _is_text(value)
+        fits = _CHECKS.get(column, _is(str))(value)
         if fits and column in _JSON_COLUMNS:
-            outer, is_valid = _JSON_COLUMNS[column]
+            is_whole, is_part = _JSON_COLUMNS[column]
             try:
                 value = json.loads(value)
             except (ValueError, RecursionError):
                 value = None
-            values = value.values() if isinstance(value, dict) else value
-            fits = isinstance(value, outer) and all(map(is_valid, values))
+            fits = is_whole(value) and all(map(is_part, value.values() if type(value) is dict else value))
         if not fits:
             raise StoreError(
                 f"The results file {self.path} is damaged: the {column} of trial {str(key)[:12]!r} has a "
@@ -265,7 +258,7 @@ def is_database(path: Path) -> bool:
         try:
             database.execute("PRAGMA schema_version")
         except sqlite3.Error as error:
-            return not _is_another_format(error)
+            return _kind(error) != sqlite3.SQLITE_NOTADB
     return True
 
 
@@ -276,24 +269,24 @@ def _connect(path: Path, mode: str) -> sqlite3.Connection:
     )
 
 
+def _kind(reason: object) -> int:
+    """Return the kind of SQLite's error, which is the lowest byte of its code."""
+    return getattr(reason, "sqlite_errorcode", 0) & 0xFF
+
+
 def _is_busy(reason: object) -> bool:
-    # The lowest byte is the kind of error.
-    return getattr(reason, "sqlite_errorcode", 0) & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
-
-
-def _is_another_format(reason: object) -> bool:
-    return getattr(reason, "sqlite_errorcode", 0) == sqlite3.SQLITE_NOTADB
+    return _kind(reason) in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 
 
 def _unusable(path: Path, reason: object) -> StoreError:
+    kind = _kind(reason)
     if _is_busy(reason):
         return StoreError(
             f"The results file {path} was locked by another process for {_BUSY_SECONDS:.0f} seconds. "
             "End that process or try again."
         )
-    if _is_another_format(reason):
+    if kind == sqlite3.SQLITE_NOTADB:
         return StoreError(f"{path} is not a results file of mlspl. It was not changed; name another file.")
-    kind = getattr(reason, "sqlite_errorcode", 0) & 0xFF
     if kind in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM):
         return _ReadOnlyError(f"The results file {path} cannot be written: {reason}. Name another folder.")
     if kind in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_NOMEM):

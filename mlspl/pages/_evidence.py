@@ -6,7 +6,8 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.preprocessing import normalize
+from sklearn.metrics import pairwise_distances
+from sklearn.preprocessing import StandardScaler
 
 __all__ = ["Evidence", "find_evidence"]
 
@@ -45,8 +46,9 @@ def find_evidence(
             ):
                 found[i] |= {"for": counts_for, "against": counts_against}
     coordinates = _coordinates(X, spread)
+    metric = "cosine" if sparse.issparse(X) else "euclidean"
     for pairs in _blocks(np.argsort(rows, kind="stable"), X.shape[0]):
-        distances = _distances(coordinates, rows[pairs])
+        distances = pairwise_distances(coordinates[rows[pairs]], coordinates, metric=metric)
         for i, distance in zip(pairs, distances, strict=True):
             distance[rows[i]] = np.inf
             given = Y[:, labels[i]]
@@ -61,15 +63,8 @@ def _blocks(pairs: NDArray[np.intp], width: int) -> Iterator[NDArray[np.intp]]:
 
 
 def _spread(X) -> NDArray[np.float64]:
-    """Standard deviations of the features; 0 of what is constant."""
-    if sparse.issparse(X):
-        mean = np.asarray(X.mean(axis=0)).ravel()
-        square = np.asarray(X.multiply(X).mean(axis=0)).ravel()
-        return np.sqrt(np.maximum(square - mean**2, 0.0))
-    known = ~np.isnan(X)
-    count = np.maximum(known.sum(axis=0), 1)
-    mean = np.where(known, X, 0.0).sum(axis=0) / count
-    return np.sqrt((np.where(known, X - mean, 0.0) ** 2).sum(axis=0) / count)
+    """Standard deviations of the known values of the features; 0 of what is constant."""
+    return np.sqrt(np.nan_to_num(StandardScaler(with_mean=False).fit(X).var_))
 
 
 def _sums(X, mask) -> tuple[NDArray, NDArray]:
@@ -107,24 +102,12 @@ def _counting_features(X, given, rows, spread) -> Iterator[tuple[list, list]]:
 
 
 def _coordinates(X, spread):
-    """Rows whose Euclidean distances are what rows are compared by."""
+    """Rows as they are compared: standardised, or for sparse rows, scaled where the unit is large."""
     if sparse.issparse(X):
         # Words count as they are weighed; numbers in large units must not drown them.
-        return normalize(X @ sparse.diags_array(1 / np.maximum(spread, 1.0)))
+        return X @ sparse.diags_array(1 / np.maximum(spread, 1.0))
     varies = spread > 0
-    Z = (X[:, varies] - np.nanmean(X[:, varies], axis=0)) / spread[varies]
-    return np.nan_to_num(Z)
-
-
-def _distances(coordinates, rows) -> NDArray[np.float64]:
-    """Distances of these rows from all, of shape (len(rows), n)."""
-    chosen = coordinates[rows]
-    product = chosen @ coordinates.T
-    product = product.toarray() if sparse.issparse(product) else product
-    if sparse.issparse(coordinates):
-        return 1.0 - product
-    square = np.einsum("ij,ij->i", coordinates, coordinates)
-    return np.sqrt(np.maximum(square[rows][:, None] + square[None, :] - 2 * product, 0.0))
+    return np.nan_to_num((X[:, varies] - np.nanmean(X[:, varies], axis=0)) / spread[varies])
 
 
 def _nearest(distance, mask) -> list[tuple[float, ...]]:
