@@ -117,15 +117,8 @@ class Outcome:
         Each distinct warning, with its category.
     history, validation : list of dict, optional
         The method's ``history_`` and ``cv_results_``, if it has them.
-    host : str
-        Name of the computer.
-    versions : dict
-        Versions of Python and the numerical libraries, and the kind of computer.
-
-    Examples
-    --------
-    >>> Outcome(error="LinAlgError: singular matrix").failed
-    True
+    host, versions : str, dict
+        Name and kind of the computer, versions of Python and the numerical libraries.
     """
 
     scores: dict[str, float] = field(default_factory=dict)
@@ -217,12 +210,14 @@ def plan_trials(
     6
     """
     if folds:
-        _check_folds(folds, datasets)
+        for name, data in datasets.items():
+            if not 2 <= folds <= data.Y.shape[0]:
+                raise UserError(
+                    f"{name} has {data.Y.shape[0]} rows: there can be 2 to so many folds, not {folds}."
+                )
         splits, train = folds, [round(1 - 1 / folds, 12)]
-    if splits < 1:
-        raise UserError(f"There must be at least one split; {splits} were asked for.")
-    if splits > _MOST_SPLITS:
-        raise UserError(f"There may be at most {_MOST_SPLITS:,} splits; {splits:,} were asked for.")
+    if not 1 <= splits <= _MOST_SPLITS:
+        raise UserError(f"There may be 1 to {_MOST_SPLITS:,} splits; {splits:,} were asked for.")
     for share in train:
         if not 0 < share < 1:
             raise UserError(f"The share of training rows must lie between 0 and 1; it is {share:g}.")
@@ -231,7 +226,7 @@ def plan_trials(
         corruption = f"{kind}:{rate:g}"
     if tune:
         get_criterion(tune)
-    settings = [(get_method(name).name, get_method(name).settings(tune)) for name in methods]
+    settings = [(method.name, method.settings(tune)) for method in map(get_method, methods)]
     for function in functions:
         name = pacing.get(function).name
         changed = {"pace_function": [name] if tune else name}
@@ -244,11 +239,3 @@ def plan_trials(
         for split in range(splits)
     ]
     return list({trial.key: trial for trial in trials}.values())
-
-
-def _check_folds(folds: int, datasets: Mapping[str, Dataset]) -> None:
-    if folds < 2:
-        raise UserError(f"Cross-validation takes 2 folds or more; {folds} were asked for.")
-    for name, data in datasets.items():
-        if folds > data.Y.shape[0]:
-            raise UserError(f"{name} has {data.Y.shape[0]} rows: there cannot be {folds} folds of them.")
