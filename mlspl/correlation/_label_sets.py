@@ -13,6 +13,8 @@ from sklearn.utils import check_random_state
 __all__ = ["cluster_label_sets", "distinct_label_sets"]
 
 _MAX_STEPS = 300
+# Up to so many cells, dense products are faster than those of CSR.
+_DENSE_CELLS = 2**20
 
 
 def distinct_label_sets(Y) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -38,26 +40,29 @@ def cluster_label_sets(label_sets, count, n_groups, random_state=None) -> tuple[
     k-means++ with several candidates per centre, then Lloyd's steps until no label set moves.
     """
     label_sets = sparse.csr_array(label_sets, dtype=np.float64)
-    centres = _draw_centres(label_sets, count, n_groups, check_random_state(random_state))
-    sums, sizes = label_sets[centres].toarray(), np.ones(n_groups)
+    n_present = np.diff(label_sets.indptr)
+    if np.prod(label_sets.shape) <= _DENSE_CELLS:
+        label_sets = label_sets.toarray()
+    centres = _draw_centres(label_sets, n_present, count, n_groups, check_random_state(random_state))
+    sums, sizes = _dense(label_sets[centres]), np.ones(n_groups)
     group = np.full(len(count), -1)
     for _ in range(_MAX_STEPS):
-        distance = _distances(label_sets, sums, sizes)
+        # Squared distances (D, k) to the centres, the means `sums / sizes`.
+        squares = n_present[:, None] * sizes**2 + np.sum(sums**2, axis=1)
+        distance = (squares - 2.0 * sizes * (label_sets @ sums.T)) / sizes**2
         nearest = distance.argmin(axis=1)
         _fill_empty_groups(nearest, distance, count, n_groups)
         if np.array_equal(nearest, group):
             break
         group = nearest
-        places = (group, np.arange(len(group)))
-        members = sparse.csr_array((count.astype(np.float64), places), shape=(n_groups, len(group)))
-        sums, sizes = (members @ label_sets).toarray(), members.sum(axis=1)
+        members = (group == np.arange(n_groups)[:, None]) * count.astype(np.float64)
+        sums, sizes = members @ label_sets, members.sum(axis=1)
     return group, (2.0 * sums - sizes[:, None]) / sizes[:, None]
 
 
-def _draw_centres(label_sets, count, n_groups, random) -> list[int]:
+def _draw_centres(label_sets, n_present, count, n_groups, random) -> list[int]:
     """k-means++: each centre drawn in proportion to count times squared distance, the best of a few draws."""
     n_draws = 2 + int(np.log(n_groups))
-    n_present = np.diff(label_sets.indptr)
     chosen: list[int] = []
     nearest = np.full(len(count), 1, dtype=np.int64)  # at first all are as far
     for _ in range(n_groups):
@@ -65,7 +70,7 @@ def _draw_centres(label_sets, count, n_groups, random) -> list[int]:
         tickets = random.randint(upto[-1], size=n_draws if chosen else 1, dtype=np.int64)
         drawn = np.searchsorted(upto, tickets, side="right")
         # Labels that differ: the squared distance.
-        shared = (label_sets @ label_sets[drawn].T).toarray().astype(np.int64)
+        shared = _dense(label_sets @ label_sets[drawn].T).astype(np.int64)
         differ = n_present[:, None] + n_present[drawn] - 2 * shared
         left = np.minimum(nearest[:, None], differ) if chosen else differ
         cost = count @ left
@@ -75,10 +80,8 @@ def _draw_centres(label_sets, count, n_groups, random) -> list[int]:
     return chosen
 
 
-def _distances(label_sets, sums, sizes) -> np.ndarray:
-    """Squared distances (D, k) to the centres, the means `sums / sizes`."""
-    squares = np.diff(label_sets.indptr)[:, None] * sizes**2 + np.sum(sums**2, axis=1)
-    return (squares - 2.0 * sizes * (label_sets @ sums.T)) / sizes**2
+def _dense(table) -> np.ndarray:
+    return table.toarray() if sparse.issparse(table) else table
 
 
 def _fill_empty_groups(group, distance, count, n_groups) -> None:

@@ -38,7 +38,7 @@ __all__ = [
 
 _LEFT_OUT = ContextVar("_LEFT_OUT", default=False)
 # Pairs that set the shrinkage; rows × labels² on which a joint calibration is tried and fitted.
-_SHRUNK_PAIRS, _JOINT_TRIAL, _JOINT_VALUES = 2**20, 2**24, 2**27
+_SHRUNK_PAIRS, _JOINT_TRIAL, _JOINT_VALUES = 2**20, 2**22, 2**24
 
 
 @contextmanager

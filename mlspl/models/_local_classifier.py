@@ -63,20 +63,20 @@ class LocalCorrelationClassifier(CallbackSupportMixin, SpaceClassifier):
         return Coding(self.n_codes, self.beta, regressor, self.random_state)
 
     def _fit(self, X, Y, label_weight):
-        space = self._choose_space(X, Y)
-        function, schedule = self._pacing(space)
+        choice = self._choose_space(X)
+        function, schedule = self._pacing(choice.space)
         blocks = [slice(0, Y.shape[1])]
-        if space.smooth and _paces_labels_apart(function, schedule):
-            n_workers = count_workers()
+        n_workers = count_workers()
+        if choice.space.smooth and _paces_labels_apart(function, schedule):
             blocks = label_blocks(X.shape[0], X.shape[1], Y.shape[1], n_workers)
-            space = one_thread(space) if n_workers > 1 else space
         else:
             Y = Y.toarray() if sparse.issparse(Y) else Y
         n_rows, n_labels = Y.shape
         n_evaluated = min(n_rows, max(1, _EVALUATED_PAIRS // n_labels))
         evaluated = np.sort(np.random.RandomState(0).permutation(n_rows)[:n_evaluated])
         with fit_progress(self, len(schedule) if len(blocks) == 1 else len(blocks), X, Y) as report:
-            self._choose_cost(space, X, Y, label_weight)
+            space = self._choose_cost(choice, X, Y, label_weight)
+            space = one_thread(space) if n_workers > 1 and len(blocks) > 1 else space
             config = BlockConfig(
                 coding=self._coding(space),
                 folds=self._folds(Y),

@@ -32,6 +32,8 @@ __all__ = ["SpaceClassifier", "choose_C", "report_space"]
 _ROWS, _LABELS = 3000, 32
 # Multiples of the unit cost: half an order of magnitude apart, from 0.1 to 100.
 _FACTORS = [10.0 ** (half / 2) for half in range(-2, 5)]
+# The share of the linear space's held-out loss below which landmarks are worth ten times its time.
+_CLEARLY_LESS = 0.99
 
 
 def report_space(estimator, choice: SpaceChoice) -> str:
@@ -46,7 +48,7 @@ class SpaceClassifier(MultiLabelClassifier):
 
     A subclass's ``_fit`` sets ``model_``, which scores new rows, and ``_calibration``, by which
     ``predict_proba`` turns scores into probabilities. Those with a parameter ``space`` call ``_choose_space``
-    and ``_choose_cost``, once. ``_gram_C`` is the C of "auto" on a kernel matrix.
+    and then ``_choose_cost``, once. ``_gram_C`` is the C of "auto" on a kernel matrix.
     """
 
     _contents = {
@@ -61,22 +63,34 @@ class SpaceClassifier(MultiLabelClassifier):
         n_threads = effective_n_jobs(getattr(self, "n_jobs", 1))
         return Gram(self.kernel, self.gamma, self.degree, self.coef0, self.tol, n_threads)
 
-    def _choose_space(self, X, Y) -> Space:
-        choice = choose_space(
-            self.space, self.loss, X, Y.shape[1], self._gram(), self.n_landmarks, self.random_state
-        )
-        self.space_ = report_space(self, choice)
-        self._warn_of_data(X, choice.space)
-        return choice.space
+    def _choose_space(self, X) -> SpaceChoice:
+        return choose_space(self.space, self.loss, X, self._gram(), self.n_landmarks, self.random_state)
 
-    def _choose_cost(self, space, X, Y, label_weight) -> None:
-        if self.C != "auto":
-            self.C_ = self.C
-        elif space.many_rows:
-            coding = self._coding(space)
-            self.C_ = choose_C(space, X, Y, label_weight, self._class_costs, self._folds, coding)
-        else:
-            self.C_ = self._gram_C
+    def _choose_cost(self, choice: SpaceChoice, X, Y, label_weight) -> Space:
+        """Set ``C_`` and ``space_``; returns the space, the faster one unless the other is clearly better."""
+        losses = []
+        for each in (choice, choice.faster):
+            if each is None:
+                continue
+            if not each.space.many_rows or (self.C != "auto" and choice.faster is None):
+                C, loss = self._gram_C if self.C == "auto" else self.C, 0.0
+            else:
+                costs = None if self.C == "auto" else [self.C]
+                coding = self._coding(each.space)
+                C, loss = choose_C(
+                    each.space, X, Y, label_weight, self._class_costs, self._folds, coding, costs
+                )
+            losses.append((loss, C, each))
+        _, self.C_, taken = losses[-1]
+        if losses[0][0] < _CLEARLY_LESS * losses[-1][0]:
+            _, self.C_, taken = losses[0]
+        self.space_ = report_space(self, taken)
+        self._warn_of_data(X, taken.space)
+        return taken.space
+
+    def _warn_of_data(self, X, space) -> None:
+        if self.kernel != "precomputed" and not callable(self.kernel):
+            warn_of_data(X, type(self).__name__, space.rbf_gamma(X))
 
     def _coding(self, space) -> Coding | None:
         """How codes are made, if there are any."""
@@ -90,10 +104,6 @@ class SpaceClassifier(MultiLabelClassifier):
         """Cost of every pair (n, L), in units of C."""
         classes = (0, 1) if self._multilabel else self.classes_
         return class_costs(Y, self.class_weight, label_weight, classes)
-
-    def _warn_of_data(self, X, space) -> None:
-        if self.kernel != "precomputed" and not callable(self.kernel):
-            warn_of_data(X, type(self).__name__, space.rbf_gamma(X))
 
     def _calibrate_later(self, X, Y, label_weight, calibration=None) -> None:
         """Fit the calibration of probabilities when they are first asked for."""
@@ -145,19 +155,22 @@ def choose_C(
     weigh: Callable,
     fold: Callable = lambda Y: None,
     coding: Coding | None = None,
-) -> float:
-    """Choose C on a sample: increase it while the loss on a held-out third falls.
+    costs=None,
+) -> tuple[float, float]:
+    """Choose C on a sample: increase it while the loss on a held-out third falls. Returns C and that loss.
 
     C does not depend on the number of rows, so a sample serves. One over the mean squared length of a row is
     near it; rare labels of long rows need ten times as much. The sample has the most frequent labels, and
     `weigh` gives the cost of every pair. Codes are used if they are cross-fitted: they explain part of the
-    labels, which calls for a smaller C. `fold` gives their folds, or None.
+    labels, which calls for a smaller C. `fold` gives their folds, or None. `costs`
+    are the values of C to try, ascending; by default seven around the unit cost.
     """
     unit = space.unit_cost(X)
+    costs = [unit * factor for factor in _FACTORS] if costs is None else costs
     order = np.random.RandomState(0).permutation(Y.shape[0])[:_ROWS]
     train, test = np.sort(order[len(order) // 3 :]), np.sort(order[: len(order) // 3])
     if not len(test):
-        return unit
+        return unit, np.inf
     counts = np.asarray(Y[train].sum(axis=0)).ravel()
     labels = np.sort(np.argsort(-counts, kind="stable")[:_LABELS])
 
@@ -166,27 +179,27 @@ def choose_C(
         selected = dense_block(Y[rows], labels)
         return selected, weigh(selected, weight)
 
-    (Y_train, costs), (Y_test, costs_test) = select(train), select(test)
+    (Y_train, weights), (Y_test, weights_test) = select(train), select(test)
     signs, signs_test = (np.where(each, 1.0, -1.0) for each in (Y_train, Y_test))
     rows, X_test = space.for_sample().prepare(X[train]), X[test]
     learner, warm_start = None, None
     if coding is not None and (folds := fold(Y[train])) is not None:
         coded = code_rows(rows, Y[train], coding, folds).select_labels(labels)
         learner = LocalCorrelationLearner(rows, Y_train, coding, folds, coded)
-    best, smallest = unit, np.inf
+    best, smallest = costs[0], np.inf
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # the fit itself will warn
-        for factor in _FACTORS:
+        for C in costs:
             if learner is None:
-                solved = rows.solve(signs.T, unit * factor * costs.T, warm_start)
+                solved = rows.solve(signs.T, C * weights.T, warm_start)
                 warm_start, functions = solved.warm_start, (solved.coef, solved.intercept)
             else:
-                learner.set_costs(unit * factor, costs)
-                learner.fit_classifiers(np.ones(costs.shape))
+                learner.set_costs(C, weights)
+                learner.fit_classifiers(np.ones(weights.shape))
                 functions = learner.expansion()
             scores = rows.make_model(*functions).scores(X_test)
-            loss = float(np.sum(costs_test * rows.loss(signs_test, scores)))
+            loss = float(np.sum(weights_test * rows.loss(signs_test, scores)))
             if loss >= smallest:
                 break
-            best, smallest = unit * factor, loss
-    return best
+            best, smallest = C, loss
+    return best, smallest

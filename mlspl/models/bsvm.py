@@ -84,8 +84,7 @@ class BSVMClassifier(SpaceClassifier):
     def _fit(self, X, Y, label_weight):
         if self.criterion not in ("P", "T"):
             raise ValueError(f"criterion is {self.criterion!r}; give 'P' or 'T'.")
-        space = self._choose_space(X, Y)
-        self._choose_cost(space, X, Y, label_weight)
+        space = self._choose_cost(self._choose_space(X), X, Y, label_weight)
         rows = space.prepare(X)
         if space.on_features:
             solved = solve_label_blocks(space, X, Y, label_weight, self._weigh)

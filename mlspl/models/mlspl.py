@@ -35,9 +35,9 @@ class MLSPLClassifier(LocalCorrelationClassifier):
         The self-paced function. None weights every pair 1, which makes this ML-LOC.
     schedule : schedule of :mod:`mlspl.pacing`, optional
         How the pace grows. On a kernel matrix the default is the 0.7, 0.825 and 0.95 quantile of the losses
-        of each label and class. In other spaces it is 0.7, 0.85 and infinity, which is the unpaced model: on
-        many rows, leaving out the hardest pairs costs up to 0.015 of average precision.
-        :class:`MLSPLClassifierCV` chooses it.
+        of each label and class. In other spaces it is one step at infinity, the unpaced model: on many rows,
+        leaving out the hardest pairs costs up to 0.015 of average precision. :class:`MLSPLClassifierCV`
+        chooses it.
     {codes}
     codes : {"cross-fit", "in-sample"}, default="cross-fit"
         The codes that the classifiers are trained on.
@@ -170,8 +170,8 @@ class MLSPLClassifier(LocalCorrelationClassifier):
 
     def _pacing(self, space):
         function = None if self.pace_function is None else pacing.get(self.pace_function)
-        stop = 1.0 if space.many_rows else 0.95
-        return function, self.schedule or pacing.QuantilePace(0.7, stop, 3, per="class")
+        default = pacing.QuantilePace(1.0, 1.0, 1) if space.many_rows else pacing.QuantilePace(0.7, 0.95, 3)
+        return function, self.schedule or default
 
     def _folds(self, Y):
         if self.codes == "in-sample":

@@ -13,11 +13,11 @@ from mlspl.errors import UserError
 from mlspl.solvers import solve_linear, solve_ridge
 from mlspl.spaces.base import HeldOut, Model, Regression, Rows, Solutions, Space, pair_losses
 
-__all__ = ["FEW_FEATURES", "Linear", "LinearModel", "LinearRows"]
+__all__ = ["Linear", "LinearModel", "LinearRows"]
 
 _BLOCK_ROWS = 8192
 # Up to so many dense features, ridge regressions are solved in closed form.
-FEW_FEATURES = 2048
+_FEW_FEATURES = 2048
 
 
 @dataclass(frozen=True)
@@ -35,8 +35,6 @@ class Linear(Space):
         Relative distance of the objective to its minimum.
     n_threads : int, default=1
         Groups of labels solved at a time.
-    n_lanes : int, default=8
-        Labels of a group, for smooth losses. It changes the last digits.
 
     Examples
     --------
@@ -51,7 +49,6 @@ class Linear(Space):
     loss: str = "logistic"
     tol: float = 1e-3
     n_threads: int = 1
-    n_lanes: int = 8
 
     many_rows = True
     on_features = True
@@ -105,7 +102,7 @@ class LinearRows(Rows):
             f"Weights and scores of {n_rows:,} rows and {n_labels:,} labels",
             "Use fewer labels, features or rows.",
         )
-        options = {"tol": self.space.tol, "n_threads": self.n_threads, "lanes": self.space.n_lanes}
+        options = {"tol": self.space.tol, "n_threads": self.n_threads}
         solution = solve_linear(
             self._X, signs, costs, self.space.loss, codes=self._codes, start=warm_start, **options
         )
@@ -123,7 +120,7 @@ class LinearRows(Rows):
         """Ridge regressions, in closed form for few dense features."""
         if not alpha > 0:
             raise UserError(f"alpha is {alpha}; ridge regression needs a positive penalty.")
-        if not sparse.issparse(self._X) and self._X.shape[1] <= min(len(self), FEW_FEATURES):
+        if not sparse.issparse(self._X) and self._X.shape[1] <= min(len(self), _FEW_FEATURES):
             return Regression(*solve_ridge(self._X, targets, alpha, folds, self.n_threads))
         return self._regress(targets, 0.5 / alpha, "squared", 0.0, 1e-6, folds)
 

@@ -13,7 +13,7 @@ from mlspl.errors import UserError
 from mlspl.spaces._kernels import kernel_matrix, resolve_gamma
 from mlspl.spaces.base import HeldOut, Regression, Space
 from mlspl.spaces.gram import KernelExpansion
-from mlspl.spaces.linear import FEW_FEATURES, Linear, LinearModel, LinearRows
+from mlspl.spaces.linear import Linear, LinearModel, LinearRows
 
 __all__ = ["LandmarkExpansion", "Nystroem", "NystroemRows", "count_columns", "count_ridge_landmarks"]
 
@@ -37,7 +37,7 @@ class Nystroem(Space):
     row a landmark, inner products in Z are the kernel. With fewer, up to 700 features x are joined,
     less what the map predicts of them: x − X_Sᵀ k(S, S)⁻¹ k(S, x), which is 0 at landmarks.
 
-    Ridge regressions use up to twice as many landmarks, within 2,048 columns, the number of rows and the
+    Ridge regressions use up to twice as many landmarks, within 1,400 columns, the number of rows and the
     memory: their closed form serves all targets at once.
 
     Parameters
@@ -51,7 +51,7 @@ class Nystroem(Space):
     n_landmarks : "auto" or int, default="auto"
         Training rows drawn as landmarks. "auto" makes 1,400 columns of landmarks and features, or fewer where
         these would take a quarter of the memory.
-    loss, n_threads, n_lanes
+    loss, n_threads
         See :class:`Linear`.
     tol : float, default=1e-3
         A twentieth of the relative distance of the objective to its minimum.
@@ -78,7 +78,6 @@ class Nystroem(Space):
     loss: str = "logistic"
     tol: float = 1e-3
     n_threads: int = 1
-    n_lanes: int = 8
     random_state: Any = None
 
     many_rows = True
@@ -127,7 +126,7 @@ class Nystroem(Space):
         return {"kernel": self.kernel, "gamma": gamma, "degree": self.degree, "coef0": self.coef0}
 
     def _linear(self) -> Linear:
-        return Linear(self.loss, _LOOSER * self.tol, self.n_threads, self.n_lanes)
+        return Linear(self.loss, _LOOSER * self.tol, self.n_threads)
 
 
 class NystroemRows(LinearRows):
@@ -289,8 +288,8 @@ def count_columns(n_landmarks, n_rows, n_features) -> tuple[int, int]:
 
 
 def count_ridge_landmarks(m, n_rows, beside) -> int:
-    """Twice as many, within the closed form of ridge regressions and the memory."""
-    return max(m, int(min(2 * m, min(n_rows, FEW_FEATURES, _memory_columns(n_rows)) - beside)))
+    """Twice as many, within 1,400 columns and the memory: the time grows with the square of the columns."""
+    return max(m, int(min(2 * m, min(n_rows, _MOST_COLUMNS, _memory_columns(n_rows)) - beside)))
 
 
 def _memory_columns(n_rows) -> float:

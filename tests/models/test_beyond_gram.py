@@ -28,7 +28,9 @@ def chained(n=1200, d=150, seed=0):
 def test_the_pace_ends_at_the_unpaced_model_and_its_scale(space):
     X, Y = made()
     options = {"space": space, "n_landmarks": 40, "random_state": 0, "C": 1.0, "tol": 1e-8}
-    paced = MLSPLClassifier(**options).fit(X, Y)
+    paced = MLSPLClassifier(schedule=pacing.QuantilePace(0.7, 1.0, 3), **options).fit(X, Y)
+    by_default = MLSPLClassifier(**options).fit(X, Y)
+    assert (by_default.stop_reason_, by_default.n_iter_) == ("infinite_pace", 1)
     unpaced = MLSPLClassifier(pace_function=None, **options).fit(X, Y)
     assert (paced.stop_reason_, paced.n_iter_) == ("infinite_pace", 3)
     assert [record["pace"] for record in paced.history_] == pytest.approx([0.7, 0.85, 1.0])
@@ -37,6 +39,7 @@ def test_the_pace_ends_at_the_unpaced_model_and_its_scale(space):
     # Each objective, of under 200 a label, is within 1e-8 of its least, by landmarks 20 times that: half the
     # squared distance to the weights there, so within .002 or .009. Rows by landmarks are of length 1.
     reach = 2 * (0.009 if space == "nystroem" else 0.002 * np.linalg.norm(X, axis=1).max())
+    np.testing.assert_allclose(by_default.model_.scores(X), unpaced.model_.scores(X), atol=reach)
     np.testing.assert_allclose(paced.model_.scores(X), unpaced.model_.scores(X), atol=reach)
     # Scores of the machines of .85, of which the hardest are left out, would be steeper by a third.
     np.testing.assert_allclose(paced.decision_function(X), unpaced.decision_function(X), atol=2 * reach)

@@ -38,7 +38,7 @@ def test_it_is_the_least_held_out_loss_of_a_plain_loop(space):
         losses[C] = np.logaddexp(0.0, -margins).sum()
     expected = min(losses, key=losses.get)
     assert list(losses).index(expected) not in (0, len(losses) - 1)
-    assert _space_classifier.choose_C(space, X, Y, None, plain) == pytest.approx(expected, rel=1e-9)
+    assert _space_classifier.choose_C(space, X, Y, None, plain)[0] == pytest.approx(expected, rel=1e-9)
 
 
 def test_machines_that_see_cross_fitted_codes_are_chosen_as_they_are_fitted():
@@ -92,10 +92,26 @@ def test_a_sample_will_do(monkeypatch):
     )
     monkeypatch.setattr(_space_classifier, "_ROWS", 90)
     monkeypatch.setattr(_space_classifier, "_LABELS", 3)
-    assert _space_classifier.choose_C(Linear(), X, Y, None, plain) > 0
+    assert _space_classifier.choose_C(Linear(), X, Y, None, plain)[0] > 0
     assert all(signs.shape == (3, 60) and (signs > 0).sum() > 10 for signs in seen)
 
 
 def test_two_rows_get_the_unit():
     X, Y = np.array([[3.0, 4.0], [0.0, 5.0]]), np.array([[1, 0], [0, 1]])
     assert pytest.approx(1 / 25) == BSVMClassifier(space="linear").fit(X, Y).C_
+
+
+@pytest.mark.parametrize("estimator", [BSVMClassifier, MLSPLClassifier])
+@pytest.mark.parametrize("C", ["auto", 1.0])
+def test_many_dense_rows_take_landmarks_only_where_they_gain(estimator, C, monkeypatch):
+    monkeypatch.setattr("mlspl.spaces.choice._GRAM_ROWS", 100)
+    X = np.random.default_rng(0).normal(size=(400, 4))
+    curved, straight = np.abs(X) > 0.7, X > 0.3
+    for Y, name in ((curved, "nystroem"), (straight, "linear")):
+        model = estimator(C=C, random_state=0)
+        assert model.fit(X, Y).space_.startswith(name)
+        named = model.set_params(space=name, C=model.C_)
+        np.testing.assert_array_equal(
+            named.fit(X, Y).decision_function(X),
+            model.set_params(space="auto").fit(X, Y).decision_function(X),
+        )

@@ -51,20 +51,7 @@ def same_fit(ours, theirs, X):
             )
 
 
-BLOCKS = [
-    pytest.param(
-        name,
-        marks=pytest.mark.xfail(
-            reason="Blocks of labels change Nyström scores by up to 0.2: not yet understood."
-        )
-        if "nystroem" in name
-        else (),
-    )
-    for name in MODELS
-]
-
-
-@pytest.mark.parametrize("name", BLOCKS)
+@pytest.mark.parametrize("name", MODELS)
 def test_sparse_labels_in_blocks_are_the_dense_fit_in_one(name, data, monkeypatch):
     X, Y = data
     model = MODELS[name]
@@ -112,7 +99,7 @@ def test_of_too_many_pairs_nothing_is_remembered_and_some_rows_judge(data, monke
     model = MLSPLClassifier(space="linear", random_state=0).fit(X, sparse.csr_array(Y))
     assert model.label_weights_ is None
     assert model.trace_ is None
-    assert len(model.history_) == 3
+    assert len(model.history_) == len(whole.history_)
     # The sigmoids are fitted to all rows; fewer rows choose between them and none.
     assert type(model.calibration_) is type(whole.calibration_)
     np.testing.assert_allclose(model.decision_function(X), whole.decision_function(X), atol=1e-9)

@@ -7,7 +7,7 @@ from scipy import sparse
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.svm import LinearSVC, LinearSVR
 
-from mlspl.solvers import LINEAR_LOSSES, solve_linear
+from mlspl.solvers import LINEAR_LOSSES, linear, solve_linear
 from tests.naive import solvers as naive
 
 CLASSIFIERS = ("hinge", "squared_hinge", "logistic")
@@ -131,13 +131,22 @@ def test_threads_do_not_change_a_bit(loss, form):
 
 
 @pytest.mark.parametrize("lanes", [1, 16, 45])
-def test_groups_of_any_size_have_the_same_optimum(lanes):
+def test_groups_of_any_size_have_the_same_optimum(lanes, monkeypatch):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(500, 12)).astype(np.float32)
     targets = np.where(rng.normal(size=(45, 500)) + X[:, 0] > 0.5, 1.0, -1.0)
-    wide = solve_linear(X, targets, 2.0, tol=1e-6, lanes=lanes)
+    usual = solve_linear(X, targets, 2.0, tol=1e-6)
+    monkeypatch.setattr(linear, "_count_lanes", lambda *_: lanes)
     # Both are within 1e-6 of the least objective.
-    np.testing.assert_allclose(wide.objective, solve_linear(X, targets, 2.0, tol=1e-6).objective, rtol=2e-6)
+    wide = solve_linear(X, targets, 2.0, tol=1e-6)
+    np.testing.assert_allclose(wide.objective, usual.objective, rtol=2e-6)
+
+
+def test_many_values_are_worth_more_labels_side_by_side():
+    dense, csr = np.broadcast_to(0.0, (90_000, 1000)), sparse.csr_array((90_000, 1000))
+    for X, n_labels, lanes in [(dense, 50, 32), (dense, 20, 16), (dense, 3, 8), (dense[:500], 50, 8)]:
+        assert linear._count_lanes(X, n_labels) == lanes
+    assert linear._count_lanes(csr, 28) == 16
 
 
 def test_regressions_of_scikit_learn():
