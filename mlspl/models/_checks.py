@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
-from sklearn.metrics.pairwise import euclidean_distances
+from sklearn.utils.extmath import safe_sparse_dot
 
 from mlspl.errors import UserError
 from mlspl.pacing import PaceSchedule
@@ -79,7 +79,9 @@ def warn_of_data(X, owner: str, gamma: float | None = None) -> None:
             )
     if gamma is None or sample.shape[0] < 2:
         return
-    distances = euclidean_distances(sample, squared=True)[np.triu_indices(sample.shape[0], 1)]
+    products = safe_sparse_dot(sample, sample.T, dense_output=True)
+    squares = products.diagonal()
+    distances = (squares[:, None] + squares - 2.0 * products)[np.triu_indices(len(products), 1)]
     low, high = np.exp(-gamma * np.quantile(distances, [0.95, 0.05]))
     if distances.max() > 0 and (low > 1 - _FLAT or high < _FLAT):
         warnings.warn(

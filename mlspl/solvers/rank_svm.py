@@ -29,10 +29,13 @@ n² being K itself.
 from typing import NamedTuple
 
 import numpy as np
+from scipy.linalg import lu_factor, lu_solve
+from scipy.sparse.csgraph import connected_components
 
 from mlspl._numba_cache import njit
 from mlspl.errors import UserError
 from mlspl.solvers.rank_pairs import component_shift, flow_components, label_pairs
+from mlspl.solvers.threads import one_library_thread
 
 __all__ = ["RankSVMSolution", "solve_rank_svm"]
 
@@ -70,6 +73,7 @@ class RankSVMSolution(NamedTuple):
     n_iter: int
 
 
+@one_library_thread()
 def solve_rank_svm(K, signed_weight, *, tol=1e-4, max_iter=10_000) -> RankSVMSolution:
     """Solve the ranking SVM until its duality gap is at most ``tol`` times its objective.
 
@@ -198,8 +202,8 @@ class _DualAscent:
             if np.all(np.abs(imbalance) <= rounding):
                 self._set_alpha(alpha)
                 return True
-            room, resistance = self._free_flow(alpha)
-            step = -room * self._drop(resistance @ imbalance)
+            room, potential = self._free_flow(alpha)
+            step = -room * self._drop(potential(imbalance))
             if np.any(np.abs(imbalance + self._net(step)) > rounding):
                 return False
             alpha = np.clip(alpha + step, 0.0, self.pairs.cost)
@@ -213,10 +217,10 @@ class _DualAscent:
         keep the direction balanced.
         """
         row, relevant, irrelevant, cost = self.pairs
-        room, resistance = self._free_flow(self.alpha)
+        room, potential = self._free_flow(self.alpha)
 
         def gradient(error):
-            multiplier = resistance @ self._net(room * error)
+            multiplier = potential(self._net(room * error))
             return multiplier, room * (error - self._drop(multiplier))
 
         alpha = self.alpha.copy()
@@ -247,10 +251,11 @@ class _DualAscent:
         self._set_alpha(np.clip(alpha, 0.0, cost))
 
     def _free_flow(self, alpha):
-        """The room of each α to both sides, r = min(α, c − α), and what turns imbalance into potentials.
+        """The room of each α to both sides, r = min(α, c − α), and a function from imbalance to potentials.
 
-        When every α moves by r·(x_p − x_q), the labels' balances move by the Laplacian of Σ_i r_ipq times x;
-        its pseudo-inverse gives back x.
+        When every α moves by r·(x_p − x_q), the labels' balances move by the Laplacian of Σ_i r_ipq times x.
+        The Laplacian is singular: a constant on a connected component moves nothing. Adding the projection on
+        these constants makes it regular, and changes no solution for an imbalance of sum 0 in each component.
         """
         _, relevant, irrelevant, cost = self.pairs
         n_labels = len(self.bias)
@@ -259,9 +264,12 @@ class _DualAscent:
         flow += flow.T
         degree = flow.sum(axis=0)
         scale = 1.0 / np.sqrt(np.where(degree > 0, degree, 1.0))
-        laplacian = np.diag(degree) - flow
-        inverse = np.linalg.pinv(scale[:, None] * laplacian * scale, rcond=1e-13, hermitian=True)
-        return room, scale[:, None] * inverse * scale
+        component = connected_components(flow > 0, directed=False)[1]
+        constants = (component == np.arange(component.max() + 1)[:, None]) / scale
+        constants /= np.linalg.norm(constants, axis=1, keepdims=True)
+        laplacian = scale[:, None] * (np.diag(degree) - flow) * scale
+        factors = lu_factor(laplacian + constants.T @ constants)
+        return room, lambda imbalance: scale * lu_solve(factors, scale * imbalance)
 
     def _set_alpha(self, alpha):
         self.alpha = alpha

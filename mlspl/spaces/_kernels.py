@@ -2,15 +2,13 @@
 
 import numpy as np
 from scipy import sparse
-from sklearn import config_context
-from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.utils import gen_batches
+from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
 from mlspl._rounding import on_grid
 
 __all__ = ["ROUNDED", "kernel_matrix", "resolve_gamma", "training_kernel"]
 
-_PARAMETERS = {"rbf": ("gamma",), "linear": (), "poly": ("gamma", "degree", "coef0")}
 # OpenBLAS's product of an array with its own transpose (syrk) crashes from about 16,000 rows on. Tiles of
 # 8 MiB avoid it, and need no second matrix of that size.
 _TILE_ROWS = 1024
@@ -62,9 +60,8 @@ def kernel_matrix(A, B, kernel, *, gamma=1.0, degree=3, coef0=0.0) -> np.ndarray
             raise ValueError(
                 f"The kernel function returned shape {np.shape(K)}; expected {(A.shape[0], B.shape[0])}."
             )
-    elif kernel in _PARAMETERS:
-        given = {"gamma": gamma, "degree": degree, "coef0": coef0}
-        K = _tiled(A, B, metric=kernel, **{name: given[name] for name in _PARAMETERS[kernel]})
+    elif kernel in ("rbf", "linear", "poly"):
+        K = _tiled(A, B, kernel, gamma, degree, coef0)
     else:
         raise ValueError(
             f"kernel is {kernel!r}; give 'rbf', 'linear', 'poly', 'precomputed' or a function of two arrays."
@@ -87,25 +84,30 @@ def training_kernel(X, kernel, **parameters) -> np.ndarray:
     return K
 
 
-def _tiled(A, B, **kernel) -> np.ndarray:
-    """A kernel of scikit-learn, computed by tiles; a symmetric matrix by its lower triangle."""
+def _tiled(A, B, kernel, gamma, degree, coef0) -> np.ndarray:
+    """A kernel computed by tiles; a symmetric matrix by its lower triangle."""
     mirrored = A is B
-    if kernel["metric"] == "rbf":
+    if kernel == "rbf":
         A, B = _near_origin(A, B)
     K = np.empty((A.shape[0], B.shape[0]))
-    columns = [(place, B[place]) for place in gen_batches(B.shape[0], _TILE_ROWS)]
+    columns = [(place, B[place].astype(np.float64)) for place in gen_batches(B.shape[0], _TILE_ROWS)]
     for across in gen_batches(A.shape[0], _TILE_ROWS):
-        rows = A[across]
+        rows = A[across].astype(np.float64)
         for down, others in columns:
             if mirrored and down.start > across.start:
                 break
-            # With the same array twice, scikit-learn sets the distances of a row to itself to 0.
-            same = mirrored and down.start == across.start
-            with config_context(skip_parameter_validation=True):  # it takes longer than a small kernel
-                tile = pairwise_kernels(rows, rows if same else others, **kernel)
-            K[across, down] = tile.toarray() if sparse.issparse(tile) else tile
-            if mirrored and not same:
-                K[down, across] = K[across, down].T
+            tile = safe_sparse_dot(rows, others.T, dense_output=True)
+            if kernel == "poly":
+                tile = (gamma * tile + coef0) ** degree
+            elif kernel == "rbf":
+                tile = row_norms(rows, squared=True)[:, None] - 2.0 * tile
+                tile = np.maximum(tile + row_norms(others, squared=True), 0.0)
+                if mirrored and down.start == across.start:
+                    np.fill_diagonal(tile, 0.0)
+                tile = np.exp(-gamma * tile)
+            K[across, down] = tile
+            if mirrored and down.start < across.start:
+                K[down, across] = tile.T
     return K
 
 

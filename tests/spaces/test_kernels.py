@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.metrics.pairwise import pairwise_kernels
+from sklearn.utils.extmath import safe_sparse_dot
 
 from mlspl.spaces._kernels import kernel_matrix
 
@@ -24,16 +25,18 @@ def test_far_from_zero_the_kernel_is_what_it_is_near():
 def test_kernels_are_computed_in_tiles(kernel, form, monkeypatch):
     """OpenBLAS dies of the product of 16,000 rows with their own transpose: no call sees more than a tile."""
     rows, others = form(np.eye(50, 7) + 0.1), form(np.ones((30, 7)) - np.eye(30, 7))
+    options = {} if kernel == "linear" else {"gamma": 1.0} | ({"coef0": 0.0} if kernel == "poly" else {})
     whole, between = kernel_matrix(rows, rows, kernel), kernel_matrix(rows, others, kernel)
     seen = []
 
     def watched(A, B, **given):
-        seen.append(max(A.shape[0], B.shape[0]))
-        return pairwise_kernels(A, B, **given)
+        seen.append(max(A.shape[0], B.shape[1]))
+        return safe_sparse_dot(A, B, **given)
 
-    monkeypatch.setitem(kernel_matrix.__globals__, "pairwise_kernels", watched)
+    monkeypatch.setitem(kernel_matrix.__globals__, "safe_sparse_dot", watched)
     monkeypatch.setitem(kernel_matrix.__globals__, "_TILE_ROWS", 16)
     tiled = kernel_matrix(rows, rows, kernel)
+    np.testing.assert_allclose(tiled, pairwise_kernels(rows, metric=kernel, **options), rtol=1e-12)
     np.testing.assert_allclose(tiled, tiled.T, rtol=1e-14)
     np.testing.assert_allclose(tiled, whole, rtol=1e-12)
     np.testing.assert_allclose(kernel_matrix(rows, others, kernel), between, rtol=1e-12)
