@@ -35,7 +35,7 @@ def best_of(function, *arguments, **named):
     return min(times)
 
 
-def walk(X, Y, C, points):
+def fit_path(X, Y, C, points):
     folds = list(IterativeStratification(3, random_state=0).split(Y, Y))
     rows = Gram(gamma=0.5 / X.shape[1]).prepare(X)
     learner = LocalCorrelationLearner(rows, Y, Coding(regressor="ridge", random_state=0), folds)
@@ -55,7 +55,7 @@ def main():
         train, _ = protocol_split(len(data.Y), 0)
         X, Y = StandardScaler().fit_transform(data.X[train]), np.asarray(data.Y[train], dtype=bool)
         unpaced = best_of(fit, X, Y, C)
-        one, three = (best_of(walk, X, Y, C, points) for points in (ONE_PATH, THREE_PATHS))
+        one, three = (best_of(fit_path, X, Y, C, points) for points in (ONE_PATH, THREE_PATHS))
         inside, across = (best_of(fit, X, Y, C, "gaussian", codes) for codes in ("in-sample", "cross-fit"))
         cells = [f"{unpaced:8.3f}s", f"{one:8.3f}s", f"{one / unpaced:8.1f}x", f"{three:8.3f}s"]
         cells += [

@@ -44,7 +44,7 @@ class OutOfFoldBayes:
 
 
 # %%
-# The walk
+# The loop
 # --------
 # The pace is the median of the losses of each label and class, then higher quantiles, and at last infinite.
 
@@ -52,14 +52,14 @@ digits = datasets.load_dataset("digits-traits")
 train, test = protocol_split(len(digits.Y), split=100)
 noisy, flipped = datasets.corrupt(digits.Y[train], "flip", 0.2, random_state=0)
 learner = OutOfFoldBayes(digits.X[train], noisy)
-walk = pacing.paced(learner, pacing.get("gaussian"), pacing.QuantilePace(0.5, 1.0, 6), noisy)
+run = pacing.paced(learner, pacing.get("gaussian"), pacing.QuantilePace(0.5, 1.0, 6), noisy)
 everyone = np.arange(len(train))
 quality = []
-for step in walk:
+for step in run:
     scores = learner.probabilities(everyone, digits.X[test])
     quality.append(metrics.average_precision(digits.Y[test], scores))
     print(f"quantile {step.target:.1f}: mean weight {step.record['mean_weight']:.2f}, AP {quality[-1]:.4f}")
-print(walk.stop_reason)
+print(run.stop_reason)
 
 # %%
 # What entered when
@@ -69,12 +69,12 @@ print(walk.stop_reason)
 # best with all pairs in play. A forest follows them, and gains (:class:`mlspl.SelfPacedForestClassifier`).
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.2), layout="constrained")
-steps = np.arange(1, walk.trace.n_steps + 1)
+steps = np.arange(1, run.trace.n_steps + 1)
 for name, which in (("right", ~flipped), ("flipped", flipped)):
-    entered = walk.trace.entered[which]
+    entered = run.trace.entered[which]
     left.step(steps, [(entered <= s).mean() for s in steps], where="mid", label=f"{name} labels")
 left.set(xlabel="step", ylabel="share of pairs in play", ylim=(0, 1.02))
 left.legend(frameon=False)
-right.plot([record["pace"] for record in walk.history], quality, marker="o")
+right.plot([record["pace"] for record in run.history], quality, marker="o")
 right.set(xlabel="quantile of the losses that sets the pace", ylabel="average precision, new rows")
 plt.show()

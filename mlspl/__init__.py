@@ -49,37 +49,24 @@ __all__ = [
     "spaces",
 ]
 
-_ROOMS = {
-    "correlation",
-    "curriculum",
-    "datasets",
-    "errors",
-    "experiments",
-    "metrics",
-    "model_selection",
-    "models",
-    "noise",
-    "pacing",
-    "pages",
-    "persistence",
-    "recipes",
-    "solvers",
-    "spaces",
+_PACKAGES = {
+    *("correlation", "curriculum", "datasets", "errors", "experiments", "metrics", "model_selection"),
+    *("models", "noise", "pacing", "pages", "persistence", "recipes", "solvers", "spaces"),
 }
 
 
 def __getattr__(name: str) -> Any:
-    """Import a room, or what is in one, when it is first asked for: all together take seconds."""
+    """Import a package or a name on first use, because importing all of them takes seconds."""
     value: Any
-    if name in _ROOMS:
+    if name in _PACKAGES:
         return import_module(f"mlspl.{name}")
     if name == "__version__":
         from importlib.metadata import version
 
         value = version("mlspl")
     elif name in __all__:
-        room = "persistence" if name in ("load_model", "save_model") else "models"
-        value = getattr(import_module(f"mlspl.{room}"), name)
+        package = "persistence" if name in ("load_model", "save_model") else "models"
+        value = getattr(import_module(f"mlspl.{package}"), name)
     else:
         raise AttributeError(f"module 'mlspl' has no attribute {name!r}")
     globals()[name] = value
@@ -87,4 +74,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__, *_ROOMS, "__version__"})
+    return sorted({*globals(), *__all__, *_PACKAGES, "__version__"})

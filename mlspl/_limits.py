@@ -1,4 +1,4 @@
-"""The memory check: what cannot fit is refused where it would be allocated, with what to do instead."""
+"""The memory check: arrays that do not fit are refused before they are allocated."""
 
 import os
 from functools import cache
@@ -33,7 +33,7 @@ def available_memory() -> float:
     """Bytes of memory that this process may use.
 
     This is ``MLSPL_MEMORY`` if set; else the machine's memory, or the limit of the container or the shell
-    (``ulimit -v``) if that is smaller; infinite where the system does not tell.
+    (``ulimit -v``) if that is smaller; infinite if the system does not say.
     """
     setting = os.environ.get("MLSPL_MEMORY")
     if setting:

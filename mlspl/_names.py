@@ -1,4 +1,4 @@
-"""Lists of names as people write them at a shell: one line of CSV."""
+"""Lists of names on the command line: one line of CSV."""
 
 import csv
 import io
@@ -14,7 +14,7 @@ def split_names(text: str | None) -> list[str]:
     try:
         names = [name for line in csv.reader([text or ""], skipinitialspace=True) for name in line]
     except csv.Error as error:
-        raise UserError(f"{text!r} is no list of names ({error}). Put them in double quotes.") from None
+        raise UserError(f"{text!r} is not a list of names ({error}). Quote names with commas.") from None
     return list(dict.fromkeys(name.strip() for name in names if name.strip()))
 
 

@@ -1,4 +1,4 @@
-"""`njit` as numba's own, with `cache=True` wherever numba finds a folder of the user to write to."""
+"""numba's `njit` that also works where compiled code cannot be cached."""
 
 import warnings
 from collections.abc import Callable
@@ -13,8 +13,8 @@ __all__ = ["njit"]
 def njit(**options: Any) -> Callable[[Callable], Any]:
     """Compile as `numba.njit` does; where no cache folder can be written, compile in every process.
 
-    numba caches beside the package or in the user's cache folder. It looks only at a function's own file for
-    changes, so a compiled function uses compiled functions and constants of its own file alone.
+    numba looks only at a function's own file for changes, so a cached function must use only compiled
+    functions and constants of its own file.
     """
 
     def decorate(function: Callable) -> Any:

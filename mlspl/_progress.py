@@ -77,7 +77,7 @@ def _show_lines(what: str, total: int, done: int, console: Console) -> Iterator[
         nonlocal any_line
         any_line = True
         seconds = time.monotonic() - started
-        # The first step compiles, or is the longest: it says little of the others.
+        # The first step may compile, so it does not predict the others.
         n_done = done - before
         left = f", {(total - done) * seconds / n_done:.0f} s left" if n_done > 1 and done < total else ""
         note = f" · {note}" if note else "" if n_done else f", started {seconds:.0f} s ago"

@@ -1,8 +1,7 @@
 """Rounding of numbers that differ between processors in their last digits.
 
-BLAS, LAPACK and exponentials differ by about 1e-16 between processors. A solver that compares such numbers
-takes another path and ends elsewhere within its tolerance: without rounding, scores of SVMs differ by up to
-4e-3 between processors. So kernels, costs and losses are rounded before a solver or a pace uses them.
+BLAS, LAPACK and exponentials differ by about 1e-16 between processors, and solvers amplify that: without
+rounding, scores of SVMs differ by up to 4e-3. So kernels, costs and losses are rounded before they are used.
 """
 
 import numpy as np

@@ -17,34 +17,11 @@ from sklearn.utils import check_array
 from mlspl._label_sets import is_label_sets, table_of_label_sets
 from mlspl.errors import UserError
 
-__all__ = [
-    "IRRELEVANT",
-    "RELEVANT",
-    "UNKNOWN",
-    "Labels",
-    "check_label_weight",
-    "check_labels",
-    "check_labels_beside",
-    "check_names",
-    "check_order",
-    "check_predictions",
-    "check_scores",
-    "check_shape",
-    "check_sparse",
-    "explain",
-    "label_table",
-    "name_columns",
-    "row_blocks",
-    "unmask",
-    "weigh_rows",
-]  # fmt: skip
-
-RELEVANT, IRRELEVANT, UNKNOWN = 1, 0, -1
-
 # Pairs checked at a time: 8 MB of float64.
 BLOCK = 1 << 20
 
 _LABEL = "a label is 0 or 1 (or -1 and +1), or NaN where it is unknown."
+_WEIGHT = "a weight must be finite and not negative; 0 leaves a pair or row out."
 
 
 @dataclass(frozen=True)
@@ -62,7 +39,6 @@ class Labels:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """(n, L)."""
         return self.relevant.shape
 
     @property
@@ -78,11 +54,11 @@ class Labels:
         return replace(self, relevant=self.relevant.toarray(), unknown=unknown)
 
     def blocks(self) -> Iterator[tuple[slice, NDArray[np.int8]]]:
-        """Yield (rows, codes): RELEVANT, IRRELEVANT or UNKNOWN for every pair, as a dense int8 array."""
+        """Yield (rows, codes): 1 (relevant), 0 (irrelevant) or -1 (unknown), as a dense int8 array."""
         for rows, relevant in row_blocks(self.relevant):
             codes = relevant.astype(np.int8, order="C")
             if self.unknown is not None:
-                codes[_dense(self.unknown[rows])] = UNKNOWN
+                codes[_dense(self.unknown[rows])] = -1
             yield rows, codes
 
 
@@ -130,17 +106,16 @@ def check_scores(F: ArrayLike, shape: tuple[int | None, int], name: str = "F", i
 
     n None takes any number of rows.
     """
-    table, _ = _numeric_table(unmask(F), name, accept_sparse=False)
-    if table.ndim == 2 and shape[0] is None and table.shape[1] != shape[1]:
+    table, _ = _numeric_table(F, name, accept_sparse=False)
+    if shape[0] is None and table.shape[1] != shape[1]:
         raise UserError(f"{name} has {table.shape[1]} columns, but there are {shape[1]} labels.")
     check_shape(table.shape, (table.shape[0] if shape[0] is None else shape[0], shape[1]), name)
-    if table.dtype.kind == "f" and (place := _first(table, np.isnan if infinite else _is_not_finite)):
-        advice = (
-            "a label without a score cannot be ranked. Give every label a score (infinities are fine)."
-            if infinite
-            else "scores must be finite here."
-        )
-        raise UserError(f"{name}[{place[0]}, {place[1]}] is {table[place]:g}: {advice}")
+    if table.dtype.kind != "f":
+        return table
+    if infinite:
+        _refuse_first(table, np.isnan, name, "a score must be a number; infinities are accepted.")
+    else:
+        _refuse_first(table, lambda cells: ~np.isfinite(cells), name, "scores must be finite here.")
     return table
 
 
@@ -151,16 +126,14 @@ def check_sparse(table: Any, name: str) -> None:
     try:
         if table.format == "coo":
             for indices, size in zip(table.coords, table.shape, strict=True):
-                if len(indices) != len(table.data) or (
-                    len(indices) and not (indices.min() >= 0 and indices.max() < size)
-                ):
+                if len(indices) != len(table.data) or np.any((indices < 0) | (indices >= size)):
                     raise ValueError("an index is outside the matrix")
         elif hasattr(table, "check_format"):  # CSR, CSC and BSR
             table.check_format(full_check=True)
     except ValueError as error:
         raise UserError(
             f"{name} is a corrupt sparse matrix ({error}). Build it again from its values, for instance with "
-            "scipy.sparse.coo_array((values, (rows, columns)), shape=shape)."
+            "scipy.sparse.coo_array."
         ) from None
 
 
@@ -185,17 +158,13 @@ def check_label_weight(label_weight: ArrayLike | None, labels: Labels) -> NDArra
     known = labels.known
     if label_weight is None:
         return None if known is None else known.astype(np.float64)
-    weight, _ = _numeric_table(unmask(label_weight), "label_weight", accept_sparse=False, ensure_2d=False)
+    weight, _ = _numeric_table(label_weight, "label_weight", accept_sparse=False, ensure_2d=False)
     weight = weight.reshape(-1, 1) if weight.ndim == 1 else weight
     if weight.shape not in {labels.shape, (labels.shape[0], 1)}:
         raise UserError(
             f"label_weight has shape {weight.shape}; it must match Y, {labels.shape}, or be one column."
         )
-    if place := _first(weight, lambda cells: ~((cells >= 0) & (cells < np.inf))):
-        raise UserError(
-            f"label_weight[{place[0]}, {place[1]}] is {weight[place]:g}: a weight must not be negative, "
-            "and must be finite; 0 leaves a pair out."
-        )
+    _refuse_first(weight, _is_no_weight, "label_weight", _WEIGHT)
     weight = np.array(np.broadcast_to(weight, labels.shape), dtype=np.float64)
     if known is not None:
         weight[~known] = 0.0
@@ -206,24 +175,21 @@ def weigh_rows(label_weight: Any, sample_weight: ArrayLike | None, n_rows: int) 
     """Return the weights of pairs times those of their rows; as they are where rows have none."""
     if sample_weight is None:
         return label_weight
-    rows, _ = _numeric_table(unmask(sample_weight), "sample_weight", accept_sparse=False, ensure_2d=False)
+    rows, _ = _numeric_table(sample_weight, "sample_weight", accept_sparse=False, ensure_2d=False)
     if rows.shape != (n_rows,):
         raise UserError(
             f"sample_weight has shape {rows.shape}: give one weight for each of the {n_rows} rows. "
             "Weights of (row, label) pairs are label_weight."
         )
-    wrong = np.flatnonzero(~((rows >= 0) & (rows < np.inf)))
+    wrong = np.flatnonzero(_is_no_weight(rows))
     if len(wrong):
-        raise UserError(
-            f"sample_weight[{wrong[0]}] is {rows[wrong[0]]:g}: a weight must not be negative, and must be "
-            "finite; 0 leaves the pairs of a row out."
-        )
+        raise UserError(f"sample_weight[{wrong[0]}] is {rows[wrong[0]]:g}: {_WEIGHT}")
     if not rows.any():
         raise UserError("sample_weight is zero for every row: there is nothing to learn from.")
     rows = rows.astype(np.float64)
     if label_weight is None:
         return rows
-    pairs, _ = _numeric_table(unmask(label_weight), "label_weight", accept_sparse=False, ensure_2d=False)
+    pairs, _ = _numeric_table(label_weight, "label_weight", accept_sparse=False, ensure_2d=False)
     return pairs * (rows if pairs.ndim == 1 else rows[:, None]) if len(pairs) == n_rows else label_weight
 
 
@@ -240,7 +206,7 @@ def label_table(
     if Y is not None and is_label_sets(Y):
         return table_of_label_sets(Y, label_names, name)
     check_names(Y, name)
-    return _numeric_table(unmask(Y), name, accept_sparse="csr", dtype=None, ensure_2d=False)
+    return _numeric_table(Y, name, accept_sparse="csr", dtype=None, ensure_2d=False)
 
 
 def check_names(table: Any, name: str) -> None:
@@ -321,7 +287,7 @@ def _numeric_table(values: Any, name: str, **options) -> tuple[Any, list[str] | 
     """Return an array, without copying where possible, and the names of its columns."""
     if type(values) is np.ndarray and values.ndim == 2 and values.size and values.dtype.kind in "biuf":
         return values, None  # what `check_array` returns after fifty microseconds
-    columns = getattr(values, "columns", None)
+    columns, values = getattr(values, "columns", None), unmask(values)
     check_sparse(values, name)
     try:
         table = check_array(values, ensure_all_finite=False, input_name=name, **options)
@@ -343,7 +309,7 @@ def _read_dense(table: NDArray, name: str, names: list[str] | None) -> Labels:
         if (one | is_zero).all():
             continue
         missing, is_minus = np.isnan(block), block == -1
-        _refuse_others(~(one | missing | is_zero | is_minus), block, rows.start, name)
+        _refuse_first(block, _is_no_label, name, _LABEL, rows.start)
         minus = minus or bool(is_minus.any())
         if missing.any():
             unknown = np.zeros(table.shape, dtype=bool) if unknown is None else unknown
@@ -359,7 +325,7 @@ def _read_csr(table: Any, name: str, names: list[str] | None) -> Labels:
         table = table.copy()
         table.sum_duplicates()
     one, missing, minus = table.data == 1, np.isnan(table.data), table.data == -1
-    wrong = ~(one | missing | minus | (table.data == 0))
+    wrong = _is_no_label(table.data)
     places = np.repeat(np.arange(table.shape[0]), np.diff(table.indptr))
     if wrong.any():
         at = np.argmax(wrong)
@@ -378,11 +344,6 @@ def _entries(table: Any, chosen: NDArray[np.bool_]) -> Any:
     return sparse.csr_array((values, table.indices[chosen], stops), shape=table.shape)
 
 
-def _refuse_others(wrong, block, start, name) -> None:
-    if place := _place(wrong, start):
-        raise UserError(f"{name}[{place[0]}, {place[1]}] is {block[place[0] - start, place[1]]:g}: {_LABEL}")
-
-
 def _refuse_both(name, zero, minus) -> None:
     where = f"{name}[{minus[0]}, {minus[1]}] is -1"
     if zero is not None:
@@ -398,23 +359,28 @@ def check_shape(given: tuple[int, ...], wanted: tuple[int, int], name: str) -> N
         raise UserError(f"Y has shape {wanted} but {name} has shape {given}: they must be the same.")
 
 
+def _refuse_first(table: Any, wrong: Callable, name: str, advice: str, start: int = 0) -> None:
+    """Refuse a table with a wrong cell; its first row is row `start` of what the user gave."""
+    if place := _first(table, wrong):
+        raise UserError(f"{name}[{start + place[0]}, {place[1]}] is {table[place]:g}: {advice}")
+
+
 def _first(table: Any, wrong: Callable) -> tuple[int, int] | None:
     """Row and column of the first cell that is wrong."""
     for rows, block in row_blocks(table):
-        if place := _place(wrong(block), rows.start):
-            return place
+        found = wrong(block)
+        if found.any():
+            i, j = np.unravel_index(np.argmax(found), found.shape)
+            return int(i) + rows.start, int(j)
     return None
 
 
-def _place(found: NDArray[np.bool_], start: int) -> tuple[int, int] | None:
-    if not found.any():
-        return None
-    i, j = np.unravel_index(np.argmax(found), found.shape)
-    return int(i) + start, int(j)
+def _is_no_label(cells: NDArray) -> NDArray[np.bool_]:
+    return ~((cells == 0) | (cells == 1) | (cells == -1) | np.isnan(cells))
 
 
-def _is_not_finite(cells: NDArray) -> NDArray[np.bool_]:
-    return ~np.isfinite(cells)
+def _is_no_weight(cells: NDArray) -> NDArray[np.bool_]:
+    return ~((cells >= 0) & (cells < np.inf))
 
 
 def _dense(table: Any) -> NDArray:

@@ -1,4 +1,4 @@
-"""Errors that are the user's to mend; the command line ends with code 2 on them and prints no traceback."""
+"""Errors that the user can correct; the command line prints their message without a traceback."""
 
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
@@ -19,12 +19,12 @@ class UserError(ValueError):
 
 
 class DataFormatError(UserError):
-    """A data file is not what it says it is: where, what, and what to do.
+    """A data file cannot be read as its format.
 
     Parameters
     ----------
     message : str
-        What was wrong and what to do, as a sentence.
+        What is wrong and what to do, as a sentence.
     file : path, optional
         The file that was read.
     line : int, optional
@@ -57,13 +57,13 @@ def shorten(text: str, most: int = 40) -> str:
 
 
 def listed(names: Sequence[str]) -> str:
-    """The names as a sentence lists them, of many the first ten."""
+    """The names with commas between; of many the first ten."""
     more = f" and {len(names) - 10} more" if len(names) > 10 else ""
     return ", ".join(repr(shorten(name)) for name in names[:10]) + more
 
 
 def guess(name: str, names: Iterable[str]) -> str:
-    """The question whether another name was meant, with a blank before it; nothing where none is near."""
+    """The question "Did you mean …?" with a blank before it, or "" if no name is similar."""
     if len(name) > _LONGEST_NAME:
         return ""
     by_letters = {known.casefold(): known for known in names if len(known) <= _LONGEST_NAME}
@@ -72,7 +72,7 @@ def guess(name: str, names: Iterable[str]) -> str:
 
 
 def guess_column(name: str, columns: Iterable[str]) -> str:
-    """The same of a column; and how a name with commas is written, where `name` is a part of one."""
+    """As `guess`, for a column; explains quotes if `name` is a part of a name with commas."""
     columns = list(columns)
     for column in columns:
         if "," in column and name in map(str.strip, column.split(",")):

@@ -69,8 +69,8 @@ def fit_curves(features, target, weight, start, offset=0.0, ridge=0.0) -> NDArra
     n_targets, d, n = features.shape
     return _newton(
         *(np.ascontiguousarray(part, dtype=np.float64) for part in (features, target, weight, start)),
-        np.array(np.broadcast_to(offset, (n_targets, n if np.ndim(offset) else 1)), dtype=np.float64),
-        np.array(np.broadcast_to(ridge, d), dtype=np.float64),
+        np.zeros((n_targets, n if np.ndim(offset) else 1)) + offset,
+        np.zeros(d) + ridge,
     )
 
 

@@ -107,16 +107,19 @@ class PlattCalibration(Calibration):
         # From here on (L, n): a label is a row.
         target, weight = smooth_targets(relevant, weight).T.copy(), weight.T.copy()
         total = weight.sum(axis=1)
-        total = np.where(total > 0, total, 1.0)
-        prior = np.where(weight.any(axis=1), logit(np.einsum("ij,ij->i", weight, target) / total), 0.0)
+        known = total > 0
+        total[~known] = 1.0
+        prior = np.where(known, logit(np.einsum("ij,ij->i", weight, target) / total), 0.0)
         centre = np.einsum("ij,ji->i", weight, scores) / total
         features = np.ones((len(total), 2, len(scores)))
         z = np.subtract(scores.T, centre[:, None], out=features[:, 0])
-        spread = np.sqrt(np.einsum("ij,ij,ij->i", weight, z, z) / total)
+        spread = np.sqrt(np.einsum("ij,ij->i", weight, z * z) / total)
         # Rounding leaves a spread of about 1e-16 times the score if all scores are equal.
         spread = np.where(spread > 1e-12 * np.abs(centre), spread, 1.0)
         z /= spread[:, None]
-        slope, offset = fit_curves(features, target, weight, np.column_stack([np.zeros_like(prior), prior])).T
+        start = np.zeros((len(total), 2))
+        start[:, 1] = prior
+        slope, offset = fit_curves(features, target, weight, start).T
         flat = slope <= _FLAT
         slope, offset = np.where(flat, _FLAT, slope), np.where(flat, prior, offset)
         self.slope_ = slope / spread
@@ -128,17 +131,15 @@ class PlattCalibration(Calibration):
         return self.slope_ * check_scores(F, (None, len(self.slope_))) + self.offset_
 
 
-class PooledCalibration(Calibration):
-    """One sigmoid for all labels: log-odds = slope · score + offset.
+class PooledCalibration(PlattCalibration):
+    """One sigmoid for all labels, fitted as :class:`PlattCalibration` does to the pairs of all labels.
 
     It keeps the ranking within a row. Where labels are noisy or few, a sigmoid per label overfits.
 
     Attributes
     ----------
-    slope_, offset_ : float
-        The slope is positive.
-    n_labels_ : int
-        Number of labels.
+    slope_, offset_ : ndarrays of shape (L,)
+        The same numbers for every label; the slope is positive.
 
     Examples
     --------
@@ -148,30 +149,22 @@ class PooledCalibration(Calibration):
     >>> F = rng.standard_normal((100_000, 2))
     >>> Y = rng.random(F.shape) < 1 / (1 + np.exp(-(3 * F - 1)))
     >>> calibration = PooledCalibration().fit(F, Y)
-    >>> print(round(calibration.slope_, 1), round(calibration.offset_, 1))
-    3.0 -1.0
+    >>> print(calibration.slope_.round(1), calibration.offset_.round(1))
+    [3. 3.] [-1. -1.]
     """
 
-    _contents = {"slope_": "float", "offset_": "float", "n_labels_": "int"}
-
     def _fit(self, scores, relevant, weight) -> None:
-        pooled = PlattCalibration().fit(*(part.reshape(-1, 1) for part in (scores, relevant, weight)))
-        self.slope_, self.offset_ = float(pooled.slope_[0]), float(pooled.offset_[0])
-        self.n_labels_ = scores.shape[1]
-
-    def log_odds(self, F: ArrayLike) -> NDArray[np.float64]:
-        """Return slope · F + offset, shape (n, L)."""
-        check_is_fitted(self)
-        return self.slope_ * check_scores(F, (None, self.n_labels_)) + self.offset_
+        super()._fit(*(part.reshape(-1, 1) for part in (scores, relevant, weight)))
+        self.slope_, self.offset_ = (np.repeat(part, scores.shape[1]) for part in (self.slope_, self.offset_))
 
 
 class ShrunkCalibration(Calibration):
     """Log-odds shrunk towards those of the label's frequency: prior + share · (score − prior).
 
     The scores must be log-odds. The slope of smallest log loss, at most 1, is common to all labels. Label
-    noise makes that slope too small, so the share is halfway from the slope to 1. If scores shrunk by this
-    share still rank the labels worse than the frequencies do, by more than one standard error of average
-    precision, the share is the slope itself.
+    noise makes that slope too small, so the share is halfway from the slope to 1. The share is the slope
+    itself if scores shrunk halfway have a lower average precision than the frequencies, by more than one
+    standard error.
 
     Attributes
     ----------

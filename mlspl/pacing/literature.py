@@ -240,7 +240,7 @@ class Diversity(SelfPacedFunction):
 
     f = −λ Σ v − γ Σ_b ‖v_b‖₂ over groups b, and r is the rank of a loss in its group. The first pairs of
     a group are admitted at larger losses than later ones, so every group is represented. On purpose, the
-    regulariser is not convex in the weights of a group (condition 1 of Definition 1 fails), and as λ → 0 the
+    regulariser is not convex in the weights of a group (condition 1 of Definition 1 fails). As λ → 0 the
     easiest pairs with a loss below γ keep their weight (condition 3 fails).
 
     Parameters

@@ -13,8 +13,6 @@ from mlspl.errors import UserError
 from mlspl.pacing.base import FloatArray, SelfPacedFunction, weight_array
 from mlspl.pacing.schedules import PaceSchedule
 
-__all__ = ["Learner", "Paced", "Step", "Trace", "check_weights", "paced"]
-
 _LATEST = np.iinfo(np.int16).max
 
 
@@ -140,7 +138,25 @@ class Step:
 
 
 class Paced:
-    """A run of the loop; iterate over it to take the steps.
+    """A learner in the paced loop: losses set the pace, the pace sets the weights, the learner is fitted.
+
+    Iterate over it to take the steps.
+
+    Parameters
+    ----------
+    learner : Learner
+        With ``fit(weights)`` and ``losses()``.
+    function : SelfPacedFunction or None
+        The self-paced function. With None, every step fits with weights of 1, for learners that alternate
+        between steps of their own.
+    schedule : PaceSchedule
+        How the pace grows; without a function, any iterable with one item per step.
+    Y : array (n, L)
+        The labels; present where positive.
+    known : bool array (n, L), optional
+        The pairs whose label is known; others are ignored. All by default.
+    target_weight : float, default=1.0
+        Stop when every known pair has at least this weight; infinite to never stop for this reason.
 
     Attributes
     ----------
@@ -154,6 +170,29 @@ class Paced:
     stop_reason : str
         "max_steps" (the schedule ended), "infinite_pace" (every weight is 1), "target_weight", "settled" (no
         later step would differ) or "callback" (`stop` was called).
+
+    Examples
+    --------
+    A learner that predicts every label's weighted mean:
+
+    >>> import numpy as np
+    >>> from mlspl import pacing
+    >>> class Means:
+    ...     def __init__(self, Y):
+    ...         self.Y, self.mean = Y, Y.mean(axis=0)
+    ...     def fit(self, weights):
+    ...         self.mean = np.average(self.Y, axis=0, weights=weights)
+    ...     def losses(self):
+    ...         return (self.Y - self.mean) ** 2
+    >>> Y = np.array([[1, 0], [1, 0], [1, 0], [0, 1]])
+    >>> run = pacing.paced(Means(Y), pacing.Hard(), pacing.QuantilePace(0.5, 1.0, 3, per="label"), Y)
+    >>> for step in run:
+    ...     print(step.number, step.weights.mean(), run.learner.mean)
+    1 0.75 [1. 0.]
+    2 0.75 [1. 0.]
+    3 1.0 [0.75 0.25]
+    >>> run.stop_reason, run.trace.entered.tolist()
+    ('infinite_pace', [[1, 1], [1, 1], [1, 1], [3, 3]])
     """
 
     def __init__(
@@ -163,6 +202,7 @@ class Paced:
         schedule: PaceSchedule | Iterable[float],
         Y: NDArray[Any],
         known: NDArray[np.bool_] | None = None,
+        *,
         target_weight: float = 1.0,
     ) -> None:
         self.learner = learner
@@ -260,59 +300,5 @@ def check_weights(weights: FloatArray, shape: tuple[int, ...], function: SelfPac
     return weight_array(weights, f"a weight from {function!r}")
 
 
-def paced(
-    learner: Learner,
-    function: SelfPacedFunction | None,
-    schedule: PaceSchedule | Iterable[float],
-    Y: NDArray[Any],
-    known: NDArray[np.bool_] | None = None,
-    *,
-    target_weight: float = 1.0,
-) -> Paced:
-    """Pace a learner: in each step its losses set the pace, the pace sets the weights, and it is fitted.
-
-    Parameters
-    ----------
-    learner : Learner
-        With ``fit(weights)`` and ``losses()``.
-    function : SelfPacedFunction or None
-        The self-paced function. With None, every step fits with weights of 1, for learners that alternate
-        between steps of their own.
-    schedule : PaceSchedule
-        How the pace grows; without a function, any iterable with one item per step.
-    Y : array (n, L)
-        The labels; present where positive.
-    known : bool array (n, L), optional
-        The pairs whose label is known; others are ignored. All by default.
-    target_weight : float, default=1.0
-        Stop when every known pair has at least this weight; infinite to never stop for this reason.
-
-    Returns
-    -------
-    Paced
-        Iterate over it; its ``stop()`` ends the loop.
-
-    Examples
-    --------
-    A learner that predicts every label's weighted mean:
-
-    >>> import numpy as np
-    >>> from mlspl import pacing
-    >>> class Means:
-    ...     def __init__(self, Y):
-    ...         self.Y, self.mean = Y, Y.mean(axis=0)
-    ...     def fit(self, weights):
-    ...         self.mean = np.average(self.Y, axis=0, weights=weights)
-    ...     def losses(self):
-    ...         return (self.Y - self.mean) ** 2
-    >>> Y = np.array([[1, 0], [1, 0], [1, 0], [0, 1]])
-    >>> run = pacing.paced(Means(Y), pacing.Hard(), pacing.QuantilePace(0.5, 1.0, 3, per="label"), Y)
-    >>> for step in run:
-    ...     print(step.number, step.weights.mean(), run.learner.mean)
-    1 0.75 [1. 0.]
-    2 0.75 [1. 0.]
-    3 1.0 [0.75 0.25]
-    >>> run.stop_reason, run.trace.entered.tolist()
-    ('infinite_pace', [[1, 1], [1, 1], [1, 1], [3, 3]])
-    """
-    return Paced(learner, function, schedule, Y, known, target_weight)
+paced = Paced
+"""Pace a learner; see `Paced`."""

@@ -129,7 +129,6 @@ def save_plot(
     Returns
     -------
     Path
-        The file.
 
     Examples
     --------

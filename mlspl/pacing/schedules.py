@@ -11,8 +11,6 @@ from numpy.typing import ArrayLike
 from mlspl.errors import UserError
 from mlspl.pacing.base import FloatArray, check_number, loss_array
 
-__all__ = ["GeometricPace", "NoisePace", "PaceSchedule", "QuantilePace", "UntilInPlay"]
-
 _MAX_STEPS = 10**6  # limits memory for untrusted schedules
 
 
@@ -62,15 +60,12 @@ class PaceSchedule(ABC):
         """
 
     def __iter__(self) -> Iterator[float]:
-        """Iterate over the targets."""
         return iter(self.targets)
 
     def __len__(self) -> int:
-        """The number of steps, at most."""
         return len(self.targets)
 
     def __str__(self) -> str:
-        """The parameters and the targets."""
         targets = [f"{target:.4g}" for target in self.targets]
         if len(targets) > 8:
             targets[4:-3] = ["…"]
@@ -104,25 +99,21 @@ class GeometricPace(PaceSchedule):
     steps: int = 20
 
     def __post_init__(self) -> None:
-        """Check the parameters."""
         check_number("start", self.start, "a number above 0", 0.0)
         check_number("growth", self.growth, "a number of 1 or more", 1.0, closed=True)
         _check_steps("steps", self.steps)
 
     @property
     def by_label(self) -> bool:
-        """True: the pace depends on no loss."""
         return True
 
     @property
     def targets(self) -> tuple[float, ...]:
-        """start·growth^k."""
         return _geometric(self.start, self.growth, self.steps)
 
     def pace(
         self, target: float, losses: ArrayLike = (), Y: ArrayLike = (), known: ArrayLike | None = None
     ) -> FloatArray:
-        """The target itself."""
         return np.asarray(target, dtype=np.float64)
 
 
@@ -156,20 +147,17 @@ class UntilInPlay(PaceSchedule):
     max_steps: int = 50
 
     def __post_init__(self) -> None:
-        """Check the parameters."""
         check_number("start", self.start, "a number above 0", 0.0)
         check_number("growth", self.growth, "a number above 1", 1.0)
         _check_steps("max_steps", self.max_steps)
 
     @property
     def targets(self) -> tuple[float, ...]:
-        """start·growth^k, and infinity last."""
         return (*_geometric(self.start, self.growth, self.max_steps - 1), np.inf)
 
     def pace(
         self, target: float, losses: ArrayLike, Y: ArrayLike = (), known: ArrayLike | None = None
     ) -> FloatArray:
-        """The target, or infinity once it exceeds every loss."""
         hard = loss_array(losses) >= target
         if known is not None:
             hard &= np.asarray(known, dtype=bool)
@@ -181,9 +169,9 @@ class QuantilePace(PaceSchedule):
     """The pace as a quantile of the current losses, so that no scale of λ needs to be known.
 
     Each group of pairs has its own pace. With ``per="class"``, the default, the positives of a rare label
-    are compared with each other, so that they do not all count as hard. A quantile that is no larger than the
-    smallest loss of its group is replaced by the next larger loss, or by infinity if there is none, so every
-    group has pairs of weight above 0. The target 1 is an infinite pace, which gives every pair full weight.
+    are compared with each other, so that they do not all count as hard. A quantile must exceed the smallest
+    loss of its group, so that every group has pairs of weight above 0; otherwise the pace is the next larger
+    loss, or infinite if there is none. The target 1 is an infinite pace, which gives every pair full weight.
 
     Parameters
     ----------
@@ -217,27 +205,22 @@ class QuantilePace(PaceSchedule):
     per: Literal["class", "label", "negatives", "all"] = "class"
 
     def __post_init__(self) -> None:
-        """Check the parameters."""
         for name in ("start", "stop"):
             check_number(name, getattr(self, name), "a number from 0 to 1", 0.0, 1.0, closed=True)
         if self.stop < self.start:
             raise UserError(f"stop is {self.stop}, below start, {self.start}: a QuantilePace must grow.")
         _check_steps("steps", self.steps)
         if self.steps == 1 and self.start != self.stop:
-            raise UserError(
-                f"start is {self.start} and stop is {self.stop}: with one step they must be equal."
-            )
+            raise UserError(f"start is {self.start}, stop is {self.stop}: with one step they must be equal.")
         if self.per not in ("class", "label", "negatives", "all"):
             raise UserError(f"per is {self.per!r}: choose 'class', 'label', 'negatives' or 'all'.")
 
     @property
     def by_label(self) -> bool:
-        """Unless all losses are one group."""
         return self.per != "all"
 
     @property
     def targets(self) -> tuple[float, ...]:
-        """Evenly spaced quantiles."""
         return tuple(np.linspace(self.start, self.stop, self.steps).tolist())
 
     def pace(

@@ -6,7 +6,6 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from importlib.util import find_spec
 from typing import Any
 
@@ -155,29 +154,23 @@ class _TimeUp(BaseException):
     """The time for a question is over; not an Exception, which SymPy might catch."""
 
 
-@contextmanager
-def _time_limit() -> Iterator[None]:
-    def stop(number: int, frame: object) -> None:
-        raise _TimeUp
-
-    if sys.platform == "win32":  # no timer of processor time; the parent's limit remains
-        yield
-        return
-    signal.signal(signal.SIGVTALRM, stop)
-    signal.setitimer(signal.ITIMER_VIRTUAL, _QUESTION_SECONDS)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+def _stop(number: int, frame: object) -> None:
+    raise _TimeUp
 
 
 def _ask(question: Callable[[], Any]) -> Any:
     """Return SymPy's answer, or None if it fails or takes too long."""
+    timed = sys.platform != "win32"  # Windows has no timer of processor time; the parent's limit remains
     try:
-        with _time_limit():
-            return question()
+        if timed:
+            signal.signal(signal.SIGVTALRM, _stop)
+            signal.setitimer(signal.ITIMER_VIRTUAL, _QUESTION_SECONDS)
+        return question()
     except (Exception, _TimeUp):
         return None
+    finally:
+        if timed:
+            signal.setitimer(signal.ITIMER_VIRTUAL, 0)
 
 
 if __name__ == "__main__":

@@ -178,7 +178,7 @@ def test_scikit_learn_takes_it_for_its_own():
 @pytest.mark.parametrize(
     ("Y", "n_splits", "sentence"),
     [
-        (np.ones((3, 2)), 5, "3 rows cannot fill 5 folds"),
+        (np.ones((3, 2)), 5, "cannot fill 5 folds"),
         (np.ones((3, 2)), 1, "n_splits is 1"),
         (None, 2, "needs the labels"),
         (np.full((4, 2), 3), 2, r"Y\[0, 0\] is 3"),

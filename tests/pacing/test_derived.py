@@ -102,11 +102,11 @@ def test_formulas_that_overflow_have_their_limits():
         ("1.5*exp(-t)", "scale", "leaves .* 1.5"),
         ("1-t", "scale", "leaves"),
         ("exp(-t)", "shift", "leaves .* inf"),
-        ("0.1+0.9*exp(-t)", "scale", "does not fall to 0"),
+        ("0.1+0.9*exp(-t)", "scale", "not fall"),
         (
             lambda t: np.where(t < 200, 0.5 + 0.5 * np.exp(-t), np.nan),
             "scale",
-            "does not fall to 0",
+            "not fall",
         ),
         ("0*t", "scale", "is 0 from"),
         ("log(1+1/t)/9+0*log(t-3)", "scale", "curve"),

@@ -37,33 +37,33 @@ def test_it_is_algorithm_1(seed, name):
     Y = labels(seed)
     known = np.random.RandomState(seed + 1).rand(*Y.shape) < 0.9
     schedule = pacing.QuantilePace(0.4, 0.9, 4, per="label")
-    walk = pacing.paced(Means(Y), pacing.get(name), schedule, Y, known, target_weight=np.inf)
-    steps = [(step.losses, step.weights) for step in walk]
+    run = pacing.paced(Means(Y), pacing.get(name), schedule, Y, known, target_weight=np.inf)
+    steps = [(step.losses, step.weights) for step in run]
     expected = naive.paced_steps(Means(Y), pacing.get(name), schedule, Y, known)
     for (losses, weights), (naive_losses, naive_weights) in zip(steps, expected, strict=False):
         np.testing.assert_array_equal(losses, naive_losses)
         np.testing.assert_array_equal(weights, naive_weights)
-    if walk.stop_reason == "max_steps":
+    if run.stop_reason == "max_steps":
         assert len(steps) == len(expected)
     else:  # nothing that was left out would have been different
-        assert walk.stop_reason in ("settled", "infinite_pace")
+        assert run.stop_reason in ("settled", "infinite_pace")
         for _, weights in expected[len(steps) :]:
-            np.testing.assert_array_equal(weights, walk.weights)
+            np.testing.assert_array_equal(weights, run.weights)
     entered, mean, spread = naive.trace(expected[: len(steps)])
-    np.testing.assert_array_equal(walk.trace.entered, entered)
+    np.testing.assert_array_equal(run.trace.entered, entered)
     # Sums of a few float32 numbers of the order of 1.
-    np.testing.assert_allclose(walk.trace.mean_loss, mean, atol=1e-6)
-    np.testing.assert_allclose(walk.trace.spread, spread, atol=1e-3)
-    np.testing.assert_array_equal(walk.trace.last_loss, steps[-1][0].astype(np.float32))
+    np.testing.assert_allclose(run.trace.mean_loss, mean, atol=1e-6)
+    np.testing.assert_allclose(run.trace.spread, spread, atol=1e-3)
+    np.testing.assert_array_equal(run.trace.last_loss, steps[-1][0].astype(np.float32))
 
 
 def test_it_stops_at_an_infinite_pace():
     Y = labels()
-    walk = pacing.paced(Means(Y, moving=99), pacing.Gaussian(), pacing.UntilInPlay(0.5, 2.0, 50), Y)
-    last = [step.number for step in walk][-1]
-    assert walk.stop_reason == "infinite_pace"
+    run = pacing.paced(Means(Y, moving=99), pacing.Gaussian(), pacing.UntilInPlay(0.5, 2.0, 50), Y)
+    last = [step.number for step in run][-1]
+    assert run.stop_reason == "infinite_pace"
     assert last < 50
-    assert (walk.weights == 1).all()
+    assert (run.weights == 1).all()
 
 
 def test_a_step_that_changes_nothing_is_the_last_unless_a_later_target_would_change_something():
@@ -74,39 +74,39 @@ def test_a_step_that_changes_nothing_is_the_last_unless_a_later_target_would_cha
             return np.array([[0.1], [0.2], [0.2], [0.2], [0.9]])
 
     # The quantiles .3, .5 and .7 of these losses are all .2; .9 is not.
-    walk = pacing.paced(Still(Y), pacing.Linear(), pacing.QuantilePace(0.3, 0.9, 4, per="label"), Y)
-    assert [step.number for step in walk] == [1, 2, 3, 4]
-    walk = pacing.paced(Still(Y), pacing.Linear(), pacing.QuantilePace(0.3, 0.7, 3, per="label"), Y)
-    assert [step.number for step in walk] == [1, 2]
-    assert walk.stop_reason == "settled"
+    run = pacing.paced(Still(Y), pacing.Linear(), pacing.QuantilePace(0.3, 0.9, 4, per="label"), Y)
+    assert [step.number for step in run] == [1, 2, 3, 4]
+    run = pacing.paced(Still(Y), pacing.Linear(), pacing.QuantilePace(0.3, 0.7, 3, per="label"), Y)
+    assert [step.number for step in run] == [1, 2]
+    assert run.stop_reason == "settled"
 
 
 def test_a_learner_that_moves_goes_on_and_one_that_is_not_paced_ends_when_it_does_not():
     Y = labels()
-    walk = pacing.paced(Means(Y, moving=3), None, range(10), Y)
-    assert [bool(step.moved) for step in walk] == [True, True, True, False]
-    assert walk.stop_reason == "settled"
-    assert walk.history[0]["pace"] is None
-    assert walk.trace.n_steps == 0
+    run = pacing.paced(Means(Y, moving=3), None, range(10), Y)
+    assert [bool(step.moved) for step in run] == [True, True, True, False]
+    assert run.stop_reason == "settled"
+    assert run.history[0]["pace"] is None
+    assert run.trace.n_steps == 0
 
 
 def test_everything_in_play_is_enough():
     Y = labels()
-    walk = pacing.paced(Means(Y), pacing.Hard(), pacing.GeometricPace(2.0, 1.5, 9), Y)
-    assert len(list(walk)) == 1
-    assert walk.stop_reason == "target_weight"
+    run = pacing.paced(Means(Y), pacing.Hard(), pacing.GeometricPace(2.0, 1.5, 9), Y)
+    assert len(list(run)) == 1
+    assert run.stop_reason == "target_weight"
 
 
 def test_the_walker_may_stop_it_and_add_to_the_history():
     Y = labels()
-    walk = pacing.paced(Means(Y), pacing.Gaussian(), pacing.QuantilePace(0.3, 0.9, 5, per="label"), Y)
-    for step in walk:
+    run = pacing.paced(Means(Y), pacing.Gaussian(), pacing.QuantilePace(0.3, 0.9, 5, per="label"), Y)
+    for step in run:
         step.record["note"] = step.number * 10
         if step.number == 2:
-            walk.stop()
-    assert walk.stop_reason == "callback"
-    assert [record["note"] for record in walk.history] == [10, 20]
-    assert {"step", "pace", "mean_loss", "mean_weight", "in_play", "seconds"} <= walk.history[0].keys()
+            run.stop()
+    assert run.stop_reason == "callback"
+    assert [record["note"] for record in run.history] == [10, 20]
+    assert {"step", "pace", "mean_loss", "mean_weight", "in_play", "seconds"} <= run.history[0].keys()
 
 
 def test_unknown_pairs_set_no_pace_and_are_not_counted():
@@ -120,11 +120,11 @@ def test_unknown_pairs_set_no_pace_and_are_not_counted():
             def losses(self, junk=junk):
                 return np.where(known, super().losses(), junk)
 
-        walk = pacing.paced(
+        run = pacing.paced(
             Junk(Y), pacing.Gaussian(), pacing.QuantilePace(0.5, 0.5, 1, per="label"), Y, known
         )
-        (step,) = walk
-        losses.append((step.weights[known], walk.history[0]["mean_loss"], walk.history[0]["in_play"]))
+        (step,) = run
+        losses.append((step.weights[known], run.history[0]["mean_loss"], run.history[0]["in_play"]))
     np.testing.assert_array_equal(losses[0][0], losses[1][0])
     assert losses[0][1:] == losses[1][1:]
 

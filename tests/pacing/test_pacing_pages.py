@@ -36,7 +36,7 @@ def test_a_learner_of_ones_own_is_paced_and_flipped_labels_enter_late(monkeypatc
     monkeypatch.setattr(plt, "show", lambda: None)
     names = runpy.run_path(str(ROOT / "examples" / "plot_pace_your_own.py"))
     plt.close("all")
-    lateness, flipped = names["walk"].trace.lateness, names["flipped"]
+    lateness, flipped = names["run"].trace.lateness, names["flipped"]
     assert lateness[flipped].mean() > lateness[~flipped].mean() + 0.2
 
 

@@ -1,4 +1,4 @@
-"""The house keeps its own rules: rooms are entered by their doors."""
+"""Packages are imported only through their `__init__`."""
 
 import ast
 from pathlib import Path
@@ -8,7 +8,7 @@ import pytest
 import mlspl
 
 ROOT = Path(mlspl.__file__).parent
-ROOMS = {path.parent.name for path in ROOT.glob("*/__init__.py")}
+PACKAGES = {path.parent.name for path in ROOT.glob("*/__init__.py")}
 FILES = [*ROOT.rglob("*.py"), *(ROOT.parent / "studies").rglob("*.py")]
 
 
@@ -22,13 +22,12 @@ def imported_modules(path):
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT.parent)))
-def test_other_rooms_are_entered_by_their_doors(path):
-    """Only a room's own files know what is behind its `__init__`."""
+def test_other_packages_are_imported_through_their_init(path):
     parts = path.relative_to(ROOT.parent).parts
     own = "cli" if path.name == "__main__.py" else parts[1] if parts[0] == "mlspl" else None
     past = [
         name
         for name in imported_modules(path)
-        if name.count(".") > 1 and name.split(".")[0] == "mlspl" and name.split(".")[1] in ROOMS - {own}
+        if name.count(".") > 1 and name.split(".")[0] == "mlspl" and name.split(".")[1] in PACKAGES - {own}
     ]
-    assert not past, f"import it from the room's __init__: {past}"
+    assert not past, f"import it from the package's __init__: {past}"
