@@ -3,6 +3,7 @@
 import base64
 import hashlib
 import json
+import re
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,8 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
 __all__ = ["embed_json", "render"]
+
+_DIRECTIONS = re.compile("[\u202a-\u202e\u2066-\u2069]")
 
 
 def render(template: str, **data: Any) -> str:
@@ -51,6 +54,7 @@ def _environment() -> "Environment":
         loader=PackageLoader("mlspl.pages"),
         autoescape=True,
         undefined=StrictUndefined,
+        finalize=_isolate,
         trim_blocks=True,
         lstrip_blocks=True,
     )
@@ -62,6 +66,11 @@ def _environment() -> "Environment":
     pages.globals["inline"] = inline
     pages.filters["sha256"] = _checksum
     return pages
+
+
+def _isolate(value: Any) -> Any:
+    """Show controls of the direction of text as one sign each: names from data would reverse what follows."""
+    return _DIRECTIONS.sub("\ufffd", value) if type(value) is str else value
 
 
 def _checksum(text: str) -> str:

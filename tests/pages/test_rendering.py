@@ -71,3 +71,9 @@ def test_json_cannot_end_its_element_and_has_no_numbers_of_its_own():
     assert json.loads(embed_json(document)) == document
     with pytest.raises(ValueError, match="JSON"):
         embed_json({"value": float("nan")})
+
+
+def test_names_do_not_turn_the_direction_of_the_text_around_them():
+    page = render("audit.html", name="a\u202eb", document="{}", local_images=False)
+    assert "a\ufffdb" in page
+    assert "\u202e" not in page
