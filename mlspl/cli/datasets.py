@@ -8,6 +8,7 @@ from rich.console import Console
 
 from mlspl._text import shown
 from mlspl.cli.reading import Reading, open_dataset, with_reading
+from mlspl.cli.scores import SHOWN_LABELS, leave_out_middle
 from mlspl.cli.sources import Command, ForceOption, Group, check_target, input_files, make_table, notes
 
 __all__ = ["app"]
@@ -15,8 +16,6 @@ __all__ = ["app"]
 app = typer.Typer(
     cls=Group, no_args_is_help=True, help="List, inspect, download and convert multi-label data sets."
 )
-
-_SHOWN_LABELS = 20
 
 
 @app.command("list", cls=Command, epilog="Example: mlspl datasets list")
@@ -43,7 +42,7 @@ def list_command() -> None:
 def info_command(
     source: Annotated[str, typer.Argument(metavar="NAME-or-FILE", help="Name of a data set, or a file.")],
     reading: Reading,
-    every: Annotated[bool, typer.Option("--all", help=f"Show all labels, not only {_SHOWN_LABELS}.")] = False,
+    every: Annotated[bool, typer.Option("--all", help=f"Show all labels, not only {SHOWN_LABELS}.")] = False,
 ) -> None:
     """Show the size of a data set and the frequency and imbalance of its labels."""
     dataset = open_dataset(source, reading)
@@ -67,10 +66,7 @@ def info_command(
         (name, f"{row.positives:.0f}", f"{row.share:.1%}", f"{row.imbalance:.2f}")
         for name, row in frame.iterrows()
     ]
-    hidden = 0 if every else len(lines) - _SHOWN_LABELS
-    if hidden > 0:
-        half = _SHOWN_LABELS // 2
-        lines[half : half + hidden] = [(f"… {hidden} more, shown by --all", "", "", "")]
+    lines = lines if every else leave_out_middle(lines)
     Console().print(make_table(("label", "rows with it", "share", "imbalance"), lines))
     Console().print("imbalance = most frequent label / this label")
 

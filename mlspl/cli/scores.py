@@ -5,21 +5,32 @@ import io
 import json
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rich.table import Table
 
-from mlspl._text import safe_cell, shown
+from mlspl._text import safe_cell
+from mlspl.cli.sources import make_table
 
 if TYPE_CHECKING:
     from mlspl.metrics import Tally
 
-__all__ = ["Scores", "criteria_table", "labels_table", "plain", "score_rows", "scores_text", "tally_scores"]
+__all__ = [
+    "SHOWN_LABELS",
+    "Scores",
+    "criteria_table",
+    "labels_table",
+    "leave_out_middle",
+    "plain",
+    "score_rows",
+    "scores_text",
+    "tally_scores",
+]
 
 Scores = tuple[dict[str, float], dict[str, dict[str, float]]]
 """Values of the criteria overall, and of each label."""
 
-_SHOWN_LABELS = 20
+SHOWN_LABELS = 20
 _HEADINGS = {
     "support": "rows with it",
     "precision": "precision",
@@ -33,57 +44,49 @@ def score_rows(Y, F, P, label_names: Sequence[str]) -> Scores:
     """Compute every criterion from scores F and labels P, overall and by label, without unknown pairs."""
     from mlspl.metrics import score_all, score_labels, score_others
 
-    overall = score_all(Y, F, P) | score_others(Y, F, P)
-    columns = score_labels(Y, F, P)
-    labels = {
-        name: {criterion: float(columns[criterion][j]) for criterion in _HEADINGS}
-        for j, name in enumerate(label_names)
-    }
-    return overall, labels
+    return score_all(Y, F, P) | score_others(Y, F, P), _by_label(score_labels(Y, F, P), label_names)
 
 
 def tally_scores(tally: "Tally", label_names: Sequence[str]) -> Scores:
     """Return the criteria of rows that were counted in blocks; without AUC, which needs all rows at once."""
-    import numpy as np
+    without = {"auc": [math.nan] * len(label_names)}
+    return tally.scores(), _by_label(without | tally.label_scores(), label_names)
 
-    columns = {"auc": np.full(len(label_names), np.nan), **tally.label_scores()}
-    labels = {
+
+def _by_label(columns: Mapping[str, Any], label_names: Sequence[str]) -> dict[str, dict[str, float]]:
+    return {
         name: {criterion: float(columns[criterion][j]) for criterion in _HEADINGS}
         for j, name in enumerate(label_names)
     }
-    return tally.scores(), labels
 
 
 def criteria_table(overall: Mapping[str, float]) -> Table:
     """Return a table of the criteria overall, with their directions."""
     from mlspl.metrics import get_criterion
 
-    table = Table("criterion", "better", box=None, pad_edge=False)
-    table.add_column("value", justify="right")
+    rows = []
     for name, value in overall.items():
-        lower = not get_criterion(name).greater_is_better
-        table.add_row(
-            name.replace("_", " ").replace("f1", "F1"), "lower" if lower else "higher", _number(value)
-        )
-    return table
+        direction = "higher" if get_criterion(name).greater_is_better else "lower"
+        rows.append((name.replace("_", " ").replace("f1", "F1"), direction, _number(value)))
+    return make_table(("criterion", "better", "value"), rows, left=2)
 
 
 def labels_table(labels: Mapping[str, Mapping[str, float]], every: bool) -> Table:
     """Return a table of the criteria by label, frequent ones first; `every` includes those in the middle."""
-    table = Table("label", box=None, pad_edge=False)
-    table.columns[0].overflow = "fold"
-    for heading in _HEADINGS.values():
-        table.add_column(heading, justify="right")
-    names = sorted(labels, key=lambda name: -labels[name]["support"])
-    hidden = 0 if every else max(0, len(names) - _SHOWN_LABELS)
-    for position, name in enumerate(names):
-        if hidden and position == _SHOWN_LABELS // 2:
-            table.add_row(f"… {hidden} more, shown by --all")
-        if hidden and _SHOWN_LABELS // 2 <= position < len(names) - _SHOWN_LABELS // 2:
-            continue
+    rows = []
+    for name in sorted(labels, key=lambda name: -labels[name]["support"]):
         support, *values = (labels[name][criterion] for criterion in _HEADINGS)
-        table.add_row(shown(name), f"{support:.0f}", *map(_number, values))
-    return table
+        rows.append((name, f"{support:.0f}", *map(_number, values)))
+    return make_table(("label", *_HEADINGS.values()), rows if every else leave_out_middle(rows))
+
+
+def leave_out_middle(rows: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
+    """Return the first and last rows of a long table, and a row that says how many are left out."""
+    half, hidden = SHOWN_LABELS // 2, len(rows) - SHOWN_LABELS
+    if hidden <= 0:
+        return rows
+    gap = (f"… {hidden} more, shown by --all", *[""] * (len(rows[0]) - 1))
+    return [*rows[:half], gap, *rows[half + hidden :]]
 
 
 def scores_text(scores: Scores, suffix: str) -> str:
