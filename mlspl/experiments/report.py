@@ -17,7 +17,7 @@ from mlspl.experiments.statistics import fewest_splits
 from mlspl.experiments.tables import criterion_head, criterion_title, pairs_columns, score_blocks
 from mlspl.experiments.trial import PUBLISHED
 from mlspl.pages import Cell, Table, number, render
-from mlspl.recipes import Schema, get_method, method_title
+from mlspl.recipes import get_method, method_title
 
 if TYPE_CHECKING:
     from mlspl.experiments.results import Results
@@ -35,12 +35,6 @@ _PARTS = {
     "correlation": "Label correlation",
     "penalty": "Self-paced penalty",
     "mean_weight": "Mean weight of a pair",
-}
-_TREATMENT = {
-    "numeric": "missing values replaced by the median, then scaled to mean 0 and variance 1",
-    "categorical": "one-hot encoded, with missing values as a category of their own, then scaled",
-    "date": "replaced by elapsed days and by parts such as month and weekday, then scaled",
-    "text": "TF-IDF weights of words and pairs of words",
 }
 
 
@@ -69,7 +63,6 @@ def render_report(results: Results, datasets: Mapping[str, Dataset], command: st
         n_failed=failed,
         datasets=_list_datasets(frame, datasets),
         methods=_list_methods(frame),
-        features={name: _describe_features(data) for name, data in datasets.items()},
         folds=int(frame["folds"].max()),
         corruption=", ".join(kind for kind in dict.fromkeys(frame["corruption"]) if kind),
         environment=_list_environment(frame),
@@ -333,18 +326,6 @@ def _join_settings(of_trials: Iterable[Mapping]) -> str:
             tried = f"{{{', '.join(map(str, value))}}}" if isinstance(value, list) else str(value)
             values.setdefault(name, {})[tried] = None
     return "; ".join(f"{name} = {', '.join(found)}" for name, found in values.items()) or "defaults"
-
-
-def _describe_features(dataset: Dataset) -> list[str]:
-    """What trials do to the columns of a data set, by kind."""
-    schema = Schema.from_dataset(dataset)
-    if schema.layout != "frame":
-        return ["sparse columns: missing values replaced by 0, then divided by the largest absolute value"]
-    counts = Counter(schema.kind(name) for name in schema.names or ())
-    lines = [f"{count} {kind}: {_TREATMENT.get(kind, 'encoded')}" for kind, count in counts.items()]
-    if schema.dropped:
-        lines.append(f"{len(schema.dropped)} left out: they differ in most rows")
-    return lines
 
 
 def _list_environment(frame: pd.DataFrame) -> dict[str, str]:

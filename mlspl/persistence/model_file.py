@@ -59,16 +59,6 @@ class ModelInfo:
     versions: dict[str, str] = field(default_factory=dict)
     format: int = _FORMAT
 
-    @property
-    def feature_names(self) -> list[str] | None:
-        """Names of the columns that the model takes; None if it was fitted on an array without names."""
-        return None if self.schema.names is None else list(self.schema.names)
-
-    @property
-    def nominal(self) -> list[str]:
-        """The features that hold categories as text."""
-        return [name for name, kind in self.schema.kinds.items() if kind == "categorical"]
-
 
 def save_model(
     model: Any,

@@ -108,8 +108,9 @@ def test_names_survive_and_a_frame_predicts_through_categories(tmp_path):
     path = save_model(model, tmp_path / "model.skops", summary={"rows": 60})
     assert_same_answers(model, load_model(path), frame.assign(colour="green"))
     info = read_model_info(path)
-    assert info.feature_names == [*"abcde", "colour"]
-    assert (info.label_names, info.nominal) == (["even", "prime", "loop", "round"], ["colour"])
+    assert list(info.schema.names) == [*"abcde", "colour"]
+    assert info.label_names == ["even", "prime", "loop", "round"]
+    assert info.schema.kinds["colour"] == "categorical"
     assert info.schema.categories == {"colour": ["blue", "red"]}
     assert (info.summary, info.versions["mlspl"]) == ({"rows": 60}, mlspl.__version__)
     assert info.versions.keys() >= {"python", "numpy", "scikit-learn", "skops"}
