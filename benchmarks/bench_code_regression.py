@@ -13,7 +13,7 @@ from sklearn.model_selection import KFold
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVR
 
-from mlspl.correlation import CodeRidge, CodeSVR, cross_fit_codes, initial_codes
+from mlspl.correlation import CodeRidge, CodeSVR, initial_codes
 from mlspl.datasets import load_dataset
 from mlspl.errors import UserError
 from mlspl.solvers import solve_svrs
@@ -46,7 +46,7 @@ def refit(regressor, rows, codes, folds):
     regressor().regress(rows, codes)
     for train, test in folds:
         inner, held_out = rows.split(train, test)
-        held_out.scores(*regressor().expand(inner, codes[train]))
+        held_out.scores(*regressor().regress(inner, codes[train])[:2])
 
 
 def scikit_learn(K, codes, tol):
@@ -77,7 +77,7 @@ def main():
         rows = Gram("precomputed").prepare(K)
         for regressor in (CodeSVR, CodeRidge):
             crossed, refitted = best(
-                partial(cross_fit_codes, regressor(), rows, codes, folds),
+                partial(regressor().regress, rows, codes, folds),
                 partial(refit, regressor, rows, codes, folds),
             )
             print(

@@ -4,13 +4,12 @@ The names follow ML-LOC (Huang & Zhou 2012): A are the prototypes, Q the codes.
 """
 
 from mlspl.correlation.prototypes import initial_codes, prototype_distances, prototype_means, update_codes
-from mlspl.correlation.regressors import CodeRegressor, CodeRidge, CodeSVR, cross_fit_codes, get_regressor
+from mlspl.correlation.regressors import CodeRegressor, CodeRidge, CodeSVR, get_regressor
 
 __all__ = [
     "CodeRegressor",
     "CodeRidge",
     "CodeSVR",
-    "cross_fit_codes",
     "get_regressor",
     "initial_codes",
     "prototype_distances",

@@ -24,7 +24,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mlspl.correlation import (
-    cross_fit_codes,
     get_regressor,
     initial_codes,
     prototype_distances,
@@ -87,7 +86,7 @@ def _training_codes(rows, codes, coding, folds) -> tuple[np.ndarray, Regression 
     """The codes that classifiers are trained on: with folds, out-of-fold predictions."""
     if folds is None:
         return codes, None
-    regression = cross_fit_codes(coding.regressor, rows, codes, folds)
+    regression = get_regressor(coding.regressor).regress(rows, codes, folds)
     assert regression.out_of_fold is not None
     return regression.out_of_fold, regression
 

@@ -141,18 +141,12 @@ class GramRows(Rows):
         return solve_rank_svm(self._K, signed_weight, **options)
 
     def ridge(self, targets, alpha, folds=None) -> Regression:
-        """Kernel ridge regressions; folds that partition the rows share one inverse matrix."""
+        """Kernel ridge regressions; the folds, which partition the rows, share one inverse matrix."""
         _check_matrices(2, len(targets))
         coef, intercept, cholesky, ones = _factor(self._K, targets, alpha)
         if folds is None:
             return Regression(coef, intercept, None)
-        everyone = np.arange(len(targets))
         predicted = np.empty_like(targets)
-        if not all(np.array_equal(np.sort(np.concatenate(fold)), everyone) for fold in folds):
-            for train, test in folds:
-                inner, held_out = self.split(train, test)
-                predicted[test] = held_out.scores(*inner.ridge(targets[train], alpha)[:2])
-            return Regression(coef, intercept, predicted)
         inverse, _ = linalg.lapack.dpotri(cholesky, lower=True, overwrite_c=True)
         for _, test in folds:
             # With B the held-out block of the inverse of the whole system, the residuals of the held-out rows

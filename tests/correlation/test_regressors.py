@@ -5,7 +5,7 @@ from sklearn.linear_model import Ridge
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import SVR
 
-from mlspl.correlation import CodeRegressor, CodeRidge, CodeSVR, get_regressor
+from mlspl.correlation import CodeRidge, CodeSVR, get_regressor
 from mlspl.errors import UserError
 from mlspl.spaces import Gram
 from tests.naive import correlation as naive
@@ -18,7 +18,7 @@ def rows(seed, n=80, m=5, d=6):
 
 
 def predict(rows, regressor, codes, X_new):
-    return rows.make_model(*regressor.expand(rows, codes)).scores(X_new)
+    return rows.make_model(*regressor.regress(rows, codes)[:2]).scores(X_new)
 
 
 def test_svr_predicts_new_rows_as_libsvm_does():
@@ -36,7 +36,7 @@ def test_ridge_equals_its_normal_equations_and_scikit_learns_linear_ridge():
     X = np.round(8 * X) / 8  # so that the kernel has no digits to be cut off
     train, new = slice(0, 60), slice(60, 80)
     placed = Gram("linear").prepare(X[train])
-    coef, intercept = CodeRidge(alpha=0.7).expand(placed, codes[train])
+    coef, intercept, _ = CodeRidge(alpha=0.7).regress(placed, codes[train])
     naive_coef, naive_intercept = naive.kernel_ridge(X[train] @ X[train].T, codes[train], 0.7)
     np.testing.assert_allclose(coef, naive_coef, atol=1e-10)
     np.testing.assert_allclose(intercept, naive_intercept, atol=1e-10)
@@ -103,8 +103,3 @@ def test_inputs_stay_as_they_were():
         get_regressor(name).regress(Gram("precomputed").prepare(K), codes)
     np.testing.assert_array_equal(K, kept[0])
     np.testing.assert_array_equal(codes, kept[1])
-
-
-def test_the_contract_asks_for_an_expansion():
-    with pytest.raises(TypeError, match="expand"):
-        CodeRegressor()

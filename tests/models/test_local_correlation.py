@@ -7,7 +7,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from mlspl import MLSPLClassifier, pacing
-from mlspl.correlation import CodeSVR, cross_fit_codes, initial_codes
+from mlspl.correlation import CodeSVR, get_regressor, initial_codes
 from mlspl.datasets import load_dataset
 from mlspl.model_selection import PlattCalibration, ShrunkCalibration, protocol_split
 from mlspl.models._calibrated import calibrate_block, choose_calibration
@@ -100,7 +100,7 @@ def test_out_of_fold_losses_are_those_of_classifiers_refitted_without_the_fold()
     weights = np.random.RandomState(0).uniform(0.2, 1.0, Y.shape)
     learner.fit_classifiers(weights)
     losses = learner.losses()
-    seen = cross_fit_codes("ridge", rows, learner.codes, folds).out_of_fold
+    seen = get_regressor("ridge").regress(rows, learner.codes, folds).out_of_fold
     joint = K + seen @ seen.T
     for train, test in folds:
         for label in (0, 4):

@@ -17,7 +17,8 @@ def cross_fit_codes(regressor, K, codes, folds):
     """Out-of-fold codes by a fit on every fold's own part of the kernel."""
     predicted = np.full(codes.shape, np.nan)
     for train, test in folds:
-        coef, intercept = regressor.expand(Gram("precomputed").prepare(K[train][:, train]), codes[train])
+        inner = Gram("precomputed").prepare(K[train][:, train])
+        coef, intercept, _ = regressor.regress(inner, codes[train])
         predicted[test] = K[test][:, train] @ coef.T + intercept
     return predicted
 
