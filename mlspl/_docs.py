@@ -70,7 +70,8 @@ degree, coef0 : float, default=3, 0.0
     "space": """\
 space : {"auto", "gram", "linear", "nystroem"} or Space, default="auto"
     Where the classifiers are fitted: on a kernel matrix, on the features, or on kernel values with landmarks.
-    "auto" is "linear" if X is sparse; else "gram" up to 8,000 rows, and "nystroem" beyond.
+    "auto" is "linear" if X is sparse; else "gram" up to 8,000 rows. Beyond, it is "nystroem" if this has a
+    clearly lower held-out loss on a sample than "linear".
 loss : {"auto", "hinge", "squared_hinge", "logistic"}, default="auto"
     The loss that is minimised and sets the pace. "auto" is the hinge on a kernel matrix, which has no other,
     and logistic elsewhere.

@@ -3,7 +3,7 @@
 The names follow ML-LOC (Huang & Zhou 2012): A are the prototypes, Q the codes.
 """
 
-from mlspl.correlation.prototypes import initial_codes, prototype_distances, prototype_means, update_codes
+from mlspl.correlation.prototypes import initial_codes, prototype_distances, prototype_means
 from mlspl.correlation.regressors import CodeRegressor, CodeRidge, CodeSVR, get_regressor
 
 __all__ = [
@@ -14,5 +14,4 @@ __all__ = [
     "initial_codes",
     "prototype_distances",
     "prototype_means",
-    "update_codes",
 ]

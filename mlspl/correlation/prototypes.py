@@ -1,12 +1,11 @@
-"""Prototypes of the label vectors and codes of the instances: their start, the Q step and the A step."""
+"""Prototypes of the label vectors and codes of the instances: their start, distances, and the A step."""
 
 import numpy as np
 from scipy import sparse
 
 from mlspl.correlation._label_sets import cluster_label_sets, distinct_label_sets
-from mlspl.solvers import solve_codes
 
-__all__ = ["initial_codes", "prototype_distances", "prototype_means", "update_codes"]
+__all__ = ["initial_codes", "prototype_distances", "prototype_means"]
 
 
 def initial_codes(signs, n_codes, random_state=None) -> tuple[np.ndarray, np.ndarray]:
@@ -56,38 +55,6 @@ def initial_codes(signs, n_codes, random_state=None) -> tuple[np.ndarray, np.nda
     place[order] = np.arange(len(order))
     group, prototypes = cluster_label_sets(present[first[order]], count[order], n_codes, random_state)
     return np.eye(n_codes)[group[place[member]]], prototypes
-
-
-def update_codes(scores, signs, code_weights, prototypes, label_weights, beta) -> np.ndarray:
-    """Q step: the codes that minimise objective (11) for fixed classifiers, weights and prototypes.
-
-    Parameters
-    ----------
-    scores, signs : arrays (n, L)
-        Scores without the codes' part; labels, -1 or +1.
-    code_weights : array (L, m)
-        Weight of each code in each classifier's score.
-    prototypes : array (m, L)
-        The prototypes.
-    label_weights : array (n, L)
-        Weight of the loss of each (instance, label) pair.
-    beta : float
-        Weight of the distances to the prototypes.
-
-    Returns
-    -------
-    array (n, m)
-        Non-negative rows that sum to 1.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> update_codes(np.zeros((1, 2)), np.array([[1.0, -1.0]]), np.zeros((2, 2)),
-    ...              np.array([[-1.0, -1.0], [1.0, -1.0]]), np.ones((1, 2)), beta=100.0)
-    array([[0., 1.]])
-    """
-    distances = prototype_distances(signs, prototypes)
-    return solve_codes(scores, signs, code_weights, distances, label_weights, beta)
 
 
 def prototype_distances(signs, prototypes) -> np.ndarray:

@@ -28,11 +28,11 @@ from mlspl.correlation import (
     initial_codes,
     prototype_distances,
     prototype_means,
-    update_codes,
 )
 from mlspl.models._class_weight import class_costs
 from mlspl.models._label_blocks import dense_block, prune_weights
 from mlspl.pacing import GeometricPace, SelfPacedFunction, Trace, UntilInPlay, paced
+from mlspl.solvers import solve_codes
 from mlspl.spaces import Regression, Rows, Solutions
 
 __all__ = [
@@ -154,11 +154,11 @@ class LocalCorrelationLearner:
 
     def update_codes(self, weights) -> int:
         """Q step (14): the code of each instance by a linear program; returns how many codes changed."""
-        codes = update_codes(
+        codes = solve_codes(
             self._feature_scores + self._solved.intercept,
             self.signs,
             self._solved.code_weights.T,
-            self.prototypes,
+            self._prototype_distances(),
             weights * self.prior,
             self.coding.beta,
         )
@@ -201,12 +201,10 @@ class LocalCorrelationLearner:
         solved = self._solved
         squared_norm = self.rows.squared_norm(solved.coef, self._feature_scores)
         squared_norm += np.sum(solved.code_weights**2)
-        if self._distances is None:
-            self._distances = prototype_distances(self.signs, self.prototypes)
         parts = {
             "loss": np.sum(self.prior * weights * self._in_sample_losses()),
             "regularization": squared_norm / (2.0 * self.C),
-            "correlation": self.coding.beta * np.sum(self.codes * self._distances),
+            "correlation": self.coding.beta * np.sum(self.codes * self._prototype_distances()),
             "penalty": np.sum(self.prior * penalty),
         }
         parts = {name: float(value) for name, value in parts.items()}
@@ -225,6 +223,11 @@ class LocalCorrelationLearner:
         of_codes = np.einsum("lj,jp->lp", code_weights, self._regression.coef)
         intercept = np.einsum("lj,j->l", code_weights, self._regression.intercept)
         return self.rows.add(self._solved.coef, of_codes), self._solved.intercept + intercept
+
+    def _prototype_distances(self) -> np.ndarray:
+        if self._distances is None:
+            self._distances = prototype_distances(self.signs, self.prototypes)
+        return self._distances
 
     def _solve(self, weights, part) -> Solutions:
         """Solve all labels, starting from the last solution of the same part (a fold, or all rows).

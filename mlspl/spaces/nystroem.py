@@ -293,5 +293,6 @@ def count_ridge_landmarks(m, n_rows, beside) -> int:
 
 
 def _memory_columns(n_rows) -> float:
-    """Number of float32 columns that take a quarter of the memory."""
-    return available_memory() / (16 * max(n_rows, 1))
+    """Number of columns whose map takes a quarter of the memory, and the landmarks' matrices another."""
+    memory = available_memory()
+    return min(memory / (16 * max(n_rows, 1)), (memory / 128) ** 0.5)

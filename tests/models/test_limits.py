@@ -48,6 +48,15 @@ def test_kernel_matrices_are_refused_before_they_are_allocated(estimator, monkey
     assert "nystroem" in str(refusal.value)
 
 
+@pytest.mark.parametrize("memory", ["1.2e7", "2e6"])
+def test_landmarks_fit_where_a_kernel_matrix_is_refused(memory, monkeypatch):
+    X, Y = made(1500)
+    monkeypatch.setenv("MLSPL_MEMORY", memory)
+    with pytest.raises(UserError, match="nystroem"):
+        BSVMClassifier(space="gram").fit(X, Y)
+    assert "landmarks" in BSVMClassifier(space="nystroem", random_state=0).fit(X, Y).space_
+
+
 @pytest.mark.parametrize(
     ("estimator", "memory", "remedy"),
     [
