@@ -1,0 +1,288 @@
+"""What self-pacing is worth: each model paced and unpaced, on real noise, planted noise and clean labels.
+
+``python -m studies.pacing docs/study.md [MINUTES]`` runs what `studies/pacing.csv.gz` lacks, for at most so
+many minutes, adds it there, and writes the page and its figure.
+"""
+
+import gzip
+import io
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from functools import cache
+from pathlib import Path
+from string import Template
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from joblib import Parallel, delayed
+from matplotlib.figure import Figure
+from sklearn.base import clone
+from sklearn.decomposition import TruncatedSVD
+from sklearn.ensemble import ExtraTreesClassifier
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from mlspl import MLSPLClassifierCV, SelfPacedForestClassifier
+from mlspl._files import write_file
+from mlspl._progress import show_progress
+from mlspl.datasets import corrupt, load_dataset, load_noisy_labels
+from mlspl.experiments import draw_intervals, markdown_table, save_figure
+from mlspl.metrics import average_precision
+from mlspl.model_selection import protocol_split
+from mlspl.recipes import Recipe, Schema, get_method, take_rows
+from mlspl.solvers import one_library_thread
+
+__all__ = ["RESULTS", "Setting", "gains", "list_trials", "read_results", "run_trial", "study_page"]
+
+RESULTS = Path(__file__).with_suffix(".csv.gz")
+REAL = {
+    "OPP-115, annotator 1": ("opp115", "1"),
+    "OPP-115, annotator 2": ("opp115", "2"),
+    "OPP-115, annotator 3": ("opp115", "3"),
+    "CheXpert, labeler": ("chexpert", "labeler"),
+    "CheXpert, radiologist 1": ("chexpert", "radiologist_1"),
+    "mirflickr": ("mirflickr", None),
+}
+SETS = ("flags", "emotions", "scene", "yeast", "medical", "enron")
+PLANTED = ("flip:0.3", "flip:0.2", "missing:0.4", "swap:0.3", "ambiguous:0.2")
+MODELS = {
+    "forest": "SelfPacedForestClassifier()",
+    "MLSPL-CV": 'MLSPLClassifierCV(budget="fast")',
+    "extra trees": "scikit-learn's ExtraTreesClassifier(500, min_samples_leaf=2)",
+}
+_KEYS = ["noise", "data", "model", "split"]
+_TEMPLATE = Path(__file__).with_suffix(".md")
+
+
+class Setting(NamedTuple):
+    """Training labels of a data set: "real", "clean", or planted noise such as "flip:0.3"."""
+
+    noise: str
+    data: str
+
+
+def list_trials() -> list[tuple[Setting, str, int]]:
+    """List all (setting, model, split): what the page needs most first."""
+    real = [Setting("real", name) for name in REAL]
+    clean = [Setting("clean", name) for name in SETS]
+    planted = {kind: [Setting(kind, name) for name in SETS] for kind in PLANTED}
+    stages: list[tuple[list[Setting], Sequence[str], range]] = [
+        (real, ("forest", "extra trees"), range(5)),
+        (clean + planted["flip:0.3"], ("forest",), range(2)),
+        (real, ("MLSPL-CV",), range(2)),
+        ([each for kind in PLANTED[1:] for each in planted[kind]], ("forest",), range(1)),
+        (clean + planted["flip:0.3"], ("extra trees", "MLSPL-CV"), range(1)),
+        (real, tuple(MODELS), range(10)),
+        (clean + [each for settings in planted.values() for each in settings], tuple(MODELS), range(10)),
+    ]
+    trials = [
+        (setting, model, split)
+        for settings, models, splits in stages
+        for split in splits
+        for setting in settings
+        for model in models
+    ]
+    return list(dict.fromkeys(trials))
+
+
+@cache
+def _load_real(name: str):
+    data, annotator = REAL[name]
+    return load_noisy_labels(data, annotator)
+
+
+def _rows(setting: Setting, split: int) -> tuple[Any, np.ndarray, Any, np.ndarray]:
+    """Training rows with the given labels, test rows with the true ones; NaN where these are not settled.
+
+    Texts become 100 components of their TF-IDF, fitted on the training rows.
+    """
+    if setting.noise == "real":
+        real = _load_real(setting.data)
+        train, test = protocol_split(len(real.given), split, 0.25 if setting.data == "mirflickr" else 0.5)
+        if isinstance(real.X, list):
+            prepare: Any = make_pipeline(
+                TfidfVectorizer(sublinear_tf=True, min_df=2, ngram_range=(1, 2)),
+                TruncatedSVD(100, random_state=split),
+                StandardScaler(),
+            )
+            X_train, X_test = ([real.X[row] for row in rows] for rows in (train, test))
+        else:
+            prepare = StandardScaler()
+            X_train, X_test = real.X[train], real.X[test]
+        return prepare.fit_transform(X_train), real.given[train], prepare.transform(X_test), real.truth[test]
+    data = load_dataset(setting.data, encode=False)
+    recipe = Recipe(get_method("forest"), Schema.from_dataset(data), split)
+    table, _ = recipe.schema.match(data)
+    train, test = protocol_split(data.Y.shape[0], split, 0.3)
+    prepare = recipe.build(recipe.method.defaults)[:-1]
+    X_train = prepare.fit_transform(take_rows(table, train))
+    Y = np.asarray(data.Y)
+    given = Y[train]
+    if setting.noise != "clean":
+        kind, rate = setting.noise.split(":")
+        given, _ = corrupt(given, kind, float(rate), split, X=X_train)
+    return X_train, given, prepare.transform(take_rows(table, test)), Y[test]
+
+
+def run_trial(setting: Setting, model: str, split: int) -> dict[str, Any]:
+    """Average precision of the paced and the unpaced model on the test rows; extra trees have no pace."""
+    X_train, given, X_test, truth = _rows(setting, split)
+    scores = {"paced": np.nan, "unpaced": np.nan}
+    with one_library_thread():
+        if model == "forest":
+            pair = (
+                SelfPacedForestClassifier(random_state=split, pace_function=p) for p in ("gaussian", None)
+            )
+        elif model == "MLSPL-CV":
+            cv = MLSPLClassifierCV(budget="fast", random_state=split)
+            pair = (cv, clone(cv).set_params(quantiles=()))
+        else:
+            trees = ExtraTreesClassifier(500, min_samples_leaf=2, random_state=split).fit(X_train, given)
+            chances = [
+                chance[:, list(classes).index(1)] if 1 in classes else np.zeros(len(chance))
+                for chance, classes in zip(trees.predict_proba(X_test), trees.classes_, strict=True)
+            ]
+            scores["unpaced"] = average_precision(truth, np.column_stack(chances))
+            pair = ()
+        for name, estimator in zip(scores, pair, strict=False):
+            scores[name] = average_precision(truth, estimator.fit(X_train, given).decision_function(X_test))
+    return dict(zip(_KEYS, (*setting, model, split), strict=True)) | scores
+
+
+def read_results(path: Path = RESULTS) -> pd.DataFrame:
+    """Read the finished trials, a row each."""
+    if not path.exists():
+        return pd.DataFrame(columns=[*_KEYS, "paced", "unpaced"])
+    return pd.read_csv(io.StringIO(gzip.decompress(path.read_bytes()).decode()))
+
+
+def _run(minutes: float) -> None:
+    results = read_results()
+    finished = set(results[_KEYS].itertuples(index=False, name=None))
+    waiting = [trial for trial in list_trials() if (*trial[0], *trial[1:]) not in finished]
+    end = time.monotonic() + 60 * minutes
+
+    def in_time() -> Iterator:
+        for trial in waiting:
+            if time.monotonic() > end:
+                return
+            yield delayed(run_trial)(*trial)
+
+    found = Parallel(n_jobs=-1, pre_dispatch="n_jobs", return_as="generator_unordered")(in_time())
+    with show_progress("trials", len(waiting), lines=True) as advance:
+        for row in found:
+            results = pd.concat([results, pd.DataFrame([row])] if len(results) else [pd.DataFrame([row])])
+            table = results.sort_values(_KEYS, kind="stable").round(5)
+            write_file(RESULTS, gzip.compress(table.to_csv(index=False).encode(), mtime=0))
+            advance(" ".join(str(row[key]) for key in _KEYS))
+
+
+def gains(results: pd.DataFrame) -> pd.DataFrame:
+    """Mean average precision of paced and unpaced models by setting, the gain, and its standard error.
+
+    The standard error is that of the mean over the splits; NaN for a single split.
+    """
+    results = results.assign(gain=results["paced"] - results["unpaced"])
+    groups = results.groupby(["noise", "data", "model"])
+    table = groups[["paced", "unpaced", "gain"]].mean()
+    return table.assign(error=groups["gain"].sem(), splits=groups.size())
+
+
+def study_page(results: pd.DataFrame) -> str:
+    """Return the page as Markdown."""
+    table = gains(results)
+    missing = len(list_trials()) - len(results)
+    return Template(_TEMPLATE.read_text(encoding="utf-8")).substitute(
+        progress="" if missing <= 0 else f"{len(results)} of {len(list_trials())} trials are run so far. ",
+        models=markdown_table(["name", "model"], [[k, f"`{v}`"] for k, v in MODELS.items()], numeric=False),
+        summary=_summary(table),
+        real=_noise_table(table, "real", list(REAL)),
+        planted="\n\n".join(f"### {kind}\n\n{_noise_table(table, kind, list(SETS))}" for kind in PLANTED),
+        clean=_noise_table(table, "clean", list(SETS)),
+    )
+
+
+def _noise_table(table: pd.DataFrame, noise: str, names: list[str]) -> str:
+    """Unpaced and paced average precision of each model, the gain, and extra trees beside them."""
+    heads = ["data", "extra trees"]
+    for model in ("forest", "MLSPL-CV"):
+        heads += [f"{model}, unpaced", "paced", "gain", "splits"]
+    rows = []
+    for name in names:
+        trees = table["unpaced"].get((noise, name, "extra trees"), np.nan)
+        row = [name, _number(trees)]
+        for model in ("forest", "MLSPL-CV"):
+            if (noise, name, model) not in table.index:
+                row += ["–"] * 4
+                continue
+            found = table.loc[(noise, name, model)]
+            error = "" if np.isnan(found["error"]) else f" ± {found['error']:.4f}"
+            row += [_number(found["unpaced"]), _number(found["paced"]), f"{found['gain']:+.4f}{error}"]
+            row.append(f"{found['splits']:.0f}")
+        rows.append(row)
+    return markdown_table(heads, rows)
+
+
+def _number(value: float) -> str:
+    return "–" if np.isnan(value) else f"{value:.4f}"
+
+
+def _summary(table: pd.DataFrame) -> str:
+    """A line for each kind of noise: mean gain over the data sets, and on how many it is positive."""
+    rows = []
+    for noise, title in {
+        "real": "real noise",
+        **{k: f"planted, {k}" for k in PLANTED},
+        "clean": "clean",
+    }.items():
+        row = [title]
+        for model in ("forest", "MLSPL-CV"):
+            try:
+                gain = table.xs((noise, model), level=("noise", "model"))["gain"].dropna()
+            except KeyError:
+                gain = pd.Series(dtype=float)
+            if gain.empty:
+                row += ["–", "–"]
+            else:
+                row += [
+                    f"{gain.mean():+.4f}",
+                    f"{(gain > 0).sum()} / {(gain == 0).sum()} / {(gain < 0).sum()}",
+                ]
+        rows.append(row)
+    heads = ["training labels", "forest: mean gain", "sets with gain / none / loss"]
+    return markdown_table([*heads, "MLSPL-CV: mean gain", "sets with gain / none / loss"], rows)
+
+
+def gain_figure(results: pd.DataFrame) -> Figure:
+    """Gain of the paced forest: real noise, the strongest planted noise, and clean labels."""
+    table = gains(results)
+    figure = Figure(figsize=(10, 3.6), layout="constrained")
+    axes = figure.subplots(1, 3, sharey=True, width_ratios=[1, 1, 1])
+    panels = {"real": "real noise", "flip:0.3": "planted noise: 30 % flipped", "clean": "clean labels"}
+    for ax, (noise, title) in zip(axes, panels.items(), strict=True):
+        names = list(REAL) if noise == "real" else list(SETS)
+        part = table.xs((noise, "forest"), level=("noise", "model")).reindex(names)
+        draw_intervals(ax, part["gain"], part["error"], reference=0.0)
+        ax.set_title(title, fontsize=10)
+    axes[0].set_ylabel("average precision,\npaced − unpaced forest", fontsize=9)
+    return figure
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Run trials, write the page, and the figure beside it."""
+    if len(arguments) not in (1, 2):
+        sys.exit("usage: python -m studies.pacing PAGE.md [MINUTES]")
+    page = Path(arguments[0])
+    _run(float(arguments[1]) if len(arguments) == 2 else np.inf)
+    results = read_results()
+    images = page.parent / "images"
+    images.mkdir(parents=True, exist_ok=True)
+    save_figure(gain_figure(results), images, "study_pacing")
+    write_file(page, study_page(results).encode())
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

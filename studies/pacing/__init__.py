@@ -1,1 +1,0 @@
-"""What self-pacing is worth: trials, scores, verdicts, and the page `docs/study.md`."""
