@@ -5,10 +5,8 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 .PHONY: run test test-core test-wheel test-oldest test-newest test-stranger test-torch test-label-studio lint bench reproduce study benchmark benchmark-page audits annotators fuzz docs clean
 
-# The paper's methods, the published algorithm among them, and ours beside it.
-RUN := bsvm,ml-knn,tram,ranksvm,ml-loc,mlspl-published,mlspl-cv
+# What the library does, in under two minutes: the paper's methods, annotators who err, an audit.
 run: .venv/installed
-	$(BIN)/mlspl reproduce --methods $(RUN) --splits 2 --out results/run
 	$(BIN)/python -m studies.tour results/run
 
 test: .venv/installed-dev
@@ -76,12 +74,13 @@ PAPER := $(BIN)/mlspl reproduce --datasets flags,emotions,scene --splits 10 --ou
 reproduce: .venv/installed
 	$(PAPER) --methods ml-knn --train 0.1,0.12,0.15,0.2,0.3,0.4,0.5
 	$(PAPER)
+	$(BIN)/python -m studies.published_grid
 	$(BIN)/python -m studies.reproduction results/paper/results.db docs/reproduction.md
 
-# What self-pacing is worth: everybody tuned, corrupted labels, an ablation; some hours on two cores. It goes on from the
-# results in the repository.
-study: .venv/installed-bench
-	$(BIN)/python -m studies.pacing results/study docs/study.md
+# What self-pacing is worth on real noise, planted noise and clean labels; some hours on two cores. It goes on from the
+# results in the repository. MINUTES=30 stops after half an hour.
+study: .venv/installed
+	$(BIN)/python -m studies.pacing docs/study.md $(MINUTES)
 
 # Many sets, clean and corrupted labels, everybody's methods tuned alike; some hours on two cores. It goes on from the results
 # in the repository. QUICK=1: the whole way on embedded data in some minutes; METHODS=a,b and SETS=a,b: only these;

@@ -26,11 +26,13 @@ from mlspl.experiments import (
     markdown_table,
     markdown_tables,
     paper_mean,
+    save_figure,
     score_table,
     summarise,
 )
 from mlspl.metrics import CRITERIA
 from mlspl.recipes import get_method
+from studies.published_grid import grid_figure, grid_section, read_grid
 
 __all__ = ["reproduction_page", "share_fits"]
 
@@ -55,6 +57,7 @@ def reproduction_page(store: Store) -> str:
     store : Store
         With the six methods on the paper's data sets at its share of training rows, and ML-kNN at others.
     """
+    grid = read_grid()
     frame = store.frame()
     frame = frame[np.array([_is_ours(trial) for trial in frame.itertuples()], dtype=bool)]
     order = {name: i for i, name in enumerate((*PAPER_DATASETS, *PAPER_METHODS))}
@@ -89,6 +92,8 @@ def reproduction_page(store: Store) -> str:
         shares="\n\n".join(_share_table(name, fits[name]) for name in datasets),
         weights=_weights(at_stated, datasets),
         deviations=_deviations(summary, datasets),
+        grid=grid_section(grid),
+        grid_splits=f"splits 0 to {int(grid['split'].max())}",
     )
 
 
@@ -245,6 +250,7 @@ def _main(arguments: Sequence[str]) -> None:
             page = reproduction_page(store)
     except UserError as error:
         sys.exit(f"error: {error}")
+    save_figure(grid_figure(read_grid()), Path(arguments[1]).parent / "images", "reproduction_functions")
     Path(arguments[1]).write_text(page, encoding="utf-8")
 
 
