@@ -2,6 +2,8 @@
 PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+# The extras that tests and docs use. Dependency groups need a pip of 2025.
+EXTRAS := dask,symbolic,parquet,zst,excel
 
 .PHONY: run test test-core test-wheel test-oldest test-newest test-stranger test-torch test-label-studio lint bench reproduce study benchmark benchmark-page audits annotators fuzz docs clean
 
@@ -37,7 +39,8 @@ test-oldest test-newest: test-%: .venv-%/installed
 
 .venv-oldest/installed .venv-newest/installed: .venv-%/installed: pyproject.toml .ci/oldest.txt
 	test -x .venv-$*/bin/python || $(PYTHON) -m venv .venv-$*
-	.venv-$*/bin/python -m pip --disable-pip-version-check install --quiet $(if $(filter oldest,$*),--constraint .ci/oldest.txt,--upgrade) ".[dev]"
+	.venv-$*/bin/python -m pip --disable-pip-version-check install --quiet --upgrade "pip>=25.1"
+	.venv-$*/bin/python -m pip --disable-pip-version-check install --quiet $(if $(filter oldest,$*),--constraint .ci/oldest.txt,--upgrade) ".[$(EXTRAS)]" --group dev
 	touch $@
 
 # As root: the core as somebody (nobody) who may write neither into the package nor into a home folder, without a network,
@@ -119,5 +122,6 @@ clean:
 
 .venv/installed-%: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	$(PIP) install --editable ".[$*]"
+	$(PIP) install --upgrade "pip>=25.1"
+	$(PIP) install --editable ".[$(EXTRAS)]" --group $*
 	touch .venv/installed $@

@@ -9,22 +9,24 @@ import pytest
 from packaging.requirements import Requirement
 
 ROOT = Path(__file__).parents[1]
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+SETTINGS = tomllib.loads((ROOT / "pyproject.toml").read_text())
+PROJECT = SETTINGS["project"]
 # Distributions whose modules have other names.
 MODULES = {"scikit-learn": "sklearn"}
 # Tools that check or document the code: their version changes nothing that it does.
 TOOLS = {"build", "hatchling", "import-linter", "mypy", "ruff", "codespell"}
 
 
-def declared(*, without=()):
-    extras = [lines for group, lines in PROJECT["optional-dependencies"].items() if group not in without]
-    lines = [*PROJECT["dependencies"], *(line for extra in extras for line in extra)]
+def declared(*groups):
+    """What users install, with all extras; and these dependency groups."""
+    extras = [*PROJECT["optional-dependencies"].values(), *(SETTINGS["dependency-groups"][g] for g in groups)]
+    lines = [*PROJECT["dependencies"], *(line for extra in extras for line in extra if isinstance(line, str))]
     found = [Requirement(line) for line in lines]
-    return {requirement.name: requirement for requirement in found if requirement.name != "mlspl"}
+    return {requirement.name: requirement for requirement in found}
 
 
 def test_whatever_the_package_imports_is_declared():
-    installed = declared(without=("dev", "docs", "bench"))
+    installed = declared()
     known = {MODULES.get(name, name.replace("-", "_")) for name in installed}
     # What is used if somebody has it: their data frames, and hooks for what trains their networks.
     known |= {"polars", "skorch", "lightning", "transformers", "mlspl", *sys.stdlib_module_names}
@@ -48,7 +50,7 @@ def test_the_oldest_versions_tested_are_those_declared():
     tested = {Requirement(line) for line in pinned.splitlines() if not line.startswith("#")}
     oldest = {
         Requirement(str(requirement).replace(">=", "=="))
-        for name, requirement in declared(without=("docs", "bench", "torch")).items()
-        if name not in TOOLS
+        for name, requirement in declared("dev").items()
+        if name not in TOOLS | {"torch", "onnx"}  # tests without them are skipped
     }
     assert tested == oldest
