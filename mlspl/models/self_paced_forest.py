@@ -51,7 +51,8 @@ class SelfPacedForestClassifier(CallbackSupportMixin, MultiLabelClassifier):
     schedule : schedule of :mod:`mlspl.pacing`, optional
         How the pace grows. By default one step, chosen by the log loss of held-out rows: to the 0.9, 0.8 or
         0.7 quantile of the losses of each label and class, to the estimated share of right labels
-        (:class:`~mlspl.pacing.NoisePace`), or none at all if no pace lowers the log loss.
+        (:class:`~mlspl.pacing.NoisePace`), or none at all if no pace lowers the log loss. A pace that lowers
+        the average precision by more than a standard error is not used.
     forest : {"extra-trees", "random-forest"}, default="extra-trees"
         Extremely randomised trees, which cut at random, or trees that look for the best cut.
     min_samples_leaf : int or float, default=2
@@ -82,8 +83,8 @@ class SelfPacedForestClassifier(CallbackSupportMixin, MultiLabelClassifier):
     label_weights_ : array (n_samples, n_labels)
         Weights of the last step.
     pace_choice_ : list of dict
-        How far each schedule tried lowers the log loss of held-out rows, and the standard error. Empty if
-        `schedule` is given.
+        How far each schedule tried lowers the log loss of held-out rows (gain) and raises their average
+        precision (precision_gain), with standard errors. Empty if `schedule` is given.
     forests_ : LabelForests, JointForest or MeanForest
         The trees, and the frequency of each label.
     feature_importances_ : array (n_features,)
