@@ -117,16 +117,16 @@ class SelfPacedClassifier(CallbackSupportMixin, MultiLabelClassifier):
         function = None if self.pace_function is None or len(Y) < 2 else pacing.get(self.pace_function)
         schedule = self.schedule or pacing.QuantilePace(0.9, 0.9, 1, per="class")
         learner = _OutOfFold(self, X, Y, prior, seeds)
-        walk = pacing.paced(learner, function, schedule if function else (), Y, prior > 0)
+        loop = pacing.paced(learner, function, schedule if function else (), Y, prior > 0)
         with fit_progress(self, len(schedule), X, Y) as report:
-            for step in walk:
+            for step in loop:
                 if report(f"mean weight {step.record['mean_weight']:.3f}"):
-                    walk.stop()
-        self.label_weights_ = walk.weights
-        self.history_ = walk.history
-        self.trace_ = walk.trace
-        self.stop_reason_ = walk.stop_reason
-        self.estimators_ = self._fit_labels(X, Y, prior * walk.weights, seeds)
+                    loop.stop()
+        self.label_weights_ = loop.weights
+        self.history_ = loop.history
+        self.trace_ = loop.trace
+        self.stop_reason_ = loop.stop_reason
+        self.estimators_ = self._fit_labels(X, Y, prior * loop.weights, seeds)
 
     def _fit_labels(self, X, Y, weights, seeds) -> list:
         return Parallel(n_jobs=self.n_jobs)(

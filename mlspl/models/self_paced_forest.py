@@ -70,16 +70,16 @@ class SelfPacedForestClassifier(CallbackSupportMixin, MultiLabelClassifier):
         forest for each label. "auto" takes the mean of both if it ranks the labels of out-of-bag rows better
         by half a standard error, and joint trees otherwise; with more than 64 labels it grows only these.
     prior_weight : "auto" or float, default="auto"
-        What the frequency of the label weighs in the log-odds, from 0, which leaves what the trees say, to 1.
-        "auto" is as much as the rows out of bag ask for.
+        Weight of the label's frequency in the log-odds, from 0, the trees alone, to 1. "auto" fits it to the
+        out-of-bag rows.
 
     Attributes
     ----------
     oob_probabilities_ : array (n_samples, n_labels)
-        What the last forests say of the training rows out of bag, before the prior weighs in. Where a row was
-        drawn for every tree, the frequency of the label.
+        Out-of-bag probabilities of the training rows, before `prior_weight_`. The label's frequency where a
+        row was drawn for every tree.
     prior_weight_ : float
-        The weight that was given or found.
+        The weight that was used.
     label_weights_ : array (n_samples, n_labels)
         Weights of the last step.
     pace_choice_ : list of dict
@@ -92,18 +92,18 @@ class SelfPacedForestClassifier(CallbackSupportMixin, MultiLabelClassifier):
     label_feature_importances_ : array (n_labels, n_features)
         The same of each label; zeros where a label is constant.
     trace_ : Trace
-        What the walk remembers of every pair.
+        Losses and weights of every pair over the steps.
     history_ : list of dict
-        For every step the pace, the mean loss, the mean weight, and which pairs are in play.
+        For every step the pace, the mean loss, the mean weight, and the share of pairs with a weight.
     stop_reason_ : str
-        Why there was no further step.
+        Why the loop ended.
 
     Notes
     -----
     A fit costs (steps + 1) times the forests. The default schedule adds three joint forests of 100 trees on
     two thirds of the rows.
 
-    A label's frequency counts as one more tree, so that it ranks labels of which no tree found a trace. The
+    A label's frequency counts as one more tree. It ranks the labels that no tree predicts. The
     score is the log-odds of the probability, moved towards the log-odds of the frequency by `prior_weight_`:
     with noisy labels, forests are overconfident on new rows (see
     :class:`~mlspl.model_selection.ShrunkCalibration`).
@@ -177,16 +177,16 @@ class SelfPacedForestClassifier(CallbackSupportMixin, MultiLabelClassifier):
             learner.fit(np.ones(Y.shape))
             if isinstance(learner, MeanForestLearner) and self.trees == "auto":
                 learner = _choose_trees(learner, Y, prior)
-            walk = pacing.paced(learner, function, targets, Y, prior > 0)
+            loop = pacing.paced(learner, function, targets, Y, prior > 0)
             stopped = report("unpaced")
-            for step in () if stopped else walk:
+            for step in () if stopped else loop:
                 if report(f"mean weight {step.record['mean_weight']:.3f}"):
-                    walk.stop()
-        if function is not None and not walk.history:
-            walk.trace.add(learner.losses(), walk.weights)
-        self.label_weights_ = walk.weights
-        self.history_, self.trace_ = walk.history, walk.trace
-        self.stop_reason_ = "callback" if stopped else walk.stop_reason
+                    loop.stop()
+        if function is not None and not loop.history:
+            loop.trace.add(learner.losses(), loop.weights)
+        self.label_weights_ = loop.weights
+        self.history_, self.trace_ = loop.history, loop.trace
+        self.stop_reason_ = "callback" if stopped else loop.stop_reason
         self.oob_probabilities_ = learner.probabilities
         if self.prior_weight == "auto":
             shrunk = ShrunkCalibration().fit(logit(learner.probabilities), Y, prior)

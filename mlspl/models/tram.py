@@ -174,7 +174,7 @@ def _choose_prior_weight(X, shares, Y, k, n_jobs):
     """The weight of the mean share with the best average precision on labelled rows; 0 unless significant.
 
     Each row is seen from its labelled neighbours. Average precision judges, on rows that have both present
-    and absent labels; of many rows every so-manieth.
+    and absent labels; of many rows, an evenly spaced sample.
     """
     mixed = np.flatnonzero(Y.any(axis=1) & ~Y.all(axis=1))
     rows = mixed[:: max(1, -(-len(mixed) // _JUDGED_ROWS))]
