@@ -103,11 +103,9 @@ class Nystroem(Space):
         return NystroemRows(self, X, np.sort(order[:m]), np.sort(order[:wider]), beside > 0)
 
     def for_sample(self) -> "Nystroem":
-        """With at most 500 landmarks."""
-        given = self.n_landmarks
-        return replace(
-            self, n_landmarks=_SAMPLE_LANDMARKS if given == "auto" else min(given, _SAMPLE_LANDMARKS)
-        )
+        """With at most 500 landmarks, fewer if memory is short."""
+        most = int(min(_SAMPLE_LANDMARKS, max(1, _memory_columns(1))))
+        return replace(self, n_landmarks=most if self.n_landmarks == "auto" else min(self.n_landmarks, most))
 
     def rbf_gamma(self, X) -> float | None:
         """The γ of the RBF kernel."""
