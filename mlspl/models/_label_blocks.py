@@ -66,13 +66,20 @@ def stack_weights(parts):
     return sparse.vstack(parts, format="csr") if sparse.issparse(parts[0]) else np.concatenate(parts)
 
 
-def solve_label_blocks(space, X, Y, label_weight, weigh: Callable):
-    """Coordinates (L, d) and biases (L,) of all labels, each fitted by itself."""
+def solve_label_blocks(space, X, Y, label_weight, weigh: Callable, advance: Callable):
+    """Coordinates (L, d) and biases (L,) of all labels, each fitted by itself.
+
+    `advance` is called with a note and the number of labels after every block.
+    """
     n_workers = count_workers()
     blocks = label_blocks(X.shape[0], X.shape[1], Y.shape[1], n_workers)
     space = one_thread(space) if n_workers > 1 else space
     shared = (space, X, by_columns(Y), label_weight, weigh)
-    coefs, intercepts = zip(*parallel_map(_solve_block, shared, blocks), strict=True)
+    coefs, intercepts = [], []
+    for coef, intercept in parallel_map(_solve_block, shared, blocks):
+        coefs.append(coef)
+        intercepts.append(intercept)
+        advance("", len(intercept))
     return stack_weights(coefs), np.concatenate(intercepts)
 
 

@@ -4,6 +4,7 @@ import numpy as np
 from scipy import sparse
 
 from mlspl._docs import share
+from mlspl._progress import show_progress
 from mlspl.models._base import store_parameters
 from mlspl.models._label_blocks import solve_label_blocks
 from mlspl.models._space_classifier import SpaceClassifier
@@ -33,6 +34,7 @@ class BSVMClassifier(SpaceClassifier):
     {space}
     random_state : int, RandomState or None, default=None
         Seeds the choice of landmarks.
+    {verbose}
 
     Attributes
     ----------
@@ -78,19 +80,22 @@ class BSVMClassifier(SpaceClassifier):
         loss="auto",
         n_landmarks="auto",
         random_state=None,
+        verbose=0,
     ):
         store_parameters(self, locals())
 
     def _fit(self, X, Y, label_weight):
         if self.criterion not in ("P", "T"):
             raise ValueError(f"criterion is {self.criterion!r}; give 'P' or 'T'.")
-        space = self._choose_cost(self._choose_space(X), X, Y, label_weight)
-        rows = space.prepare(X)
-        if space.on_features:
-            solved = solve_label_blocks(space, X, Y, label_weight, self._weigh)
-        else:
-            Y = Y.toarray() if sparse.issparse(Y) else Y
-            solved = rows.solve(np.where(Y.T, 1.0, -1.0), self._weigh(Y, label_weight).T)[:2]
+        with show_progress("labels", Y.shape[1], hidden=not self.verbose, lines=True) as advance:
+            space = self._choose_cost(self._choose_space(X), X, Y, label_weight)
+            rows = space.prepare(X)
+            if space.on_features:
+                solved = solve_label_blocks(space, X, Y, label_weight, self._weigh, advance)
+            else:
+                Y = Y.toarray() if sparse.issparse(Y) else Y
+                solved = rows.solve(np.where(Y.T, 1.0, -1.0), self._weigh(Y, label_weight).T)[:2]
+                advance("", Y.shape[1])
         self.model_ = rows.make_model(*solved)
         self._calibrate_later(X, Y, label_weight)
 
