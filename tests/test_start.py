@@ -76,8 +76,8 @@ def test_every_public_name_is_listed_and_found():
 
 
 def test_help_lists_the_names_of_the_registries():
-    assert tuple(METHODS) == METHOD_NAMES
-    assert tuple(CRITERIA) == CRITERION_NAMES
+    assert ", ".join(METHODS) == METHOD_NAMES
+    assert ", ".join(CRITERIA) == CRITERION_NAMES
 
 
 def test_what_is_compiled_is_kept_where_other_sources_do_not_look():

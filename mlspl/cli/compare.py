@@ -31,7 +31,7 @@ def compare(
     ],
     methods: Annotated[
         str,
-        typer.Option(help=f"Methods, separated by commas: {', '.join(METHOD_NAMES)}; + tunes."),
+        typer.Option(help=f"Methods, separated by commas: {METHOD_NAMES}; + tunes."),
     ] = "",
     folds: Annotated[
         int | None, typer.Option(help="Number of cross-validation folds.", show_default=str(_FOLDS), min=2)
@@ -40,7 +40,7 @@ def compare(
         str,
         typer.Option(
             metavar="CRITERION",
-            help=f"Tune all methods on the training rows by one of {', '.join(CRITERION_NAMES)}.",
+            help=f"Tune all methods on the training rows by one of {CRITERION_NAMES}.",
         ),
     ] = "",
     jobs: Annotated[

@@ -3,7 +3,8 @@
 import ast
 import io
 import time
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -46,7 +47,7 @@ SpaceOption = Annotated[
     ),
 ]
 MethodOption = Annotated[
-    str, typer.Option(help=f"One of {', '.join(METHOD_NAMES)}; a + after the name also tunes thresholds.")
+    str, typer.Option(help=f"One of {METHOD_NAMES}; a + after the name also tunes thresholds.")
 ]
 
 
@@ -56,7 +57,8 @@ def fit(
         str,
         typer.Argument(
             metavar="DATA",
-            help="ARFF, CSV, JSON Lines, Parquet, svmlight or NumPy file; - is stdin; or a data set's name.",
+            help="ARFF, CSV, JSON Lines, Parquet, Excel, svmlight or NumPy file; - is stdin; or the name of "
+            "a data set from `mlspl datasets list`.",
         ),
     ],
     out: Annotated[
@@ -71,7 +73,7 @@ def fit(
         str,
         typer.Option(
             metavar="CRITERION",
-            help=f"Tune the parameters by cross-validation; one of {', '.join(CRITERION_NAMES)}.",
+            help=f"Tune the parameters by cross-validation; one of {CRITERION_NAMES}.",
         ),
     ] = "",
     test_size: Annotated[
@@ -139,7 +141,8 @@ def fit(
         return
     started = time.perf_counter()
     with exit_on_interrupt("nothing was written." if out == STANDARD else f"nothing was written to {out}."):
-        model, best, scores = _learn_or_explain(recipe, tune, table, dataset, split, console, scheduler)
+        with _cluster(scheduler):
+            model, best, scores = _learn(recipe, tune, table, dataset, split, console)
         summary = {
             "data": dataset.name,
             "fingerprint": dataset.fingerprint(),
@@ -158,12 +161,13 @@ def fit(
         }
         if proba is None:
             proba = n_rows * n_labels <= _MOST_PAIRS_WITH_PROBABILITIES
-        _write(model, out, dataset, recipe, summary, proba)
-    how = f", tuned by {tune.replace('_', ' ')}: {_spell(best)}" if tune and best else ""
+        _write(model, out, proba, label_names=dataset.label_names, schema=recipe.schema, summary=summary)
+    values = ", ".join(f"{name}={value}" for name, value in best.items())
+    how = f", tuned by {tune.replace('_', ' ')}: {values}" if tune and best else ""
     console.print(f"{chosen.title} fitted on all {counted(n_rows, 'row')}{how}", markup=False, soft_wrap=True)
     used = getattr(model[-1], "space_", None) or "gram"
     if not used.startswith("gram"):
-        console.print(f"In a {used}", markup=False, soft_wrap=True)
+        console.print(f"Fitted in a {used}", markup=False, soft_wrap=True)
     if out != STANDARD:
         console.print(f"Wrote {shown(out)}", soft_wrap=True)
 
@@ -199,33 +203,6 @@ def _is_model(path: Path) -> bool:
     return True
 
 
-def _learn_or_explain(
-    recipe: "Recipe",
-    tune: str,
-    table: Any,
-    dataset: "Dataset",
-    split: Any,
-    console: Console,
-    scheduler: str | None,
-) -> tuple["Pipeline", dict[str, Any], dict[str, float] | None]:
-    try:
-        with ExitStack() as cluster:
-            if scheduler is not None:
-                from joblib import cpu_count
-
-                from mlspl._cluster import open_cluster
-                from mlspl._parallel import on_cluster
-
-                client = cluster.enter_context(open_cluster(scheduler, cpu_count()))
-                cluster.enter_context(on_cluster(client))
-            return _learn(recipe, tune, table, dataset, split, console)
-    except UserError:
-        raise
-    except (ValueError, RuntimeError) as error:
-        # scikit-learn and the solvers say with these what they cannot learn from.
-        raise UserError(f"{recipe.method.title} cannot be fitted on {dataset.name}: {error}") from error
-
-
 def _learn(
     recipe: "Recipe", tune: str, table: Any, dataset: "Dataset", split: Any, console: Console
 ) -> tuple["Pipeline", dict[str, Any], dict[str, float] | None]:
@@ -235,18 +212,41 @@ def _learn(
     Y, label_names = dataset.Y, dataset.label_names
     scores = None
     parameters: dict[str, Any] = {}
-    if split is not None:
-        train, test = split
-        seen = take_rows(table, train)
-        parameters = _choose(recipe, tune, seen, Y[train])
-        model = _fit(recipe, parameters, seen, Y[train], label_names)
-        with notes():
-            F, P = scores_and_labels(model, take_rows(table, test))
-            scores, _ = score_rows(Y[test], F, P, label_names)
-        console.print(f"On {counted(len(test), 'row')} held out, learnt from the other {len(train)}:")
-        console.print(criteria_table(scores))
-    parameters = parameters or _choose(recipe, tune, table, Y)
-    return _fit(recipe, parameters, table, Y, label_names), parameters, scores
+    try:
+        if split is not None:
+            train, test = split
+            seen = take_rows(table, train)
+            parameters = _choose(recipe, tune, seen, Y[train])
+            model = _fit(recipe, parameters, seen, Y[train], label_names)
+            with notes():
+                F, P = scores_and_labels(model, take_rows(table, test))
+                scores, _ = score_rows(Y[test], F, P, label_names)
+            console.print(
+                f"Scores on {counted(len(test), 'held-out row')}, fitted on the other {len(train)}:"
+            )
+            console.print(criteria_table(scores))
+        parameters = parameters or _choose(recipe, tune, table, Y)
+        return _fit(recipe, parameters, table, Y, label_names), parameters, scores
+    except UserError:
+        raise
+    except (ValueError, RuntimeError) as error:
+        # scikit-learn and the solvers raise these for data that they cannot fit.
+        raise UserError(f"{recipe.method.title} cannot be fitted on {dataset.name}: {error}") from error
+
+
+@contextmanager
+def _cluster(scheduler: str | None) -> Iterator[None]:
+    """Run the fits inside on a Dask cluster, if there is one."""
+    if scheduler is None:
+        yield
+        return
+    from joblib import cpu_count
+
+    from mlspl._cluster import open_cluster
+    from mlspl._parallel import on_cluster
+
+    with open_cluster(scheduler, cpu_count()) as client, on_cluster(client):
+        yield
 
 
 def _choose(recipe: "Recipe", tune: str, table: Any, Y: Any) -> dict[str, Any]:
@@ -278,25 +278,14 @@ def _fit(recipe: "Recipe", parameters: dict, table: Any, Y: Any, label_names: li
     return model
 
 
-def _write(
-    model: "Pipeline",
-    out: str,
-    dataset: "Dataset",
-    recipe: "Recipe",
-    summary: dict[str, Any],
-    proba: bool,
-) -> None:
+def _write(model: "Pipeline", out: str, proba: bool, **parts: Any) -> None:
     from mlspl.persistence import save_model
 
-    names, packed = dataset.label_names, io.BytesIO()
+    packed = io.BytesIO()
     with notes(), show_waiting("preparing probabilities" if proba else "packing the model"):
-        save_model(model, packed, label_names=names, schema=recipe.schema, summary=summary, proba=proba)
+        save_model(model, packed, proba=proba, **parts)
     if out == STANDARD:
         typer.echo(packed.getvalue(), nl=False)
         return
     with replace_file(Path(out), "wb") as stream:
         stream.write(packed.getbuffer())
-
-
-def _spell(parameters: dict[str, Any]) -> str:
-    return ", ".join(f"{name}={value}" for name, value in parameters.items())

@@ -37,32 +37,18 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
 )
-app.command(
-    cls=Command, epilog="Example: mlspl fit songs.csv --labels 'mood_*' --test-size 0.3 -o songs.skops"
-)(fit.fit)
-app.command(cls=Command, epilog="Example: mlspl predict songs.skops new.csv --top 3 -o moods.csv")(
-    predict.predict
-)
-app.command(cls=Command, epilog="Example: mlspl evaluate songs.skops test.csv -o scores.json")(
-    evaluate.evaluate
-)
-app.command(cls=Command, epilog="Example: mlspl export songs.skops -o songs.onnx")(export.export)
-app.command(cls=Command, epilog="Example: mlspl audit songs.csv --labels 'mood_*' --show lyrics -o audit")(
-    audit.audit
-)
-app.command(
-    cls=Command,
-    epilog="Example: mlspl correct songs.csv audit/decisions.csv --labels 'mood_*' -o corrected.csv",
-)(correct.correct)
-app.command(
-    cls=Command, epilog="Example: mlspl consensus songs.csv --annotators 'annotator_*' -o agreed.csv"
-)(consensus.consensus)
-app.command(cls=Command, epilog="Example: mlspl reproduce --datasets flags --methods bsvm,mlspl-cv")(
-    reproduce.reproduce
-)
-app.command(
-    cls=Command, epilog="Example: mlspl compare songs.csv --labels 'mood_*' --methods mlspl-cv,logistic"
-)(compare.compare)
+for _command, _example in {
+    fit.fit: "fit songs.csv --labels 'mood_*' --test-size 0.3 -o songs.skops",
+    predict.predict: "predict songs.skops new.csv --top 3 -o moods.csv",
+    evaluate.evaluate: "evaluate songs.skops test.csv -o scores.json",
+    export.export: "export songs.skops -o songs.onnx",
+    audit.audit: "audit songs.csv --labels 'mood_*' --show lyrics -o audit",
+    correct.correct: "correct songs.csv audit/decisions.csv --labels 'mood_*' -o corrected.csv",
+    consensus.consensus: "consensus songs.csv --annotators 'annotator_*' -o agreed.csv",
+    reproduce.reproduce: "reproduce --datasets flags --methods bsvm,mlspl-cv",
+    compare.compare: "compare songs.csv --labels 'mood_*' --methods mlspl-cv,logistic",
+}.items():
+    app.command(cls=Command, epilog=f"Example: mlspl {_example}")(_command)
 app.add_typer(datasets.app, name="datasets")
 app.add_typer(pacing.app, name="pacing")
 

@@ -59,10 +59,14 @@ def plot(
         typer.Argument(metavar="NAME", help="Functions to plot; by default the paper's four."),
     ] = None,
     out: Annotated[
-        Path, typer.Option("--out", "-o", help="Image to write: .png, .svg, .pdf or .html.")
+        Path, typer.Option("--out", "-o", metavar="FILE", help="Image to write: .png, .svg, .pdf or .html.")
     ] = Path("self_paced_functions.png"),
-    pace: Annotated[list[float] | None, typer.Option("--pace", help="A pace λ; may be repeated.")] = None,
-    max_loss: Annotated[float | None, typer.Option("--max-loss", help="Upper end of the loss axis.")] = None,
+    pace: Annotated[
+        list[float] | None, typer.Option(metavar="NUMBER", help="A pace λ; may be repeated.")
+    ] = None,
+    max_loss: Annotated[
+        float | None, typer.Option(metavar="NUMBER", help="Upper end of the loss axis.")
+    ] = None,
     force: ForceOption = False,
 ) -> None:
     """Plot the weight by the loss, and the penalty by the weight, for several paces."""
@@ -78,10 +82,13 @@ def derive(
     family: Annotated[
         Family, typer.Option(help="scale: the weight is g(l/λ^c); shift: it is g(l − λ).")
     ] = Family.scale,
-    exponent: Annotated[float, typer.Option(help="The exponent c of the scale family.")] = 1.0,
+    exponent: Annotated[
+        float, typer.Option(metavar="NUMBER", help="The exponent c of the scale family.")
+    ] = 1.0,
     latex: Annotated[bool, typer.Option("--latex", help="Print only the formulas, as LaTeX.")] = False,
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="Also plot the function: .png, .svg, .pdf or .html.")
+        Path | None,
+        typer.Option("--out", "-o", metavar="FILE", help="Also plot it: .png, .svg, .pdf or .html."),
     ] = None,
     force: ForceOption = False,
 ) -> None:

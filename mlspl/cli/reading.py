@@ -20,17 +20,6 @@ if TYPE_CHECKING:
     from mlspl.persistence import ModelInfo
     from mlspl.recipes import Schema
 
-__all__ = [
-    "Reading",
-    "columns_table",
-    "note_columns",
-    "open_dataset",
-    "open_labelled",
-    "open_rows",
-    "parse_labels",
-    "with_reading",
-]
-
 # Above this number of columns, those that are treated alike share a line.
 _MOST_COLUMNS = 20
 _USES = {
@@ -67,21 +56,21 @@ class Reading:
             str | None,
             typer.Option(
                 metavar="WHICH",
-                help="Label columns: their number (-3: the last three), names separated by commas, a pattern "
-                "such as 'TAG_*', an XML file, or one column that holds all labels of a row, as a|b. By "
+                help="Label columns: names separated by commas, a pattern such as 'TAG_*', their number (-3: "
+                "the last three), an XML file, or one column that holds all labels of a row, as a|b. By "
                 "default: the XML file next to DATA, MEKA's -C, or a column named labels or tags.",
             ),
         ] = None,
         label_sep: Annotated[
             str | None,
-            typer.Option(metavar="SIGN", help="Separator of the labels in one column."),
+            typer.Option(metavar="SIGN", help="Separator in a column of label sets, if not |, ; or a comma."),
         ] = None,
         text: Annotated[
             str,
             typer.Option(
                 metavar="COLUMNS",
-                help="Text columns to use (TF-IDF of words and word pairs), separated by commas; auto: all "
-                "columns of sentences; none.",
+                help="Columns of text to use, separated by commas; auto: all columns of sentences; none. "
+                "Text becomes TF-IDF weights of words and word pairs.",
             ),
         ] = "auto",
         categorical: Annotated[
@@ -105,13 +94,15 @@ class Reading:
             ),
         ] = None,
         decimal: Annotated[
-            str | None, typer.Option(metavar="SIGN", help="Decimal sign of CSV files, such as a comma.")
+            str | None,
+            typer.Option(metavar="SIGN", help="Decimal sign of CSV files; found by column if not given."),
         ] = None,
         thousands: Annotated[
             str | None, typer.Option(metavar="SIGN", help="Thousands separator of CSV files.")
         ] = None,
         encoding: Annotated[
-            str | None, typer.Option(metavar="NAME", help="Encoding of text files other than UTF-8: cp1252.")
+            str | None,
+            typer.Option(metavar="NAME", help="Encoding of a file that is not UTF-8, such as cp1252."),
         ] = None,
     ) -> "Reading":
         """Read the options, which `with_reading` gives to a command."""
@@ -193,14 +184,11 @@ def with_reading(*names: str) -> Callable[[Callable[..., None]], Callable[..., N
 
 
 def open_dataset(source: str, reading: Reading, encode: bool = False) -> "Dataset":
-    """The registered data set of that name, the file of that path, or standard input if it is ``-``.
-
-    What was left out is said on stderr.
-    """
+    """Return the registered data set of that name, a file, or standard input if it is ``-``."""
     from mlspl.datasets import find_entry, list_datasets, load_dataset, read_dataset
 
     if source in list_datasets():
-        _refuse_said(source, reading)
+        _refuse_options(source, reading)
         return load_dataset(source, encode=encode)
     if source != STANDARD and not Path(source).exists() and not Path(source).suffix:
         find_entry(source)
@@ -211,7 +199,7 @@ def open_dataset(source: str, reading: Reading, encode: bool = False) -> "Datase
 
 
 def _check_known(dataset: "Dataset", source: str) -> None:
-    """Refuse labels of which nothing is known; say it of some, and of names that are perhaps the same."""
+    """Refuse data without a known label; note labels that are unknown everywhere, and similar names."""
     import numpy as np
 
     from mlspl._validation import check_labels
@@ -271,37 +259,32 @@ def note_columns(dataset: "Dataset", schema: "Schema", table: Any) -> None:
     """Say which columns are not learnt from, and which perhaps should not be."""
     from mlspl.recipes import find_counters
 
-    if left_out := [name for name in schema.dropped if dataset.kind(name) == "text"]:
-        words = join_names(left_out)
-        note(f"text is left out of the features: {listed(left_out)}. To learn from it: --text '{words}'")
-    if left_out := [name for name in schema.dropped if dataset.kind(name) != "text"]:
-        note(f"words that differ from row to row are left out of the features: {listed(left_out)}.")
+    texts = [name for name in schema.dropped if dataset.kind(name) == "text"]
+    if texts:
+        note(f"text is not used as a feature: {listed(texts)}. To use it: --text '{join_names(texts)}'")
+    if others := [name for name in schema.dropped if name not in texts]:
+        note(f"not used, because most rows have a value of their own: {listed(others)}.")
     if counting := [name for name in find_counters(table) if schema.kind(name) == "numeric"]:
         ids = join_names(counting)
-        note(f"numbers that count the rows are learnt from: {listed(counting)}. Of ids: --drop '{ids}'")
+        note(f"used, although the numbers count the rows: {listed(counting)}. Leave ids out: --drop '{ids}'")
 
 
 def open_rows(source: str, info: "ModelInfo", keep: Sequence[str] = ()) -> "Dataset":
-    """New rows for a model, read as its training rows were; columns to keep are read as they are written."""
+    """Return new rows for a model, read as its training rows were; columns to keep as they are written."""
     from mlspl.datasets import list_datasets, load_dataset, read_unlabelled
 
     if source in list_datasets():
         if keep:
-            raise UserError(f"{source} is known by name, and has no columns to keep.")
+            raise UserError(f"{source} is a registered data set, and has no columns to keep.")
         return load_dataset(source, encode=False)
     kept = _kept(info)
-    ignored = {*info.label_names, kept["label_column"], *kept["drop"]}
+    ignored = {*info.label_names, kept.pop("label_column"), *kept.pop("drop")}
     ignored -= {*keep, *(info.schema.names or ())}
-    kinds = dict.fromkeys(keep, "categorical") | dict(info.schema.kinds)
+    del kept["label_sep"]
+    kept["kinds"] = dict.fromkeys(keep, "categorical") | dict(info.schema.kinds)
+    kept["needed"] = None if info.schema.names is None else {*info.schema.names, *keep}
     with spooled(source) as path:
-        rows = read_unlabelled(
-            path,
-            ignored,
-            na_values=kept["na_values"],
-            kinds=kinds,
-            day_first=info.schema.day_first,
-            **{name: kept[name] for name in _SPELLING},
-        )
+        rows = read_unlabelled(path, ignored, **kept)
     if missing := [name for name in keep if name not in rows.feature_names]:
         hint = guess_column(missing[0], rows.feature_names)
         raise UserError(f"{file_name(source)} has no column {missing[0]!r} to keep.{hint}")
@@ -309,78 +292,58 @@ def open_rows(source: str, info: "ModelInfo", keep: Sequence[str] = ()) -> "Data
 
 
 def open_labelled(source: str, info: "ModelInfo", reading: Reading) -> "Dataset":
-    """Rows with the labels of a model, in its order, read as its training rows were or as is said."""
+    """Return rows with the labels of a model, in its order, read as its training rows were."""
     from mlspl.datasets import list_datasets, load_dataset, read_dataset
 
     if source in list_datasets():
-        _refuse_said(source, reading)
-        return _in_order(load_dataset(source, encode=False), info.label_names)
+        _refuse_options(source, reading)
+        return _select_labels(load_dataset(source, encode=False), info.label_names)
     kept = _kept(info)
-    column = kept["label_column"]
+    column = kept.pop("label_column")
+    kept["label_sep"] = reading.label_sep or (kept["label_sep"] if column else None)
     labels: Any = parse_labels(reading.labels)
     with spooled(source) as path:
         if labels is None and path.suffix.lower() not in _ARRAYS:
-            # A list: a text alone could be a path, and what a model file holds never is one.
+            # A list, because a text could be a path, which a model file must not name.
             labels = [column] if column else info.label_names
-        dataset = read_dataset(
-            path,
-            labels,
-            encode=False,
-            label_sep=reading.label_sep or (kept["label_sep"] if column else None),
-            na_values=kept["na_values"],
-            drop=kept["drop"],
-            kinds=info.schema.kinds,
-            day_first=info.schema.day_first,
-            strict=False,
-            **{name: kept[name] for name in _SPELLING},
-        )
-    dataset = replace(dataset, name=file_name(source))
-    return (
-        _of_sets(dataset, info.label_names) if dataset.label_column else _in_order(dataset, info.label_names)
-    )
+        dataset = read_dataset(path, labels, encode=False, strict=False, **kept)
+    return _select_labels(replace(dataset, name=file_name(source)), info.label_names)
 
 
-def _refuse_said(source: str, reading: Reading) -> None:
+def _refuse_options(source: str, reading: Reading) -> None:
     if reading.labels is not None or any(reading.options().values()):
-        raise UserError(f"{source} is known by name, labels and all. --labels is for files of your own.")
+        raise UserError(f"{source} is a registered data set. --labels and the like are for your own files.")
 
 
-def _in_order(dataset: "Dataset", label_names: list[str]) -> "Dataset":
-    """The data set with the labels of the model, in its order."""
-    position = {name: j for j, name in enumerate(dataset.label_names)}
-    if missing := [name for name in label_names if name not in position]:
-        raise UserError(f"{dataset.name} has no label {missing[0]!r}, which the model predicts.")
-    return replace(dataset, Y=dataset.Y[:, [position[name] for name in label_names]], label_names=label_names)
-
-
-def _of_sets(dataset: "Dataset", label_names: list[str]) -> "Dataset":
-    """The same of labels that stood in one column, where a label that no row has is not missing."""
+def _select_labels(dataset: "Dataset", label_names: list[str]) -> "Dataset":
+    """Return the data set with the labels of the model, in its order."""
     import numpy as np
+    from scipy import sparse
 
-    from mlspl._label_sets import label_sets, table_of_label_sets
-    from mlspl._validation import check_labels
-
-    known = set(label_names)
-    if unknown := [name for name in dataset.label_names if name not in known]:
-        note(f"the model does not know, and is not judged by, the labels {listed(unknown)}.")
-    missing = check_labels(dataset.Y).known
-    rows: list[list[str] | None] = [
-        [name for name in row if name in known] for row in label_sets(dataset.Y, dataset.label_names)
-    ]
-    for i in () if missing is None else np.flatnonzero(~missing.any(axis=1)):
-        rows[i] = None
-    Y, _ = table_of_label_sets(rows, label_names)
-    return replace(dataset, Y=Y, label_names=label_names)
+    position = {name: j for j, name in enumerate(dataset.label_names)}
+    missing = [name for name in label_names if name not in position]
+    if missing and not dataset.label_column:
+        raise UserError(f"{dataset.name} has no label {missing[0]!r}, which the model predicts.")
+    if dataset.label_column and (unknown := sorted(position.keys() - set(label_names))):
+        note(f"the model does not know these labels, which are left out of the scores: {listed(unknown)}.")
+    # A label that no label set has is 0, and NaN in rows whose labels are unknown.
+    blank = dataset.Y[:, [0]] * 0
+    Y: Any = sparse.hstack([dataset.Y, blank], format="csr") if sparse.issparse(blank) else None
+    Y = np.hstack([dataset.Y, blank]) if Y is None else Y
+    return replace(dataset, Y=Y[:, [position.get(name, -1) for name in label_names]], label_names=label_names)
 
 
 def _kept(info: "ModelInfo") -> dict[str, Any]:
-    """What the model file says of the reading of its training rows; a stranger's may say anything."""
-    told = info.summary.get("reading")
-    told = told if isinstance(told, dict) else {}
-    text = {name: told.get(name) for name in ("label_column", "label_sep", *_SPELLING)}
-    lists = {name: told.get(name) for name in ("na_values", "drop")}
-    fine = {name: value if isinstance(value, str) else None for name, value in text.items()}
-    for name, value in lists.items():
-        is_list = isinstance(value, list) and all(isinstance(part, str) for part in value)
-        fine[name] = value if is_list else None
-    return {**fine, "label_column": fine["label_column"] or "", "drop": fine["drop"] or []}
+    """Return how the training rows were read, as arguments of `read_dataset` and the column of label sets.
+
+    A model file can hold anything, so each value is checked.
+    """
+    stored = info.summary.get("reading")
+    stored = stored if isinstance(stored, dict) else {}
+    kept: dict[str, Any] = {"kinds": info.schema.kinds, "day_first": info.schema.day_first}
+    for name in ("label_column", "label_sep", *_SPELLING):
+        kept[name] = value if isinstance(value := stored.get(name), str) else None
+    for name in ("na_values", "drop"):
+        is_list = isinstance(value := stored.get(name), list) and all(isinstance(part, str) for part in value)
+        kept[name] = value if is_list else None
+    return {**kept, "label_column": kept["label_column"] or "", "drop": kept["drop"] or []}

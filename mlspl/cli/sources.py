@@ -19,21 +19,6 @@ from mlspl._files import check_output
 from mlspl._text import shown
 from mlspl.errors import UserError, shorten
 
-__all__ = [
-    "STANDARD",
-    "Command",
-    "ForceOption",
-    "Group",
-    "check_target",
-    "counted",
-    "file_name",
-    "input_files",
-    "make_table",
-    "note",
-    "notes",
-    "spooled",
-]
-
 STANDARD = "-"
 """How the command line spells standard input and output."""
 
@@ -64,10 +49,9 @@ ForceOption = Annotated[
 
 @contextmanager
 def spooled(source: str) -> Iterator[Path]:
-    """The path of a file; of standard input, that of a copy, which errors and notes call standard input.
+    """Give the path of a file, or of a copy of standard input; print the warnings of readers as notes.
 
-    Readers go by the suffix, so the first bytes tell which format standard input is in. What readers warn of
-    is said on standard error.
+    The first bytes of standard input determine its format. Messages call the copy standard input.
     """
     if source != STANDARD:
         with notes():
@@ -109,10 +93,7 @@ def check_target(
 
 
 def input_files(*sources: str | Path | None) -> Iterator[Path]:
-    """Yield the files that the sources of a command stand for, with the labels that lie beside data.
-
-    Nothing is imported until the first is asked for, which happens only where an output exists already.
-    """
+    """Yield the files that a command reads, with label files beside them; lazy, because it imports much."""
     from mlspl.datasets import EMBEDDED, list_datasets, locate_dataset
 
     for source in sources:
@@ -158,10 +139,7 @@ def note(text: str) -> None:
 
 @contextmanager
 def notes(hidden: str = "") -> Iterator[None]:
-    """Turn the warnings of the work inside into notes, each said at once, and once.
-
-    A hidden path is called standard input.
-    """
+    """Print warnings as notes, each once; a hidden path is called standard input."""
     said = set()
 
     def say(message, category, filename, lineno, file=None, line=None):

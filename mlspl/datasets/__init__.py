@@ -4,7 +4,7 @@
 raise a `DataFormatError` that names file and line.
 """
 
-from mlspl.datasets.columns import KINDS, column_kind, days_since_1970, one_hot, spell_numbers
+from mlspl.datasets.columns import KINDS, column_kind, days_since_1970, is_numeric, one_hot, spell_numbers
 from mlspl.datasets.corruption import corrupt
 from mlspl.datasets.dataset import Dataset, Statistics
 from mlspl.datasets.files import guess_suffix
@@ -30,6 +30,7 @@ __all__ = [
     "fetch_dataset",
     "find_entry",
     "guess_suffix",
+    "is_numeric",
     "list_datasets",
     "load_dataset",
     "load_noisy_labels",

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from scipy import sparse
 
-from mlspl.datasets.arff_rows import BINARY, NUMERIC, WORD, scan_rows
-from mlspl.datasets.columns import NO_OPTIONS, RawTable, ReadOptions
+from mlspl.datasets import arff_rows
+from mlspl.datasets.columns import NO_OPTIONS, RawTable, ReadOptions, decode
 from mlspl.datasets.dataset import build_csr
-from mlspl.datasets.files import parse_number, read_lines
+from mlspl.datasets.files import is_number, read_lines
 from mlspl.errors import DataFormatError, UserError, shorten
 
 __all__ = ["Header", "quote", "read_arff", "read_header", "unquote"]
@@ -25,12 +23,64 @@ _KEYWORD = re.compile(r"@(\w+)[ \t]*")
 # A quoted word with backslash escapes, or a bare word. No text matches in two ways.
 _NAME = re.compile(r"'(?:[^'\\]|\\.)*+'|\"(?:[^\"\\]|\\.)*+\"|[^\s'\"{][^\s{]*")
 _VALUE = re.compile(r"'(?:[^'\\]|\\.)*+'|\"(?:[^\"\\]|\\.)*+\"|[^\s,'\"{}%][^\s,}]*")
-_DENSE_VALUE = re.compile(r"'(?:[^'\\]|\\.)*+'|\"(?:[^\"\\]|\\.)*+\"|[^\s,'\"%][^\s,]*")
+_FAULTS = {
+    arff_rows.NO_VALUE: "a value is missing beside a separator. Write ? for an unknown value.",
+    arff_rows.OPEN_QUOTE: "a quoted value is not closed on its line.",
+    arff_rows.TEXT_AFTER_QUOTE: "text follows a closing quote. Within a value, write \\ before the quote.",
+    arff_rows.NO_PAIR: "a sparse row needs pairs of index and value: {{index value, index value, …}}.",
+    arff_rows.OUT_OF_RANGE: "a sparse index is out of range: {n} attributes are declared, so 0 … {last}.",
+    arff_rows.REPEATED_INDEX: "index {detail} occurs twice in one sparse row. Remove one of them.",
+    arff_rows.OPEN_BRACE: "a sparse row is not closed with }}. Is the file complete?",
+    arff_rows.TEXT_AFTER_ROW: "text follows the closing }} of a sparse row. Begin a new line.",
+    arff_rows.WRONG_COUNT: "{detail} values for {n} attributes. Quote values that hold blanks; ? is unknown.",
+}
 _SEPARATOR = re.compile(r"[ \t]*(,?)[ \t]*")
+# MEKA's label count, in a relation such as 'Music: -C 6'.
 _LABEL_COUNT = re.compile(r"(?:^|[\s:])-C\s+(-?\d{1,9})(?!\d)")
 _ESCAPES = {"n": "\n", "r": "\r", "t": "\t"}
-_NUMERIC = {"numeric", "real", "integer"}
-_BINARY = ("0", "1")
+_KINDS = {**dict.fromkeys(("numeric", "real", "integer"), "numeric"), "string": "text", "date": "date"}
+
+
+@dataclass(frozen=True)
+class Attribute:
+    """An attribute: numeric, categorical with declared values, text or date."""
+
+    name: str
+    kind: str
+    values: tuple[str, ...] = ()
+
+    @property
+    def code(self) -> int:
+        """Return the kind of the values for `scan_rows`."""
+        if self.kind == "numeric":
+            return arff_rows.NUMERIC
+        return arff_rows.BINARY if self.values == ("0", "1") else arff_rows.WORD
+
+    @cached_property
+    def codes(self) -> dict[str, int]:
+        """Return the position of each declared value."""
+        return {value: code for code, value in enumerate(self.values)}
+
+    def parse(self, word: str) -> float:
+        """Return a number or the code of a declared value."""
+        word, name = unquote(word), shorten(self.name)
+        if self.kind != "numeric":
+            if word in self.codes:
+                return self.codes[word]
+            declared = shorten("{" + ",".join(self.values[:20]) + "}")
+            raise ValueError(f"attribute {name!r} has no value {shorten(word)!r}; declared are {declared}.")
+        if not is_number(word):
+            message = f"attribute {name!r} is numeric, {shorten(word)!r} is not a finite number."
+            raise ValueError(f"{message} Unknown is ?.")
+        return float(word)
+
+
+class Header(NamedTuple):
+    """The attributes, MEKA's label count if there is one, and the byte where the data start."""
+
+    attributes: list[Attribute]
+    n_labels: int | None
+    data_start: int
 
 
 def read_arff(path: Path, options: ReadOptions = NO_OPTIONS) -> RawTable:
@@ -40,206 +90,62 @@ def read_arff(path: Path, options: ReadOptions = NO_OPTIONS) -> RawTable:
     attributes = header.attributes
     names = [attribute.name for attribute in attributes]
     options.check(names, path)
-    body = text[header.data_start :]
-    first_line = text.count(b"\n", 0, header.data_start) + 1
 
     def line_at(position: int) -> int:
-        return first_line + body.count(b"\n", 0, position)
+        return text.count(b"\n", 0, header.data_start + position) + 1
 
+    body = np.frombuffer(text, np.uint8)[header.data_start :]
     kinds = np.array([attribute.code for attribute in attributes])
-    rows = ScannedRows(*scan_rows(np.frombuffer(body, np.uint8), kinds))
-    if not rows.is_sound:
-        _refuse_row(body, header, path, first_line)
-    if not len(rows.stops):
-        raise DataFormatError("no rows follow @data. Is the file complete?", path, first_line - 1)
-    if rows.is_sparse and options.kinds and not options.lenient:
+    *scanned, fault, place, detail = arff_rows.scan_rows(body, kinds)
+    values, columns, hard, row_start, row_stop, is_sparse = scanned
+    if fault != arff_rows.FINE:
+        message = _FAULTS[fault].format(detail=detail, n=len(names), last=len(names) - 1)
+        raise DataFormatError(message, path, line_at(place))
+    if not len(row_stop):
+        raise DataFormatError("no rows follow @data. Is the file complete?", path, line_at(0) - 1)
+    if is_sparse and options.kinds and not options.lenient:
         raise UserError(f"{path}: kinds of columns can be named for dense files only.")
-    texts: dict[int, dict[int, str]] = {}
-    for place, start, stop in rows.words.tolist():
-        attribute = attributes[rows.columns[place]]
-        word = body[start:stop].decode()
-        if attribute.kind not in ("text", "date"):
-            rows.values[place] = _parse_value(word, attribute, path, line_at, start)
-        elif word != "?":
-            texts.setdefault(int(rows.columns[place]), {})[place] = unquote(word)
-    table = _build_sparse(rows, len(names)) if rows.is_sparse else _build_dense(rows, header, texts)
-    categories = {
-        j: attribute.values
-        for j, attribute in enumerate(attributes)
-        if rows.is_sparse and attribute.kind == "categorical" and attribute.code == WORD
-    }
     declared = {a.name: a.kind for a in attributes if a.kind in ("text", "date")}
-    return RawTable(
-        path, table, names, lambda row: line_at(rows.starts[row]), header.n_labels, categories, declared
-    )
-
-
-class ScannedRows(NamedTuple):
-    """What `scan_rows` returns."""
-
-    values: np.ndarray
-    columns: np.ndarray
-    words: np.ndarray
-    starts: np.ndarray
-    stops: np.ndarray
-    is_sparse: bool
-    is_sound: bool
-
-
-def _build_dense(rows: ScannedRows, header: Header, texts: dict[int, dict[int, str]]) -> pd.DataFrame:
-    attributes = header.attributes
-    values = rows.values.reshape(-1, len(attributes))
-    if all(attribute.code != WORD for attribute in attributes):
-        names = pd.Index([attribute.name for attribute in attributes], dtype=object)
-        return pd.DataFrame(values, columns=names, copy=False)
-    columns: dict[str, Any] = {}
-    for j, attribute in enumerate(attributes):
-        if attribute.code != WORD:
-            columns[attribute.name] = values[:, j]
-        elif attribute.kind == "categorical":
-            codes = np.nan_to_num(values[:, j], nan=-1).astype(int)
-            columns[attribute.name] = pd.Categorical.from_codes(
-                codes, pd.Index(attribute.values, dtype=object)
-            )
-        else:
-            cells = texts.get(j, {})
-            words = [cells.get(place) for place in range(j, rows.values.size, len(attributes))]
-            columns[attribute.name] = pd.Series(words, dtype=object)
-    return pd.DataFrame(columns, copy=False)
-
-
-def _build_sparse(rows: ScannedRows, n_columns: int) -> sparse.csr_array:
-    """Return numbers and codes; words of text attributes are 0, because text is no sparse feature."""
-    table = build_csr(rows.values, rows.columns, rows.stops, n_columns)
-    table.sort_indices()
-    table.eliminate_zeros()
-    return table
-
-
-def _refuse_row(body: bytes, header: Header, path: Path, first_line: int) -> NoReturn:
-    """Raise the error about the first row with a mistake."""
-    n = len(header.attributes)
-    for line, text in enumerate(body.decode().split("\n"), first_line):
-        if message := _find_mistake(text.strip(" \t"), n):
-            raise DataFormatError(message, path, line)
-    raise DataFormatError("the rows after @data are not ARFF.", path, first_line)
-
-
-def _find_mistake(text: str, n: int) -> str:
-    """Return what is wrong with a row of n attributes; empty if nothing is."""
-    if not text or text[0] == "%":
-        return ""
-    is_sparse = text[0] == "{"
-    pattern = _VALUE if is_sparse else _DENSE_VALUE
-    words, position, comma = [], len(text) - len(text[1:].lstrip(" \t")) if is_sparse else 0, False
-    while position < len(text) and text[position] != "%" and (not is_sparse or text[position] != "}"):
-        match = pattern.match(text, position)
-        if match is None:
-            if text[position] in "'\"":
-                return "a quoted value is not closed on its line."
-            return "a value is missing between separators. Write ? for an unknown value."
-        after = text[match.end() : match.end() + 1]
-        if match[0][0] in "'\"" and after and after not in " \t," and not (is_sparse and after == "}"):
-            return "text follows a closing quote. Within a value, write \\ before the quote."
-        words.append(match[0])
-        separator = _SEPARATOR.match(text, match.end())
-        comma = bool(separator[1])  # type: ignore[index]
-        position = separator.end()  # type: ignore[union-attr]
-    if comma:
-        return "a value is missing at the end of the row. Write ? for an unknown value."
-    if not is_sparse:
-        if len(words) == n:
-            return ""
-        return f"{len(words)} values for {n} attributes. Quote values that hold blanks; ? is unknown."
-    if text[position : position + 1] != "}":
-        return "a sparse row is not closed with }. Is the file complete?"
-    if text[position + 1 :].lstrip(" \t")[:1] not in ("", "%"):
-        return "text follows the closing } of a sparse row. Begin a new line."
-    if len(words) % 2 or not all(word.isascii() and word.isdecimal() for word in words[::2]):
-        return "a sparse row needs pairs of index and value: {index value, index value, …}."
-    seen: set[int] = set()
-    for index in words[::2]:
-        j = int(index) if len(index) < 10 else n
-        if j >= n:
-            return f"index {shorten(index)} is out of range: {n} attributes are declared, so 0 … {n - 1}."
-        if j in seen:
-            return f"index {j} occurs twice in one sparse row. Remove one of them."
-        seen.add(j)
-    return ""
-
-
-def _parse_value(
-    word: str, attribute: Attribute, path: Path, line_at: Callable[[int], int], start: int
-) -> float:
-    """Return a number or the code of a declared value; NaN for ?."""
-    if word == "?":
-        return np.nan
-    word = unquote(word)
-    name = shorten(attribute.name)
-    if attribute.kind == "numeric":
+    coded = [j for j, a in enumerate(attributes) if a.kind == "categorical" and a.code == arff_rows.WORD]
+    texts: dict[int, str] = {}
+    for number, start, stop in hard.tolist():
+        attribute = attributes[columns[number]]
+        word = body[start:stop].tobytes().decode()
         try:
-            return parse_number(word)
-        except ValueError:
-            message = (
-                f"attribute {name!r} is numeric, {shorten(word)!r} is not a finite number. Unknown is ?."
-            )
-            raise DataFormatError(message, path, line_at(start)) from None
-    if word not in attribute.codes:
-        declared = shorten("{" + ",".join(attribute.values[:20]) + "}")
-        message = f"attribute {name!r} has no value {shorten(word)!r}; declared are {declared}."
-        raise DataFormatError(message, path, line_at(start))
-    return attribute.codes[word]
-
-
-@dataclass(frozen=True)
-class Attribute:
-    """An attribute: numeric, categorical with declared values, text or date."""
-
-    name: str
-    kind: str
-    values: tuple[str, ...]
-    line: int
-
-    @property
-    def code(self) -> int:
-        """Return the kind of the values for `scan_rows`."""
-        return NUMERIC if self.kind == "numeric" else BINARY if self.values == _BINARY else WORD
-
-    @cached_property
-    def codes(self) -> dict[str, int]:
-        """Return the position of each declared value."""
-        return {value: code for code, value in enumerate(self.values)}
-
-
-@dataclass(frozen=True)
-class Header:
-    """The attributes, MEKA's label count if there is one, and the byte where the data start."""
-
-    attributes: list[Attribute]
-    n_labels: int | None
-    data_start: int
-
-
-def unquote(word: str) -> str:
-    """The text a word of the file stands for: escapes count only within quotes."""
-    if word[:1] not in ("'", '"'):
-        return word
-    return re.sub(r"\\(.)", lambda match: _ESCAPES.get(match[1], match[1]), word[1:-1], flags=re.DOTALL)
-
-
-def quote(word: str) -> str:
-    """The word as ARFF spells it: bare where that is safe, else in single quotes."""
-    if re.fullmatch(r"[^\s,'\"{}%@?\\][^\s,'\"{}%\\]*", word):
-        return word
-    escaped = re.sub(r"['\\]", r"\\\g<0>", word)
-    return "'" + escaped.replace("\n", r"\n").replace("\r", r"\r").replace("\t", r"\t") + "'"
+            if attribute.name in declared:
+                texts[number] = unquote(word)
+            else:
+                values[number] = attribute.parse(word)
+        except ValueError as error:
+            raise DataFormatError(str(error), path, line_at(start)) from None
+    table: Any
+    if is_sparse:
+        # Words of text attributes are 0, because text is no sparse feature.
+        table = build_csr(values, columns, row_stop, len(names))
+        table.sort_indices()
+        table.eliminate_zeros()
+    elif not coded and not declared:
+        cells = values.reshape(-1, len(names))
+        table = pd.DataFrame(cells, columns=pd.Index(names, dtype=object), copy=False)
+    else:
+        typed: dict[str, Any] = {name: values[j :: len(names)] for j, name in enumerate(names)}
+        for j in coded:
+            typed[names[j]] = decode(typed[names[j]], attributes[j].values)
+        for name in declared:
+            words = [texts.get(number) for number in range(names.index(name), len(values), len(names))]
+            typed[name] = pd.Series(words, dtype=object)
+        table = pd.DataFrame(typed, copy=False)
+    categories = {j: attributes[j].values for j in coded if is_sparse}
+    return RawTable(
+        path, table, names, lambda row: line_at(row_start[row]), header.n_labels, categories, declared
+    )
 
 
 def read_header(text: bytes, path: Path) -> Header:
     """Read up to and including the line ``@data``."""
-    attributes: list[Attribute] = []
+    lines: dict[Attribute, int] = {}
     declarations: dict[str, tuple[str, ...]] = {}
-    lines: dict[str, int] = {}
+    names: set[str] = set()
     n_labels = None
     start, line = 0, 0
     while start < len(text):
@@ -252,75 +158,83 @@ def read_header(text: bytes, path: Path) -> Header:
         keyword = _KEYWORD.match(content)
         word = keyword[1].lower() if keyword else ""
         rest = content[keyword.end() :] if keyword else content
-        if word == "data" and (not rest or rest[0] == "%"):
-            if not attributes:
-                raise DataFormatError("no @attribute stands before @data.", path, line)
-            return Header(attributes, n_labels, start)
-        if word == "relation":
-            n_labels = _label_count(rest)
-        elif word == "attribute":
-            attribute = _parse_attribute(rest, declarations, path, line)
-            if attribute.name in lines:
-                first = lines[attribute.name]
-                message = f"attribute {shorten(attribute.name)!r} is on line {first}, too. Rename one."
-                raise DataFormatError(message, path, line)
-            lines[attribute.name] = line
-            attributes.append(attribute)
-        else:
-            message = f"{shorten(content)!r} where @relation, @attribute or @data is expected."
-            raise DataFormatError(message, path, line)
-    if not attributes:
+        try:
+            if word == "data" and (not rest or rest[0] == "%"):
+                if not names:
+                    raise ValueError("no @attribute stands before @data.")
+                return Header(list(lines), n_labels, start)
+            if word == "relation":
+                match = _LABEL_COUNT.search(unquote(rest.strip(" \t")))
+                n_labels = int(match[1]) if match else None
+            elif word == "attribute":
+                attribute = _parse_attribute(rest, declarations)
+                if attribute.name in names:
+                    first = next(n for other, n in lines.items() if other.name == attribute.name)
+                    name = shorten(attribute.name)
+                    raise ValueError(f"attribute {name!r} is on line {first}, too. Rename one.")
+                names.add(attribute.name)
+                lines[attribute] = line
+            else:
+                expected = "where @relation, @attribute or @data is expected"
+                raise ValueError(f"{shorten(content)!r} {expected}.")
+        except ValueError as error:
+            raise DataFormatError(str(error), path, line) from None
+    if not names:
         raise DataFormatError("no @attribute and no @data: this is no ARFF file.", path, line)
     raise DataFormatError("the file ends before @data. Was it cut off?", path, line)
 
 
-def _label_count(relation: str) -> int | None:
-    """MEKA's ``-C n`` in a relation name such as ``'Music: -C 6'``."""
-    match = _LABEL_COUNT.search(unquote(relation.strip(" \t")))
-    return int(match[1]) if match else None
-
-
-def _parse_attribute(text: str, declarations: dict[str, tuple[str, ...]], path: Path, line: int) -> Attribute:
+def _parse_attribute(text: str, declarations: dict[str, tuple[str, ...]]) -> Attribute:
     """Read what follows ``@attribute``; `declarations` remembers value lists, most of which are ``{0,1}``."""
-    name = _NAME.match(text)
-    if not name:
-        raise DataFormatError(f"@attribute without a readable name: {shorten(text)!r}.", path, line)
-    rest = text[name.end() :].lstrip(" \t")
-    title = unquote(name[0])
+    match = _NAME.match(text)
+    if not match:
+        raise ValueError(f"@attribute without a readable name: {shorten(text)!r}.")
+    rest, name = text[match.end() :].lstrip(" \t"), unquote(match[0])
     if rest[:1] == "{":
         if rest not in declarations:
-            declarations[rest] = _nominal_values(rest, title, path, line)
-        return Attribute(title, "categorical", declarations[rest], line)
-    kind, _, after = rest.partition("%")[0].strip(" \t").partition(" ")
-    kind = kind.partition("\t")[0].lower()
-    if kind in _NUMERIC and not after.strip(" \t"):
-        return Attribute(title, "numeric", (), line)
-    if kind in ("string", "date"):
-        return Attribute(title, "text" if kind == "string" else "date", (), line)
-    readable = "numeric, real, integer, {a,b}, string and date"
-    message = f"attribute {title!r} has the type {shorten(rest)!r}. mlspl reads {readable}."
-    raise DataFormatError(message, path, line)
+            declarations[rest] = _parse_values(rest, name)
+        return Attribute(name, "categorical", declarations[rest])
+    words = rest.partition("%")[0].split() or [""]
+    kind = _KINDS.get(words[0].lower())
+    if kind is None or (kind == "numeric" and len(words) > 1):
+        readable = "numeric, real, integer, {a,b}, string and date"
+        raise ValueError(f"attribute {name!r} has the type {shorten(rest)!r}. mlspl reads {readable}.")
+    return Attribute(name, kind)
 
 
-def _nominal_values(text: str, name: str, path: Path, line: int) -> tuple[str, ...]:
-    """The declared values in ``{a, 'b c', d}``."""
+def _parse_values(text: str, name: str) -> tuple[str, ...]:
+    """Return the declared values in ``{a, 'b c', d}``."""
     values: dict[str, None] = {}
     pos = len(text) - len(text[1:].lstrip(" \t"))
     comma = False
     while text[pos : pos + 1] != "}" or comma:
         word = _VALUE.match(text, pos)
         if not word:
-            message = f"the values of {name!r} are not readable at {shorten(text[pos:])!r}. Write {{a,b,c}}."
-            raise DataFormatError(message, path, line)
+            where = shorten(text[pos:])
+            raise ValueError(f"the values of {name!r} are not readable at {where!r}. Write {{a,b,c}}.")
         value = unquote(word[0])
         if value in values:
-            raise DataFormatError(f"value {value!r} of {name!r} is declared twice.", path, line)
+            raise ValueError(f"value {value!r} of {name!r} is declared twice.")
         values[value] = None
         gap = _SEPARATOR.match(text, word.end())
         assert gap is not None
-        comma = bool(gap[1])
-        pos = gap.end()
+        comma, pos = bool(gap[1]), gap.end()
     after = text[pos + 1 :].lstrip(" \t")
     if after and after[0] != "%":
-        raise DataFormatError(f"text after the values of {name!r}: {shorten(after)!r}.", path, line)
+        raise ValueError(f"text after the values of {name!r}: {shorten(after)!r}.")
     return tuple(values)
+
+
+def unquote(word: str) -> str:
+    """Return the text that a word of the file stands for: escapes count only within quotes."""
+    if word[:1] not in ("'", '"'):
+        return word
+    return re.sub(r"\\(.)", lambda match: _ESCAPES.get(match[1], match[1]), word[1:-1], flags=re.DOTALL)
+
+
+def quote(word: str) -> str:
+    """Return a word as ARFF spells it: bare where that is safe, else in single quotes."""
+    if re.fullmatch(r"[^\s,'\"{}%@?\\][^\s,'\"{}%\\]*", word):
+        return word
+    escaped = re.sub(r"['\\]", r"\\\g<0>", word)
+    return "'" + escaped.replace("\n", r"\n").replace("\r", r"\r").replace("\t", r"\t") + "'"

@@ -4,9 +4,19 @@ import numpy as np
 
 from mlspl._numba_cache import njit
 
-__all__ = ["BINARY", "NUMERIC", "WORD", "scan_rows"]
-
 NUMERIC, BINARY, WORD = range(3)
+(
+    FINE,
+    NO_VALUE,
+    OPEN_QUOTE,
+    TEXT_AFTER_QUOTE,
+    NO_PAIR,
+    OUT_OF_RANGE,
+    REPEATED_INDEX,
+    OPEN_BRACE,
+    TEXT_AFTER_ROW,
+    WRONG_COUNT,
+) = range(10)
 _TAB, _NEWLINE, _SPACE, _QUOTE, _PERCENT, _APOSTROPHE, _PLUS, _COMMA, _MINUS = b"\t\n \"%'+,-"
 _DOT, _ZERO, _NINE, _QUESTION, _LARGE_E, _BACKSLASH, _SMALL_E, _OPEN, _CLOSE = b".09?E\\e{}"
 # A whole number up to 2**53, multiplied or divided by a power of ten up to 10**22, is rounded correctly.
@@ -68,21 +78,35 @@ def _read_decimal(text, pos):
 
 @njit(cache=True)
 def _find_stop(text, pos, is_sparse):
-    """Return where the value at `pos` stops; `pos` if there is none, or if its quote is not closed."""
-    start, quote = pos, text[pos]
+    """Return where the value at `pos` stops, or minus a fault."""
+    quote = text[pos]
     if quote in (_COMMA, _NEWLINE, _PERCENT) or (is_sparse and quote in (_OPEN, _CLOSE)):
-        return start
+        return -NO_VALUE
     if quote in (_APOSTROPHE, _QUOTE):
         pos += 1
         while text[pos] != quote:
             pos += text[pos] == _BACKSLASH
             if text[pos] == _NEWLINE:
-                return start
+                return -OPEN_QUOTE
             pos += 1
-        return pos + 1 if _ends_value(text[pos + 1], is_sparse) else start
+        return pos + 1 if _ends_value(text[pos + 1], is_sparse) else -TEXT_AFTER_QUOTE
     while not _ends_value(text[pos], is_sparse):
         pos += 1
     return pos
+
+
+@njit(cache=True)
+def _read_index(text, pos, n_columns):
+    """Return the index of a sparse value, where the value starts, and a fault."""
+    index, stop = _read_digits(text, pos, np.int64(0))
+    start = _skip_blanks(text, stop)
+    if stop > pos and text[start] == _NEWLINE:
+        return index, start, OPEN_BRACE
+    if stop == pos or (start == stop and not _ZERO <= text[stop] <= _NINE):
+        return index, start, NO_PAIR
+    if index >= n_columns or start == stop:
+        return index, start, OUT_OF_RANGE
+    return index, start, NO_PAIR if text[start] in (_CLOSE, _COMMA) else FINE
 
 
 @njit(cache=True)
@@ -104,8 +128,10 @@ def scan_rows(text, kinds):
         Values that are not short decimals, 0 or 1: their position in `values`, and where they start and stop.
     row_start, row_stop : arrays
         Where each row starts in the text, and its end in `values`.
-    is_sparse, is_sound : bool
-        Whether a row is sparse, and whether there is no mistake.
+    is_sparse : bool
+        Whether a row is sparse.
+    fault, place, detail : int
+        The first mistake or FINE, where it is in the text, and the number that its message needs.
     """
     n_columns = len(kinds)
     n_rows, n_values, n_words = 0, 0, 0
@@ -117,8 +143,8 @@ def scan_rows(text, kinds):
     row_start, row_stop = np.empty(n_rows, np.int64), np.empty(n_rows, np.int64)
     last_row = np.full(n_columns, -1)
     n_rows, n_values, pos = 0, 0, 0
-    has_sparse, is_sound = False, True
-    while is_sound and pos < len(text):
+    has_sparse, fault, column = False, FINE, 0
+    while fault == FINE and pos < len(text):
         pos = _skip_blanks(text, pos)
         is_sparse = text[pos] == _OPEN
         is_row = text[pos] != _NEWLINE and text[pos] != _PERCENT
@@ -129,47 +155,50 @@ def scan_rows(text, kinds):
         while text[pos] != _NEWLINE and text[pos] != _PERCENT and not (is_sparse and text[pos] == _CLOSE):
             column += 1
             if is_sparse:
-                index, stop = _read_digits(text, pos, np.int64(0))
-                column = index if stop > pos and index < n_columns else n_columns
-                pos = _skip_blanks(text, stop)
-                is_sound = stop < pos and column < n_columns and last_row[column] != n_rows
-            if not is_sound or column >= n_columns:
-                is_sound = False
-                break
-            last_row[column] = n_rows
-            if text[pos] == _QUESTION:
-                values[n_values], stop = np.nan, pos + 1
-            elif kinds[column] == BINARY and (text[pos] == _ZERO or text[pos] == _ZERO + 1):
-                values[n_values], stop = text[pos] - _ZERO, pos + 1
-            elif kinds[column] == NUMERIC:
+                column, pos, fault = _read_index(text, pos, n_columns)
+                if fault == FINE and last_row[column] == n_rows:
+                    fault = REPEATED_INDEX
+                if fault != FINE:
+                    break
+                last_row[column] = n_rows
+            kind = kinds[column] if column < n_columns else WORD
+            if kind == NUMERIC:
                 values[n_values], stop = _read_decimal(text, pos)
+            elif kind == BINARY and (text[pos] == _ZERO or text[pos] == _ZERO + 1):
+                values[n_values], stop = text[pos] - _ZERO, pos + 1
             else:
                 values[n_values], stop = 0.0, pos
+            if stop == pos and text[pos] == _QUESTION:
+                values[n_values], stop = np.nan, pos + 1
             if stop == pos or not _ends_value(text[stop], is_sparse):
                 stop = _find_stop(text, pos, is_sparse)
-                words[n_words] = n_values, pos, stop
-                n_words += 1
-                if stop == pos:
-                    is_sound = False
+                if stop < 0:
+                    fault = -stop
                     break
+                words[n_words, 0], words[n_words, 1], words[n_words, 2] = n_values, pos, stop
+                n_words += 1
             columns[n_values] = column
             n_values += 1
             pos = _skip_blanks(text, stop)
             comma = text[pos] == _COMMA
             if comma:
                 pos = _skip_blanks(text, pos + 1)
-        if is_sparse and is_sound:
-            is_sound = text[pos] == _CLOSE
-            pos = _skip_blanks(text, pos + 1) if is_sound else pos
-            is_sound = is_sound and (text[pos] == _NEWLINE or text[pos] == _PERCENT)
-        elif is_row:
-            is_sound = is_sound and column + 1 == n_columns
-        is_sound = is_sound and not comma
-        while text[pos] != _NEWLINE:
+        if fault != FINE:
+            break
+        if comma:
+            fault = NO_VALUE
+        elif is_sparse and text[pos] != _CLOSE:
+            fault = OPEN_BRACE
+        elif is_sparse:
+            pos = _skip_blanks(text, pos + 1)
+            fault = FINE if text[pos] == _NEWLINE or text[pos] == _PERCENT else TEXT_AFTER_ROW
+        elif is_row and column + 1 != n_columns:
+            fault, column = WRONG_COUNT, column + 1
+        while fault == FINE and text[pos] != _NEWLINE:
             pos += 1
-        pos += 1
+        pos += fault == FINE
         if is_row:
             row_stop[n_rows] = n_values
             n_rows += 1
     words, row_start, row_stop = words[:n_words], row_start[:n_rows], row_stop[:n_rows]
-    return values[:n_values], columns[:n_values], words, row_start, row_stop, has_sparse, is_sound
+    return values[:n_values], columns[:n_values], words, row_start, row_stop, has_sparse, fault, pos, column

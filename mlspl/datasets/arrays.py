@@ -18,6 +18,7 @@ from mlspl.datasets.dataset import Dataset, labels_as_table
 from mlspl.datasets.delimited import read_csv
 from mlspl.datasets.files import (
     COMPRESSIONS,
+    check_archive,
     check_memory,
     data_stem,
     data_suffix,
@@ -40,7 +41,6 @@ _TABLES = {".csv": read_csv, ".tsv": read_csv, ".jsonl": read_json_lines, ".parq
 _LABEL_FILES = (".npy", ".npz", ".txt", *_TABLES)
 _FEATURES, _LABELS = ("X", "x", "features", "embeddings"), ("Y", "y", "labels")
 _BLOCK = 2**22
-_CHUNK = 2**20
 
 
 def read_arrays(path: Path, labels: Any, options: ReadOptions, unlabelled: bool = False) -> Dataset:
@@ -84,19 +84,23 @@ def _load(path: Path) -> dict[str, Any]:
     try:
         if path.suffix.lower() == ".npy":
             return {"X": np.load(path, mmap_mode="r", allow_pickle=False)}
-        members, size = {}, 0
+        check_archive(path, "its arrays")
         with zipfile.ZipFile(path) as archive:
+            members = {}
             for member in archive.infolist():
-                if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-                    raise ValueError("NumPy does not write this compression")
-                content = bytearray()
                 with archive.open(member) as stream:
-                    while chunk := stream.read(_CHUNK):
-                        content += chunk
-                        check_memory(size + len(content), path, "its arrays")
-                size += len(content)
+                    # With a size, a forged member is not decompressed beyond it.
+                    content = stream.read(member.file_size)
                 members[member.filename.removesuffix(".npy")] = _parse_array(content)
-        return {"X": _build_sparse(members, path)} if "format" in members else members
+        if "format" not in members:
+            return members
+        n_rows, n_columns = (int(size) for size in members["shape"])
+        # Row pointers, and a name for each column.
+        check_memory(8 * n_rows + 100 * n_columns, path, f"{n_rows} rows and {n_columns} columns")
+        X = sparse.load_npz(path)
+        if X.format in ("csr", "csc", "bsr"):
+            X.check_format(full_check=True)
+        return {"X": sparse.csr_array(X)}
     except UserError:
         raise
     except Exception as error:
@@ -106,47 +110,15 @@ def _load(path: Path) -> dict[str, Any]:
         ) from None
 
 
-def _parse_array(content: bytearray) -> np.ndarray:
+def _parse_array(content: bytes) -> np.ndarray:
     """Return the array in the content of an .npy file, whose size must be the announced one."""
     stream = io.BytesIO(content)
-    version = np.lib.format.read_magic(stream)
-    read_header = (
-        np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-    )
-    shape, fortran_order, dtype = read_header(stream)
-    count = math.prod(shape)
-    if dtype.hasobject or len(content) - stream.tell() != count * dtype.itemsize:
+    is_first = np.lib.format.read_magic(stream) == (1, 0)
+    read = np.lib.format.read_array_header_1_0 if is_first else np.lib.format.read_array_header_2_0
+    shape, _, dtype = read(stream)
+    if dtype.hasobject or len(content) - stream.tell() != math.prod(shape) * dtype.itemsize:
         raise ValueError("an array has another size or type than it announces")
-    array = np.frombuffer(content, dtype, count, stream.tell()).reshape(
-        shape, order="F" if fortran_order else "C"
-    )
-    return np.require(array, requirements="A")
-
-
-def _build_sparse(members: dict[str, Any], path: Path) -> sparse.csr_array:
-    """Return the matrix that `scipy.sparse.save_npz` wrote; every index is checked."""
-    kind = (
-        bytes(members["format"].item()).decode()
-        if members["format"].dtype.kind == "S"
-        else str(members["format"])
-    )
-    n_rows, n_columns = (int(size) for size in members["shape"])
-    # Row pointers, and a name for each column.
-    check_memory(8 * n_rows + 100 * n_columns, path, f"{n_rows} rows and {n_columns} columns")
-    data = members["data"]
-    if kind in ("csr", "csc", "bsr"):
-        build = {"csr": sparse.csr_array, "csc": sparse.csc_array, "bsr": sparse.bsr_array}[kind]
-        matrix = build((data, members["indices"], members["indptr"]), shape=(n_rows, n_columns))
-        matrix.check_format(full_check=True)
-    elif kind == "coo":
-        matrix = sparse.coo_array((data, (members["row"], members["col"])), shape=(n_rows, n_columns))
-    elif kind == "dia":
-        matrix = sparse.dia_array((data, members["offsets"]), shape=(n_rows, n_columns))
-    else:
-        raise ValueError(f"unknown sparse format {shorten(kind)!r}")
-    matrix = matrix.tocsr()
-    matrix.check_format(full_check=True)
-    return matrix
+    return np.load(io.BytesIO(content), allow_pickle=False)
 
 
 def _pick(members: dict[str, Any], names: tuple[str, ...]) -> Any:

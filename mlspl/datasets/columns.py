@@ -14,22 +14,6 @@ from scipy import sparse
 from mlspl.datasets.files import check_memory, parse_number
 from mlspl.errors import DataFormatError, UserError, guess_column, listed, shorten
 
-__all__ = [
-    "INDEX",
-    "KINDS",
-    "MISSING",
-    "NO_OPTIONS",
-    "RawTable",
-    "ReadOptions",
-    "check_names",
-    "column_kind",
-    "days_since_1970",
-    "one_hot",
-    "parse_dates",
-    "parse_words",
-    "spell_numbers",
-]
-
 KINDS = ("numeric", "categorical", "text", "date")
 """The kinds of columns."""
 
@@ -39,6 +23,7 @@ MISSING = frozenset({"?", "NA", "N/A", "n/a", "<NA>", "#N/A", "NaN", "nan", "nul
 INDEX = "Unnamed: 0"
 """The name that pandas gives to a first column without a name, which holds row numbers."""
 
+_KINDS_OF_DTYPES = {**dict.fromkeys("biuf", "numeric"), "M": "date"}
 # Numbers such as 1,234.5 and 53.102,49, by their decimal sign.
 _NOTATIONS = {
     ".": re.compile(r"[+-]?(\d{1,3}(,\d{3})+|\d+)(\.\d+)?"),
@@ -70,6 +55,8 @@ class ReadOptions:
     decimal: str | None = None
     thousands: str | None = None
     encoding: str | None = None
+    needed: Collection[str] | None = None
+    """Columns that are used, if not all; the words of others are not parsed."""
     raw: Collection[str] | Callable[[list[str]], Collection[str]] = ()
     """Columns, or a function of all names to them, that are read word by word: they may hold label sets."""
 
@@ -97,8 +84,9 @@ class ReadOptions:
         return MISSING if self.na_values is None else frozenset(map(str, self.na_values))
 
     def kind_of_words(self, name: str) -> str | None:
-        """Return the kind of a column of words; a dropped column is not checked."""
-        return "categorical" if name in self.drop else self.kinds.get(name)
+        """Return the kind of a column of words, if it is known; unused columns are not checked."""
+        is_used = name not in self.drop and (self.needed is None or name in self.needed)
+        return self.kinds.get(name) if is_used else "categorical"
 
     def raw_columns(self, names: list[str]) -> set[str]:
         """Return the columns whose words are needed as they are written."""
@@ -156,9 +144,18 @@ def column_kind(column: pd.Series) -> str:
     """Return the kind of a typed column."""
     if isinstance(column.dtype, pd.CategoricalDtype):
         return "categorical"
-    if pd.api.types.is_datetime64_any_dtype(column.dtype):
-        return "date"
-    return "numeric" if pd.api.types.is_numeric_dtype(column.dtype) else "text"
+    return _KINDS_OF_DTYPES.get(column.dtype.kind, "text")
+
+
+def is_numeric(frame: pd.DataFrame) -> bool:
+    """Return whether all columns hold numbers."""
+    return all(_KINDS_OF_DTYPES.get(dtype.kind) == "numeric" for dtype in frame.dtypes)
+
+
+def decode(codes: np.ndarray, values: Sequence[str]) -> pd.Categorical:
+    """Return categories from their codes, which are NaN where one is missing."""
+    codes = np.nan_to_num(codes, nan=-1).astype(int)
+    return pd.Categorical.from_codes(codes, pd.Index(values, dtype=object))
 
 
 def check_names(names: Sequence[str], path: Path, line: int | None) -> None:
@@ -351,60 +348,42 @@ def one_hot(frame: pd.DataFrame, path: Path) -> tuple[np.ndarray | sparse.csr_ar
     (array([[0., 0., 1.],
            [1., 0., 0.]]), ['key=C', 'key=F', 'key=a'])
     """
+    if is_numeric(frame):
+        return as_numbers(frame), list(frame.columns)
     names: list[str] = []
     widths = []
-    for name in frame.columns:
-        values = _expanded_values(frame[name])
-        names += [f"{name}={value}" for value in values] if values else [name]
-        widths.append(max(1, len(values)))
-    if names == list(frame.columns) and all(column_kind(frame[name]) == "numeric" for name in names):
-        return np.ascontiguousarray(
-            frame.to_numpy(frame.dtypes.iloc[0] if _is_single(frame) else float)
-        ), names
+    for name, dtype in zip(frame.columns, frame.dtypes, strict=True):
+        values = dtype.categories if isinstance(dtype, pd.CategoricalDtype) else ()
+        names += [f"{name}={value}" for value in values] if len(values) > 2 else [name]
+        widths.append(len(values) if len(values) > 2 else 1)
     if len(set(names)) < len(names):
         raise DataFormatError("one-hot names such as 'feature=value' are taken. Rename the columns.", path)
     cells = len(frame) * len(names)
     is_sparse = cells > _DENSE_CELLS and cells > 10 * frame.size
-    n_missing = [int(frame[name].isna().sum()) for name in frame.columns]
-    check_memory(
-        8.0 * (frame.size + np.dot(n_missing, widths) if is_sparse else cells), path, "one-hot columns"
-    )
-    blocks = [
-        _one_hot_column(frame[name], width, is_sparse)
-        for name, width in zip(frame.columns, widths, strict=True)
-    ]
-    return (sparse.hstack(blocks, format="csr") if is_sparse else np.hstack(blocks)), names
+    stored = frame.size + np.dot(frame.isna().sum(), widths) if is_sparse else cells
+    check_memory(8.0 * stored, path, "one-hot columns")
+    blocks = [_one_hot_column(frame[name], width) for name, width in zip(frame.columns, widths, strict=True)]
+    if is_sparse:
+        return sparse.hstack(blocks, format="csr"), names
+    return np.hstack([block.toarray() if sparse.issparse(block) else block for block in blocks]), names
 
 
-def _is_single(frame: pd.DataFrame) -> bool:
-    return bool((frame.dtypes == np.float32).all())
+def as_numbers(frame: pd.DataFrame) -> np.ndarray:
+    """Return columns of numbers as one array in row order; float32 if all of them are."""
+    is_single = (frame.dtypes == np.float32).all()
+    return np.ascontiguousarray(frame.to_numpy(np.float32 if is_single else float, na_value=np.nan))
 
 
-def _expanded_values(column: pd.Series) -> list[str]:
-    """Return the categories that get a column each; none for numbers and two categories."""
+def _one_hot_column(column: pd.Series, width: int) -> Any:
     if column_kind(column) != "categorical":
-        return []
-    values = list(column.cat.categories)
-    return values if len(values) > 2 else []
-
-
-def _one_hot_column(column: pd.Series, width: int, is_sparse: bool) -> Any:
-    kind = column_kind(column)
-    if kind == "categorical":
-        codes = column.cat.codes.to_numpy().astype(np.int64)
-        if width == 1:
-            is_reversed = list(column.cat.categories) == ["1", "0"]
-            cells = np.where(codes < 0, np.nan, 1.0 - codes if is_reversed else codes)[:, None]
-        elif is_sparse:
-            rows, empty = np.flatnonzero(codes >= 0), np.flatnonzero(codes < 0)
-            values = np.concatenate([np.ones(len(rows)), np.full(len(empty) * width, np.nan)])
-            positions = (
-                np.concatenate([rows, np.repeat(empty, width)]),
-                np.concatenate([codes[rows], np.tile(np.arange(width), len(empty))]),
-            )
-            return sparse.csr_array((values, positions), shape=(len(codes), width))
-        else:
-            cells = np.vstack([np.eye(width), np.full(width, np.nan)])[codes]
-    else:
-        cells = (days_since_1970(column) if kind == "date" else column.to_numpy(float))[:, None]
-    return sparse.csr_array(cells) if is_sparse else cells
+        is_date = column_kind(column) == "date"
+        return (days_since_1970(column) if is_date else column.to_numpy(float, na_value=np.nan))[:, None]
+    codes = column.cat.codes.to_numpy().astype(np.int64)
+    if width == 1:
+        is_reversed = list(column.cat.categories) == ["1", "0"]
+        return np.where(codes < 0, np.nan, 1.0 - codes if is_reversed else codes)[:, None]
+    known, empty = np.flatnonzero(codes >= 0), np.flatnonzero(codes < 0)
+    values = np.repeat([1.0, np.nan], [len(known), width * len(empty)])
+    rows = np.concatenate([known, np.repeat(empty, width)])
+    columns = np.concatenate([codes[known], np.tile(np.arange(width), len(empty))])
+    return sparse.csr_array((values, (rows, columns)), shape=(len(codes), width))

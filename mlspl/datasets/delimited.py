@@ -13,17 +13,6 @@ from mlspl.datasets.columns import INDEX, NO_OPTIONS, RawTable, ReadOptions, che
 from mlspl.datasets.files import data_suffix, parse_number, read_lines
 from mlspl.errors import DataFormatError, shorten
 
-__all__ = [
-    "DELIMITERS",
-    "EXACT",
-    "field_spans",
-    "find_delimiter",
-    "has_equal_rows",
-    "read_csv",
-    "read_fields",
-    "unquote_field",
-]
-
 DELIMITERS = ",;\t|"
 EXACT: dict = (
     {} if tuple(map(int, pd.__version__.split(".")[:2])) >= (3, 1) else {"float_precision": "round_trip"}

@@ -5,26 +5,13 @@ import gzip
 import math
 import os
 import re
+import zipfile
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
 from mlspl._limits import available_memory
 from mlspl.errors import DataFormatError, UserError
-
-__all__ = [
-    "COMPRESSIONS",
-    "check_memory",
-    "data_stem",
-    "data_suffix",
-    "decode_text",
-    "guess_suffix",
-    "parse_number",
-    "read_bytes",
-    "read_lines",
-    "read_text",
-    "require_file",
-]
 
 COMPRESSIONS = (".gz", ".bz2", ".zst")
 
@@ -71,6 +58,15 @@ def check_memory(n_bytes: float, path: Path, what: str) -> None:
             "If you trust the file, set MLSPL_MEMORY to the bytes that may be used."
         )
         raise DataFormatError(message, path)
+
+
+def check_archive(path: Path, what: str) -> None:
+    """Refuse a ZIP archive whose members are too large; `zipfile` reads no more than they announce."""
+    with zipfile.ZipFile(path) as archive:
+        members = archive.infolist()
+    if any(member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED) for member in members):
+        raise ValueError("NumPy and Excel do not write this compression")
+    check_memory(sum(member.file_size for member in members), path, what)
 
 
 def read_bytes(path: Path) -> bytes:
@@ -219,3 +215,12 @@ def parse_number(text: str) -> float:
     if "_" in text or math.isinf(value):
         raise ValueError(text)
     return value
+
+
+def is_number(text: str) -> bool:
+    """Return whether `parse_number` reads a text."""
+    try:
+        parse_number(text)
+    except ValueError:
+        return False
+    return True

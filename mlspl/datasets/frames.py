@@ -1,7 +1,6 @@
 """JSON Lines, Parquet and Excel files."""
 
 import json
-import zipfile
 from datetime import date, datetime
 from pathlib import Path
 from typing import Any
@@ -10,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from mlspl.datasets.columns import INDEX, NO_OPTIONS, RawTable, ReadOptions, check_names
-from mlspl.datasets.files import check_memory, read_lines, require_file
+from mlspl.datasets.files import check_archive, check_memory, read_lines, require_file
 from mlspl.errors import DataFormatError, UserError, shorten
 
 __all__ = ["read_excel", "read_json_lines", "read_parquet", "require_pyarrow"]
@@ -88,11 +87,7 @@ def read_excel(path: Path, options: ReadOptions = NO_OPTIONS) -> RawTable:
     rows: list[tuple] = []
     lines, n_cells = [], 0
     try:
-        with zipfile.ZipFile(path) as archive:
-            members = archive.infolist()
-        if any(member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED) for member in members):
-            raise ValueError("Excel does not write this compression")
-        check_memory(sum(member.file_size for member in members), path, "the workbook")
+        check_archive(path, "the workbook")
         sheet = openpyxl.load_workbook(path, read_only=True, data_only=True).worksheets[0]
         # A sheet may announce many more cells than it has.
         for line, row in enumerate(sheet.iter_rows(values_only=True), 1):

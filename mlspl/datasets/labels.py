@@ -4,41 +4,26 @@ import ast
 import json
 import re
 import warnings
-from collections.abc import Callable, Collection
+from collections import Counter
+from collections.abc import Callable, Collection, Sequence
 from fnmatch import fnmatchcase
 from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple
-from xml.sax import SAXException, SAXParseException
-from xml.sax.handler import ContentHandler
 from xml.sax.saxutils import quoteattr
 
 import numpy as np
 import pandas as pd
-from defusedxml import DefusedXmlException, sax
+from defusedxml import DefusedXmlException, ElementTree
 from scipy import sparse
 
 from mlspl._label_sets import LIST, table_of_label_sets
 from mlspl._names import split_names
 from mlspl._validation import check_labels
-from mlspl.datasets.columns import RawTable, ReadOptions, spell_numbers
+from mlspl.datasets.columns import RawTable, ReadOptions, column_kind, decode, is_numeric, spell_numbers
 from mlspl.datasets.dataset import labels_as_table
-from mlspl.datasets.files import check_memory, data_stem, read_text
+from mlspl.datasets.files import check_memory, data_stem, is_number, read_text
 from mlspl.errors import DataFormatError, UserError, guess_column, listed, shorten
-
-__all__ = [
-    "LABEL_NAMES",
-    "LabelOption",
-    "ReadLabels",
-    "find_label_columns",
-    "labels_xml",
-    "parse_label_sets",
-    "parse_set",
-    "read_labels",
-    "read_labels_xml",
-    "recognise_label_column",
-    "xml_beside",
-]
 
 LabelOption = str | PathLike | list[str] | tuple[str, ...] | int | re.Pattern | None
 
@@ -53,51 +38,25 @@ _ALLOWED = "A label must be 0 or 1, −1 or 1, false or true, no or yes"
 _NAMESPACE = "http://mulan.sourceforge.net/labels"
 
 
-class _LabelHandler(ContentHandler):
-    """Collects the names of all `label` elements, nested ones too, with their lines."""
-
-    def __init__(self, path: Path):
-        super().__init__()
-        self.path = path
-        self.lines: dict[str, int] = {}
-
-    def setDocumentLocator(self, locator):
-        self.locator = locator
-
-    def startElement(self, tag, attributes):
-        if tag.rpartition(":")[2] != "label":
-            return
-        line = self.locator.getLineNumber()
-        name = attributes.get("name")
-        if name is None:
-            raise DataFormatError('a label without a name. Write <label name="…">.', self.path, line)
-        if name in self.lines:
-            message = (
-                f"label {shorten(name)!r} is named twice, first on line {self.lines[name]}. Name it once."
-            )
-            raise DataFormatError(message, self.path, line)
-        self.lines[name] = line
-
-
-def read_labels_xml(path: Path) -> dict[str, int]:
-    """Names of the labels in a Mulan XML, flat or nested, each with its line."""
-    handler = _LabelHandler(path)
+def read_labels_xml(path: Path) -> list[str]:
+    """Return the names of the labels in a Mulan XML, flat or nested."""
     text = read_text(path)
     try:
-        sax.parseString(text, handler, forbid_dtd=True)
-    except DataFormatError:
-        raise
-    except SAXParseException as error:
-        message = f"this is no well-formed XML ({error.getMessage()}). Repair or replace the file."
-        raise DataFormatError(message, path, error.getLineNumber()) from None
+        elements = ElementTree.fromstring(text, forbid_dtd=True).iter()
+    except ElementTree.ParseError as error:
+        message = f"this is no well-formed XML ({error}). Repair or replace the file."
+        raise DataFormatError(message, path, error.position[0]) from None
     except DefusedXmlException:
         message = "the XML has a DOCTYPE, through which entities can blow up a parser. Remove it."
-        raise DataFormatError(message, path, handler.locator.getLineNumber()) from None
-    except (SAXException, LookupError, ValueError) as error:
+        raise DataFormatError(message, path) from None
+    except (LookupError, ValueError) as error:
         raise DataFormatError(f"this is no readable XML ({error}). Repair or replace it.", path, 1) from None
-    if not handler.lines:
-        raise DataFormatError('it names no labels. Write <label name="…"/> for each.', path)
-    return handler.lines
+    names = [element.get("name", "") for element in elements if element.tag.rpartition("}")[2] == "label"]
+    if not all(names) or not names:
+        raise DataFormatError('it names no labels, or not all. Write <label name="…"/> for each.', path)
+    if twice := [name for name, count in Counter(names).items() if count > 1]:
+        raise DataFormatError(f"label {shorten(twice[0])!r} is named twice. Name it once.", path)
+    return names
 
 
 def labels_xml(names: list[str]) -> str:
@@ -154,9 +113,9 @@ def find_label_columns(
     elif isinstance(labels, str):
         mask = np.array([fnmatchcase(name, labels) for name in names])
         if not mask.any() and "," in labels:
-            mask = _named(names, dict.fromkeys(split_names(labels)), None, path)
+            mask = _named(names, split_names(labels), path, path)
     else:
-        mask = _named(names, dict.fromkeys(labels), None, path)
+        mask = _named(names, labels, path, path)
     if not mask.any():
         hint = guess_column(labels, names) if isinstance(labels, str) else ""
         message = (
@@ -177,14 +136,13 @@ def _counted(n_columns: int, count: int, path: Path) -> np.ndarray:
     return position < count if count > 0 else position >= n_columns + count
 
 
-def _named(names: list[str], wanted: dict, xml: Path | None, path: Path) -> np.ndarray:
+def _named(names: list[str], wanted: Sequence[str], source: Path, path: Path) -> np.ndarray:
     present = set(names)
-    for label, line in wanted.items():
-        if label not in present:
-            hint = guess_column(label, names)
-            message = f"label {shorten(str(label))!r} is not a column of {path}.{hint} Correct it (--labels)."
-            raise DataFormatError(message, xml or path, line)
-    return np.array([name in wanted for name in names])
+    if absent := [label for label in wanted if label not in present]:
+        hint = guess_column(str(absent[0]), names)
+        message = f"label {shorten(str(absent[0]))!r} is not a column of {path}.{hint} Correct it (--labels)."
+        raise DataFormatError(message, source)
+    return np.isin(names, list(wanted))
 
 
 class ReadLabels(NamedTuple):
@@ -201,12 +159,13 @@ def read_labels(raw: RawTable, chosen: list[int], options: ReadOptions) -> ReadL
     if options.label_sep is not None or (len(chosen) == 1 and not _is_binary(raw, chosen[0], options)):
         return _read_label_sets(raw, chosen, options)
     names = [raw.names[j] for j in chosen]
-    if sparse.issparse(raw.table):
-        Y = _sparse_labels(raw, chosen)
-    elif all(dtype.kind in "biuf" for dtype in raw.table.dtypes.iloc[chosen]):
-        Y = raw.table.iloc[:, chosen].to_numpy(float)
+    Y: Any
+    if sparse.issparse(raw.table) and not raw.categories.keys() & set(chosen):
+        Y = raw.table[:, chosen]
+    elif not sparse.issparse(raw.table) and is_numeric(raw.table.iloc[:, chosen]):
+        Y = raw.table.iloc[:, chosen].to_numpy(float, na_value=np.nan)
     else:
-        Y = np.column_stack([_label_column(raw, j, options) for j in chosen])
+        Y = np.column_stack([_label_column(raw, column, options) for column in _columns(raw, chosen)])
     if not sparse.issparse(Y):
         is_signed = (Y == -1).any(axis=0) & ~(Y == 0).any(axis=0)
         if is_signed.any():
@@ -220,62 +179,59 @@ def read_labels(raw: RawTable, chosen: list[int], options: ReadOptions) -> ReadL
     return ReadLabels(labels_as_table(check_labels(Y)), names)
 
 
+def _columns(raw: RawTable, chosen: list[int]) -> list[pd.Series]:
+    if not sparse.issparse(raw.table):
+        return [raw.table.iloc[:, j] for j in chosen]
+    n_rows, n_labels = raw.table.shape[0], len(chosen)
+    check_memory(8.0 * n_rows * n_labels, raw.path, f"{n_rows} rows × {n_labels} labels")
+    cells = raw.table[:, chosen].toarray()
+    coded = raw.categories
+    return [
+        pd.Series(decode(cells[:, k], coded[j]) if j in coded else cells[:, k], name=raw.names[j])
+        for k, j in enumerate(chosen)
+    ]
+
+
 def recognise_label_column(raw: RawTable, options: ReadOptions) -> str | None:
     """Return the one column that holds lists, or that is called labels or tags and holds words."""
     if sparse.issparse(raw.table):
         return None
-    words = [name for name in raw.names if not pd.api.types.is_numeric_dtype(raw.table[name].dtype)]
-    lists = [
-        name
-        for name in words
-        if raw.table[name].dtype == object and any(isinstance(cell, tuple) for cell in raw.table[name])
-    ]
+    words = [raw.table[name] for name in raw.names if column_kind(raw.table[name]) != "numeric"]
+    lists = [column for column in words if any(isinstance(cell, tuple) for cell in column)]
     called = [
-        name
-        for name in words
-        if name.lower() in LABEL_NAMES and not _is_number_column(raw.table[name], options.missing)
+        column
+        for column in words
+        if str(column.name).lower() in LABEL_NAMES and not _is_number_column(column, options.missing)
     ]
-    found = lists or called
+    found = [str(column.name) for column in lists or called]
     return found[0] if len(found) == 1 else None
 
 
 def _is_number_column(column: pd.Series, missing: Collection[str]) -> bool:
     known = {str(cell).strip() for cell in column.dropna().unique()} - {"", *missing}
-    return bool(np.all([_parses(word) for word in known]))
-
-
-def _parses(word: str) -> bool:
-    try:
-        float(word)
-    except ValueError:
-        return False
-    return True
+    return all(map(is_number, known))
 
 
 def _is_binary(raw: RawTable, j: int, options: ReadOptions) -> bool:
     """Return whether the column looks like one label, written in numbers or words."""
-    if sparse.issparse(raw.table):
-        return j not in raw.categories or all(value.lower() in _LABEL_VALUES for value in raw.categories[j])
-    column = raw.table.iloc[:, j]
-    if pd.api.types.is_numeric_dtype(column.dtype) and not isinstance(column.dtype, pd.CategoricalDtype):
+    (column,) = _columns(raw, [j])
+    if column_kind(column) == "numeric":
         return True
     if any(isinstance(cell, tuple) for cell in column):
         return False
-    known = {str(cell).strip().lower() for cell in column.dropna().unique()}
     missing = {"", *(word.lower() for word in options.missing)}
-    return _is_number_column(column, options.missing) or all(
-        word in _LABEL_VALUES for word in known - missing
-    )
+    known = {str(cell).strip().lower() for cell in column.dropna().unique()} - missing
+    return known <= _LABEL_VALUES.keys() or _is_number_column(column, options.missing)
 
 
-def _label_column(raw: RawTable, j: int, options: ReadOptions) -> np.ndarray:
+def _label_column(raw: RawTable, column: pd.Series, options: ReadOptions) -> np.ndarray:
     """Return a label as numbers, NaN where it is unknown."""
-    column, name = raw.table.iloc[:, j], shorten(raw.names[j])
-    if pd.api.types.is_numeric_dtype(column.dtype) and not isinstance(column.dtype, pd.CategoricalDtype):
+    kind, name = column_kind(column), shorten(str(column.name))
+    if kind == "numeric":
         return column.to_numpy(float, na_value=np.nan)
-    if pd.api.types.is_datetime64_any_dtype(column.dtype):
+    if kind == "date":
         raise DataFormatError(f"label {name!r} holds dates. {_ALLOWED}.", raw.path)
-    if isinstance(column.dtype, pd.CategoricalDtype):
+    if kind == "categorical":
         declared = {str(value).lower() for value in column.cat.categories}
         if not declared <= _LABEL_VALUES.keys() or {"-1", "0"} <= declared:
             shown = shorten(",".join(map(str, column.cat.categories[:20])))
@@ -296,25 +252,7 @@ def _label_value(value: Any, missing: Collection[str]) -> float | None:
         return np.nan
     if word.lower() in _LABEL_VALUES:
         return _LABEL_VALUES[word.lower()]
-    return float(word) if not isinstance(value, tuple) and _parses(word) else None
-
-
-def _sparse_labels(raw: RawTable, chosen: list[int]) -> Any:
-    Y: Any = raw.table[:, chosen]
-    coded = [position for position, j in enumerate(chosen) if j in raw.categories]
-    if coded:
-        check_memory(8.0 * Y.shape[0] * Y.shape[1], raw.path, f"{Y.shape[0]} rows × {Y.shape[1]} labels")
-        Y = Y.toarray()
-    for position in coded:
-        values = raw.categories[chosen[position]]
-        numbers = [_LABEL_VALUES.get(value.lower()) for value in values]
-        if None in numbers:
-            name, shown = shorten(raw.names[chosen[position]]), shorten(",".join(values[:20]))
-            raise DataFormatError(f"label {name!r} has the values {{{shown}}}. {_ALLOWED}.", raw.path)
-        Y[:, position] = np.array([*numbers, np.nan], float)[
-            np.nan_to_num(Y[:, position], nan=-1).astype(int)
-        ]
-    return Y
+    return float(word) if not isinstance(value, tuple) and is_number(word) else None
 
 
 def _read_label_sets(raw: RawTable, chosen: list[int], options: ReadOptions) -> ReadLabels:
@@ -322,14 +260,8 @@ def _read_label_sets(raw: RawTable, chosen: list[int], options: ReadOptions) -> 
         given = listed([raw.names[j] for j in chosen])
         raise UserError(f"{raw.path}: label_sep is for one column of label sets, and labels are {given}.")
     name = raw.names[chosen[0]]
-    if sparse.issparse(raw.table):
-        raise DataFormatError(
-            f"label {shorten(name)!r} of a sparse file is not 0 or 1. {_ALLOWED}.", raw.path
-        )
-    column = raw.table.iloc[:, chosen[0]]
-    if pd.api.types.is_numeric_dtype(column.dtype) and not isinstance(column.dtype, pd.CategoricalDtype):
-        column = spell_numbers(column)
-    words = column.astype(object)
+    (column,) = _columns(raw, chosen)
+    words = (spell_numbers(column) if column_kind(column) == "numeric" else column).astype(object)
     found = parse_label_sets(words, name, options.label_sep, options.missing, raw.fault)
     if found is None:
         values = shorten("{" + ",".join(map(str, words.dropna().unique()[:20])) + "}")

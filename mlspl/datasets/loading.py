@@ -64,7 +64,7 @@ def load_dataset(name: str, data_home: str | PathLike | None = None, encode: boo
     entry = find_entry(name)
     path = locate_dataset(name, data_home) or fetch_dataset(name)
     table = read_arff(path)
-    labels = None if entry.xml is None else path.with_name(entry.xml)
+    labels = path.with_name(entry.xml) if entry.xml else None
     dataset = replace(build_dataset(table, labels, encode), name=name)
     n_rows, n_labels = dataset.Y.shape
     size = (n_rows, len(table.names) - n_labels, n_labels)

@@ -17,7 +17,10 @@ from mlspl.datasets.columns import (
     NO_OPTIONS,
     RawTable,
     ReadOptions,
+    as_numbers,
     column_kind,
+    decode,
+    is_numeric,
     one_hot,
     parse_words,
     spell_numbers,
@@ -146,38 +149,30 @@ def read_dataset(
     """
     path = Path(path)
     options = ReadOptions(
-        label_sep,
-        na_values,
-        drop,
-        kinds or {},
-        not strict,
-        day_first or {},
-        decimal,
-        thousands,
-        encoding,
-        _label_set_columns(labels, path),
+        label_sep=label_sep,
+        na_values=na_values,
+        drop=drop,
+        kinds=kinds or {},
+        lenient=not strict,
+        day_first=day_first or {},
+        decimal=decimal,
+        thousands=thousands,
+        encoding=encoding,
+        raw=_label_set_columns(labels, path),
     )
     suffix = _suffix(path)
     if suffix in _SVMLIGHT:
-        if strict:
-            _refuse_options(options, path)
+        if strict and (label_sep or na_values or drop or kinds):
+            raise UserError(
+                f"{path}: svmlight has numbers only; label_sep, na_values, drop and kinds are for tables."
+            )
         return read_svmlight(path, labels)
     if suffix in _ARRAYS:
         return read_arrays(path, labels, options)
     return build_dataset(_TABLES[suffix](path, options), labels, encode, options)
 
 
-def read_unlabelled(
-    path: str | PathLike,
-    ignored: Collection[str] = (),
-    *,
-    na_values: Collection[str] | None = None,
-    kinds: Mapping[str, str] | None = None,
-    day_first: Mapping[str, bool] | None = None,
-    decimal: str | None = None,
-    thousands: str | None = None,
-    encoding: str | None = None,
-) -> Dataset:
+def read_unlabelled(path: str | PathLike, ignored: Collection[str] = (), **options: Any) -> Dataset:
     r"""Read the features alone of a file, to predict its labels.
 
     Parameters
@@ -185,20 +180,17 @@ def read_unlabelled(
     path : path
         In any format of `read_dataset`.
     ignored : collection of str
-        Columns that are no features, such as labels, wherever they stand in the file; their values are not
-        looked at. The labels of svmlight rows are left out in any case.
-    na_values : collection of str, optional
-        As in `read_dataset`.
-    kinds, day_first : mapping, optional
-        As in `read_dataset`; columns that the file does not have are passed over.
-    decimal, thousands, encoding : str, optional
-        As in `read_dataset`.
+        Columns that are no features, such as labels; their values are not read. The labels of svmlight rows
+        are always left out.
+    **options
+        `na_values`, `kinds`, `day_first`, `decimal`, `thousands` and `encoding`, as in `read_dataset`. They
+        may name columns that the file does not have. `needed` names the columns that are used, if not all:
+        others are read as categories, whatever they hold.
 
     Returns
     -------
     Dataset
-        Without labels: Y has no columns. Nominal features are category codes, explained by
-        `Dataset.nominal`.
+        Without labels: Y has no columns. Categories are not one-hot encoded.
 
     Examples
     --------
@@ -212,19 +204,18 @@ def read_unlabelled(
     ['tempo']
     """
     path = Path(path)
-    options = ReadOptions(
-        None, na_values, ignored, kinds or {}, True, day_first or {}, decimal, thousands, encoding
-    )
+    given = {name: value for name, value in options.items() if value is not None}
+    read = ReadOptions(drop=ignored, lenient=True, **given)
     suffix = _suffix(path)
     if suffix in _SVMLIGHT:
         return read_svmlight(path, None, unlabelled=True)
     if suffix in _ARRAYS:
-        return read_arrays(path, None, ReadOptions(), unlabelled=True)
-    raw = _TABLES[suffix](path, options)
-    left_out = {*ignored, *({INDEX} - set(options.kinds))}
+        return read_arrays(path, None, NO_OPTIONS, unlabelled=True)
+    raw = _TABLES[suffix](path, read)
+    left_out = {*ignored, *({INDEX} - set(read.kinds))}
     chosen = [j for j, name in enumerate(raw.names) if name not in left_out]
-    n_rows = raw.table.shape[0]
-    return _take_features(raw, chosen, ReadLabels(np.empty((n_rows, 0), np.int64), []), False, options)
+    no_labels = ReadLabels(np.empty((raw.table.shape[0], 0), np.int64), [])
+    return _take_features(raw, chosen, no_labels, False, read)
 
 
 def build_dataset(
@@ -257,22 +248,23 @@ def _take_features(
     raw: RawTable, chosen: list[int], labels: ReadLabels, encode: bool, options: ReadOptions
 ) -> Dataset:
     """Return the data set with these columns as features."""
+    day_first: dict[str, bool] = {}
+    X: Any
     if sparse.issparse(raw.table):
         X, names = _take_sparse(raw, chosen)
-        day_first: dict[str, bool] = {}
     else:
-        frame, day_first = _type_columns(raw, chosen, options)
-        texts = [name for name in frame.columns if encode and column_kind(frame[name]) == "text"]
+        X, day_first = _type_columns(raw, chosen, options)
+        texts = [] if not encode or is_numeric(X) else [n for n in X.columns if column_kind(X[n]) == "text"]
         if texts:
             warnings.warn(
                 f"{raw.path}: text is left out of the features: {listed(texts)}. "
                 "Turn it into numbers to use it, or fit with --text.",
                 stacklevel=4,
             )
-            frame = frame.drop(columns=texts)
-        X, names = frame, list(frame.columns)
+            X = X.drop(columns=texts)
+        names = list(X.columns)
         if encode and names:
-            (X, names), day_first = one_hot(frame, raw.path), {}
+            (X, names), day_first = one_hot(X, raw.path), {}
     if not names:
         raise DataFormatError("no features are left: the other columns are text or dropped.", raw.path)
     return Dataset(
@@ -286,28 +278,21 @@ def _type_columns(
     """Return the features as numbers, categories, dates and text; and the order of dates with slashes."""
     names = [raw.names[j] for j in chosen]
     frame = raw.table if len(chosen) == raw.table.shape[1] else raw.table.iloc[:, chosen]
-    if names and all(dtype.kind in "biuf" for dtype in frame.dtypes) and not {*names} & {*options.kinds}:
-        # One block in row order, as estimators use it.
-        is_single = (frame.dtypes == np.float32).all()
-        numbers = np.ascontiguousarray(frame.to_numpy(np.float32 if is_single else float))
-        if not np.isfinite(numbers.sum()) and np.isinf(numbers).any():
-            row, j = np.argwhere(np.isinf(numbers))[0]
-            message = f"column {shorten(names[j])!r} is infinite. Leave it empty if unknown."
-            raise raw.fault(int(row), message)
+    if is_numeric(frame) and not {*names} & {*options.kinds}:
+        numbers = as_numbers(frame)
+        _refuse_infinite(numbers, raw, names)
         return pd.DataFrame(numbers, columns=pd.Index(names, dtype=object), copy=False), {}
     columns: dict[str, Any] = {}
     day_first: dict[str, bool] = {}
     ambiguous: dict[str, str] = {}
-    for j in chosen:
-        name, column = raw.names[j], raw.table.iloc[:, j]
+    for name in names:
+        column = frame[name]
         kind, wanted = column_kind(column), options.kind_of_words(name)
         if kind == "numeric":
-            values = column.to_numpy(np.float32 if column.dtype == np.float32 else float, na_value=np.nan)
-            if np.isinf(values).any():
-                message = f"column {shorten(name)!r} is infinite. Leave it empty if unknown."
-                raise raw.fault(int(np.argmax(np.isinf(values))), message)
+            numbers = as_numbers(column.to_frame())
+            _refuse_infinite(numbers, raw, [name])
             if wanted in (None, "numeric", "date"):
-                columns[name] = values
+                columns[name] = numbers[:, 0]
                 continue
             column = spell_numbers(column)
         elif kind == "date" or (kind == "categorical" and wanted in (None, "categorical")):
@@ -317,8 +302,7 @@ def _type_columns(
             message = f"column {shorten(name)!r} holds lists. Pass it as labels, or drop it."
             raise DataFormatError(message, raw.path)
         first, declared = options.day_first.get(name), raw.declared.get(name)
-        if wanted is None and declared == "text":
-            wanted = "text"
+        wanted = "text" if wanted is None and declared == "text" else wanted
         parsed = parse_words(column, name, wanted, options.missing, raw.fault, first)
         if wanted is None and declared == "date" and column_kind(parsed.column) != "date":
             parsed = parse_words(column, name, "text", options.missing, raw.fault)
@@ -336,6 +320,13 @@ def _type_columns(
     return pd.DataFrame(columns, copy=False), day_first
 
 
+def _refuse_infinite(numbers: np.ndarray, raw: RawTable, names: list[str]) -> None:
+    if not np.isfinite(numbers.sum()) and np.isinf(numbers).any():
+        row, j = np.argwhere(np.isinf(numbers))[0]
+        message = f"column {shorten(names[j])!r} is infinite. Leave it empty if unknown."
+        raise raw.fault(int(row), message)
+
+
 def _take_sparse(raw: RawTable, chosen: list[int]) -> tuple[sparse.csr_array, list[str]]:
     """Return sparse features without text; a column of codes becomes one column per value."""
     if texts := [raw.names[j] for j in chosen if raw.names[j] in raw.declared]:
@@ -348,26 +339,12 @@ def _take_sparse(raw: RawTable, chosen: list[int]) -> tuple[sparse.csr_array, li
     if not coded:
         return X, names
     check_memory(8.0 * X.shape[0] * len(coded), raw.path, f"{len(coded)} nominal features")
-    frame = pd.DataFrame(
-        {
-            raw.names[j]: pd.Categorical.from_codes(
-                np.nan_to_num(raw.table[:, [j]].toarray()[:, 0], nan=-1).astype(int),
-                pd.Index(raw.categories[j], dtype=object),
-            )
-            for j in coded
-        }
-    )
+    cells = raw.table[:, coded].toarray()
+    frame = pd.DataFrame({raw.names[j]: decode(cells[:, k], raw.categories[j]) for k, j in enumerate(coded)})
     indicators, new_names = one_hot(frame, raw.path)
     if len({*names, *new_names}) < len(names) + len(new_names):
         raise DataFormatError("one-hot names such as 'feature=value' are taken. Rename them.", raw.path)
     return sparse.hstack([X, sparse.csr_array(indicators)], format="csr"), [*names, *new_names]
-
-
-def _refuse_options(options: ReadOptions, path: Path) -> None:
-    if options.label_sep or options.na_values or options.drop or options.kinds:
-        raise UserError(
-            f"{path}: svmlight has numbers only; label_sep, na_values, drop and kinds are for tables."
-        )
 
 
 def _suffix(path: Path) -> str:

@@ -15,7 +15,7 @@ from sklearn.datasets import load_svmlight_file
 from mlspl._names import split_names
 from mlspl._validation import Labels
 from mlspl.datasets.dataset import Dataset, labels_as_table
-from mlspl.datasets.files import data_stem, parse_number, read_lines
+from mlspl.datasets.files import data_stem, is_number, read_lines
 from mlspl.datasets.labels import LabelOption
 from mlspl.errors import DataFormatError, UserError, shorten
 
@@ -122,7 +122,7 @@ def _refuse_rows(text: bytes, path: Path, smallest: int, largest: int, n_labels:
                 message = f"feature index {index}, but the indices of this file count from {smallest}."
             elif int(index) <= previous:
                 message = f"feature index {index} does not exceed the one before. Sort each row by index."
-            elif not _is_number(value):
+            elif not is_number(value):
                 message = f"the value {shorten(value)!r} is not a finite number."
             if message:
                 break
@@ -130,14 +130,6 @@ def _refuse_rows(text: bytes, path: Path, smallest: int, largest: int, n_labels:
         if message:
             raise DataFormatError(message, path, line)
     raise DataFormatError("this is not a readable svmlight file.", path)
-
-
-def _is_number(word: str) -> bool:
-    try:
-        parse_number(word)
-    except ValueError:
-        return False
-    return True
 
 
 def _read_first_line(line: bytes, path: Path) -> _Announcement:

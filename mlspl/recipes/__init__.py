@@ -16,7 +16,7 @@ from mlspl.recipes.methods import (
     method_title,
 )
 from mlspl.recipes.pipeline import build_pipeline, encode_table, scores_and_labels
-from mlspl.recipes.recipe import Recipe, choose_parameters
+from mlspl.recipes.recipe import Recipe
 from mlspl.recipes.schema import Schema, find_counters, take_rows
 
 __all__ = [
@@ -28,7 +28,6 @@ __all__ = [
     "Recipe",
     "Schema",
     "build_pipeline",
-    "choose_parameters",
     "encode_table",
     "find_counters",
     "get_method",

@@ -43,13 +43,9 @@ class DateParts(TransformerMixin, BaseEstimator):
 
 
 def _parts_of(column: pd.Series) -> np.ndarray:
-    if pd.api.types.is_datetime64_any_dtype(column.dtype):
-        times = column
-    else:
-        times = pd.to_datetime(column.astype(float), unit="D", errors="coerce")
-    times = (
-        times.dt.tz_localize(None) if times.dt.tz is None else times.dt.tz_convert("UTC").dt.tz_localize(None)
-    )
+    is_time = pd.api.types.is_datetime64_any_dtype(column.dtype)
+    times = column if is_time else pd.to_datetime(column.astype(float), unit="D", errors="coerce")
+    times = (times if times.dt.tz is None else times.dt.tz_convert("UTC")).dt.tz_localize(None)
     days = (times - pd.Timestamp(0)) / pd.Timedelta(days=1)
     parts = [days, times.dt.year, times.dt.month, times.dt.day, times.dt.day_of_week, times.dt.hour]
     return np.column_stack([part.to_numpy(dtype=float, na_value=np.nan) for part in parts])

@@ -13,16 +13,6 @@ from sklearn.base import BaseEstimator
 from mlspl import models, torch
 from mlspl.errors import UserError, guess
 
-__all__ = [
-    "METHODS",
-    "TUNING_BUDGET",
-    "TUNING_FOLDS",
-    "Method",
-    "get_method",
-    "list_settings",
-    "method_title",
-]
-
 TUNING_BUDGET = 20
 """How many settings tuning tries for each method: the size of the paper's own grid for MLSPL."""
 
@@ -73,17 +63,7 @@ class Method:
     def make(
         self, parameters: Mapping[str, Any], random_state: int, *, undecided: bool = False
     ) -> BaseEstimator:
-        """Build the estimator, seeded where it draws random numbers.
-
-        Parameters
-        ----------
-        parameters : mapping
-            Its parameters.
-        random_state : int
-            The seed.
-        undecided : bool, default=False
-            Leave out calibration and threshold rule, which can wait while the parameters are being tuned.
-        """
+        """Build the estimator with a seed; `undecided` leaves out calibration and threshold rule."""
         parameters = dict(parameters)
         criterion = parameters.pop(_CRITERION) if self.decide else ""
         estimator = self.build(**parameters)
@@ -93,19 +73,11 @@ class Method:
         return estimator.set_params(**dict.fromkeys(seeds, random_state))
 
     def with_parameters(self, given: Mapping[str, Any]) -> "Method":
-        """Return the method with some of its parameters fixed, which tuning leaves as they are.
-
-        Parameters
-        ----------
-        given : mapping
-            Parameters of the estimator and their values.
-        """
+        """Return the method with some parameters fixed, which tuning does not change."""
         known = {*self.make(self.defaults, 0, undecided=True).get_params(deep=False), *self.defaults}
-        for name in given:
-            if name not in known:
-                choice = ", ".join(sorted(known))
-                hint = guess(name, known)
-                raise UserError(f"{self.name} has no parameter {name!r}.{hint} It has {choice}.")
+        for name in sorted(given.keys() - known):
+            choice = ", ".join(sorted(known))
+            raise UserError(f"{self.name} has no parameter {name!r}.{guess(name, known)} It has {choice}.")
         grid = {name: values for name, values in self.grid.items() if name not in given}
         method = replace(self, defaults={**self.defaults, **given}, grid=grid)
         try:
@@ -115,13 +87,7 @@ class Method:
         return method
 
     def settings(self, tune: str) -> dict[str, Any]:
-        """Return the parameters, or the values of each that tuning tries.
-
-        Parameters
-        ----------
-        tune : str
-            The criterion to tune by, or empty.
-        """
+        """Return the parameters; with a criterion to tune by, the values of each that tuning tries."""
         if not tune:
             return dict(self.defaults)
         fixed = {name: [tune if name == _CRITERION else value] for name, value in self.defaults.items()}
@@ -129,15 +95,14 @@ class Method:
 
 
 def get_method(name: str, methods: Mapping[str, Method] | None = None) -> Method:
-    """Return the method of that name, or say which names there are.
+    """Return the method of that name, or raise an error that lists the names.
 
     Parameters
     ----------
     name : str
-        As the command line spells it; with a ``+`` behind it, calibration and threshold rule are chosen by
-        validation too.
+        With a ``+`` behind it, calibration and threshold rule are chosen by validation, too.
     methods : mapping, optional
-        What there is to choose from; by default `METHODS`.
+        By default `METHODS`.
 
     Examples
     --------
@@ -159,12 +124,7 @@ def get_method(name: str, methods: Mapping[str, Method] | None = None) -> Method
 
 
 def method_title(name: str) -> str:
-    """Return what tables call a method; names that are not ours stay as they are.
-
-    Parameters
-    ----------
-    name : str
-        Of a method, ours or not.
+    """Return what tables call a method; other names stay as they are.
 
     Examples
     --------
@@ -181,11 +141,6 @@ def _is_known(name: str, methods: Mapping[str, Method]) -> bool:
 
 def list_settings(grid: Mapping[str, list]) -> list[dict[str, Any]]:
     """List all combinations of the values of a grid, the last parameter changing fastest.
-
-    Parameters
-    ----------
-    grid : mapping
-        The values of each parameter.
 
     Examples
     --------
@@ -229,13 +184,7 @@ METHODS: Mapping[str, Method] = {
         Method(
             "mlspl-published", "MLSPL (paper)", models.MLSPLClassifier.as_published, _PUBLISHED, _PACE_GRID
         ),
-        Method(
-            "mlspl",
-            "MLSPL",
-            models.MLSPLClassifier,
-            _MLSPL,
-            _SVM_GRID,
-        ),
+        Method("mlspl", "MLSPL", models.MLSPLClassifier, _MLSPL, _SVM_GRID),
         Method("mlspl-cv", "MLSPL-CV", models.MLSPLClassifierCV, {_CRITERION: "average_precision"}, {}),
         Method(
             "forest",

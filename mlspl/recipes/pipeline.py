@@ -23,13 +23,12 @@ _MOST_WORDS = 50_000
 
 
 def build_pipeline(schema: Schema, estimator: BaseEstimator) -> Pipeline:
-    """Put before an estimator what the columns need: missing values filled, categories one-hot, all scaled.
+    """Return a pipeline that prepares the columns for an estimator.
 
-    Missing numbers become the median of their column; a missing category is a category of its own; a category
-    that the training rows do not have counts as none. Dates become their parts and elapsed days, text TF-IDF
-    weights of its words and pairs of words. Columns get mean 0 and variance 1; those of sparse tables are
-    divided by their largest value instead, so that a rare word counts no more than a frequent one, and what
-    is missing there becomes 0.
+    Missing numbers become the median of their column. A missing category is a category of its own; a new
+    category is none. Dates become their parts and elapsed days. Text becomes TF-IDF weights of words and
+    word pairs. Columns get mean 0 and variance 1. In sparse tables, missing values become 0, and columns are
+    divided by their largest value, so that a rare word counts no more than a frequent one.
 
     Parameters
     ----------
@@ -72,23 +71,16 @@ def build_pipeline(schema: Schema, estimator: BaseEstimator) -> Pipeline:
 
 
 def encode_table(schema: Schema, table: Any, scale: bool = False) -> tuple[Any, list[str]]:
-    """Return a table as numbers: missing values filled, categories one-hot, words weighed.
+    """Return a table from ``schema.match`` as numbers, and the names of its columns.
 
     Parameters
     ----------
     schema : Schema
         Of these rows.
     table : DataFrame, array or CSR array
-        From ``schema.match``.
+        The rows.
     scale : bool, default=False
-        Scale the columns as a pipeline of :func:`build_pipeline` does, or leave them in their own units.
-
-    Returns
-    -------
-    X : array or CSR array
-        The numbers.
-    names : list of str
-        Of its columns.
+        Whether to scale the columns as :func:`build_pipeline` does.
 
     Examples
     --------
@@ -96,12 +88,15 @@ def encode_table(schema: Schema, table: Any, scale: bool = False) -> tuple[Any, 
     >>> songs = pd.DataFrame({"tempo": [120.0, 64.0, 98.0], "key": ["C", "F", "C"]})
     >>> X, names = encode_table(Schema.from_frame(songs), songs)
     >>> names, X.tolist()
-    (['tempo', 'key_C', 'key_F'], [[120.0, 1.0, 0.0], [64.0, 0.0, 1.0], [98.0, 1.0, 0.0]])
+    (['tempo', 'key=C', 'key=F'], [[120.0, 1.0, 0.0], [64.0, 0.0, 1.0], [98.0, 1.0, 0.0]])
     """
     steps = build_pipeline(schema, "passthrough")[:-1]
+    parameters = {name.split("__")[-1]: name for name in steps.get_params()}
     if not scale:
         scalers = [name for name in steps.get_params() if name.split("__")[-1] == "scale"]
         steps.set_params(**dict.fromkeys(scalers, "passthrough"))
+    if "feature_name_combiner" in parameters:
+        steps.set_params(**{parameters["feature_name_combiner"]: "{}={}".format})
     X = steps.fit_transform(table)
     if schema.layout != "frame":
         return X, [str(name) for name in schema.names or range(schema.n_features)]
@@ -114,15 +109,7 @@ def _is_wide(schema: Schema) -> bool:
 
 
 def scores_and_labels(model: Any, table: Any) -> tuple[Any, Any]:
-    """Return scores and 0/1 labels of shape (n, L), with the scores of our estimators computed once.
-
-    Parameters
-    ----------
-    model : estimator
-        Fitted, or a pipeline that ends in one.
-    table : DataFrame, array or CSR array
-        The rows.
-    """
+    """Return scores and 0/1 labels of shape (n, L); the scores of our estimators are computed once."""
     final = model[-1] if isinstance(model, Pipeline) else model
     if not hasattr(final, "_scores_and_labels"):
         return model.decision_function(table), model.predict(table)
@@ -130,10 +117,7 @@ def scores_and_labels(model: Any, table: Any) -> tuple[Any, Any]:
 
 
 def _make_scaler(is_sparse: bool) -> BaseEstimator:
-    """What makes columns comparable: variance 1, or a largest value of 1 where most cells are 0.
-
-    The variance of a rare word is small: divided by it, one occurrence outweighs all else in a row.
-    """
+    # The variance of a rare word is small: divided by it, one occurrence outweighs all else in a row.
     return MaxAbsScaler() if is_sparse else StandardScaler()
 
 

@@ -15,7 +15,15 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 
 from mlspl._names import join_names
-from mlspl.datasets import KINDS, Dataset, column_kind, days_since_1970, one_hot, spell_numbers
+from mlspl.datasets import (
+    KINDS,
+    Dataset,
+    column_kind,
+    days_since_1970,
+    is_numeric,
+    one_hot,
+    spell_numbers,
+)
 from mlspl.errors import UserError, listed, shorten
 
 __all__ = ["LAYOUTS", "Schema", "find_counters", "take_rows"]
@@ -76,10 +84,10 @@ class Schema:
 
     @classmethod
     def from_dataset(cls, dataset: Dataset, text: Collection[str] | None = None) -> Schema:
-        """Return the schema of a data set that is to be learnt from.
+        """Return the schema of a data set to fit a model on.
 
         Dense data become a DataFrame with categories as text, so that a fitted pipeline takes the user's own
-        frames too. Sparse data stay sparse, with a column for every category.
+        frames, too. Sparse data stay sparse, with a column for every category.
 
         Parameters
         ----------
@@ -118,12 +126,7 @@ class Schema:
 
     @classmethod
     def from_frame(cls, frame: pd.DataFrame) -> Schema:
-        """Return the schema of a DataFrame: columns that are not numbers or booleans hold categories.
-
-        Parameters
-        ----------
-        frame : DataFrame
-            The training rows.
+        """Return the schema of a DataFrame: columns that are not numbers or dates hold categories.
 
         Examples
         --------
@@ -132,15 +135,11 @@ class Schema:
         """
         names = tuple(map(str, frame.columns))
         kinds, categories = {}, {}
-        for name, column in zip(names, (frame[name] for name in frame.columns), strict=True):
-            if pd.api.types.is_numeric_dtype(column.dtype):
-                continue
-            if pd.api.types.is_datetime64_any_dtype(column.dtype):
-                kinds[name] = "date"
-                continue
-            kinds[name] = "categorical"
-            values = set(column.dropna())
-            if all(isinstance(value, str) for value in values):
+        for name, (_, column) in zip(names, frame.items(), strict=True):
+            if (kind := column_kind(column)) != "numeric":
+                kinds[name] = "date" if kind == "date" else "categorical"
+            values = set(column.dropna()) if kinds.get(name) == "categorical" else ()
+            if values and all(isinstance(value, str) for value in values):
                 categories[name] = (*sorted(values), *column[column.isna()].to_numpy(object)[:1])
         return cls(names, len(names), kinds, categories, "frame", len(frame))
 
@@ -148,16 +147,16 @@ class Schema:
     def from_model(
         cls, model: Any, names: Sequence[str] | None = None, nominal: Sequence[str] | None = None
     ) -> Schema:
-        """Return as much of the schema of a fitted model as can be seen from outside.
+        """Return as much of the schema of a fitted model or pipeline as its attributes show.
 
         Parameters
         ----------
         model : estimator
-            Fitted; a pipeline, perhaps.
+            Fitted.
         names : sequence of str, optional
             Names of its columns; by default those it was fitted with.
         nominal : sequence of str, optional
-            Names of the columns that hold categories; by default those that its encoders were fitted on.
+            Columns that hold categories; by default those that its encoders were fitted on.
         """
         fitted = getattr(model, "feature_names_in_", None)
         names = fitted if names is None else names
@@ -171,13 +170,7 @@ class Schema:
 
     @classmethod
     def from_json(cls, told: Any) -> Schema:
-        """Read what `to_json` gave; whatever else it may be is a ValueError.
-
-        Parameters
-        ----------
-        told : any
-            Perhaps from a stranger.
-        """
+        """Read what `to_json` returned; raise a ValueError for anything else."""
         if isinstance(told, dict):
             # Files from before it was learnt have no order of dates.
             told = {"day_first": {}} | told
@@ -223,13 +216,7 @@ class Schema:
         }
 
     def kind(self, name: str) -> str:
-        """Return the kind of a column.
-
-        Parameters
-        ----------
-        name : str
-            Its name.
-        """
+        """Return the kind of a column."""
         return self.kinds.get(name, "numeric")
 
     def match(self, dataset: Dataset) -> tuple[Any, list[str]]:
@@ -280,7 +267,7 @@ class Schema:
 
     def _frame(self, dataset: Dataset, positions: list[int]) -> pd.DataFrame:
         frame, names = dataset.frame(), list(self.names or ())
-        if not self.kinds and all(column_kind(column) == "numeric" for _, column in frame.items()):
+        if not self.kinds and is_numeric(frame):
             numbers = frame.to_numpy()
             if positions != list(range(numbers.shape[1])):
                 numbers = np.column_stack([numbers, np.zeros(len(numbers))])[:, positions]
@@ -299,9 +286,8 @@ class Schema:
 
     def _match_count(self, dataset: Dataset) -> Any:
         """The rows as they are, if they are as wide as the model; columns that sparse ones lack are 0."""
-        X: Any = (
-            one_hot(dataset.X, Path(dataset.name))[0] if isinstance(dataset.X, pd.DataFrame) else dataset.X
-        )
+        X: Any = dataset.X
+        X = one_hot(X, Path(dataset.name))[0] if isinstance(X, pd.DataFrame) else X
         given = X.shape[1]
         if given > self.n_features or (given < self.n_features and not sparse.issparse(X)):
             raise UserError(
@@ -337,27 +323,16 @@ def _convert(column: pd.Series, kind: str, source: str) -> Any:
         )
     if given == "date":
         return days_since_1970(column)
-    values = column.astype(object).dropna().unique().tolist()
-    is_binary = _is_binary(values)
-    try:
-        numbers = {
-            value: float(value.lower() in ("1", "true")) if is_binary else float(value) for value in values
-        }
-    except ValueError:
-        text = shorten(next(value for value in values if not _is_number(value)))
-        message = (
+    words = column.astype(object)
+    if _is_binary(words.dropna().unique()):
+        words = words.map(lambda word: float(word.lower() in ("1", "true")), na_action="ignore")
+    numbers = pd.to_numeric(words, errors="coerce")
+    if (wrong := words[numbers.isna() & words.notna()]).size:
+        text = shorten(str(wrong.iloc[0]))
+        raise UserError(
             f"{source}: column {column.name!r} holds text, such as {text!r}, but the model needs numbers."
         )
-        raise UserError(message) from None
-    return column.astype(object).map(numbers).to_numpy(float)
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
+    return numbers.to_numpy(float)
 
 
 def _encoded_columns(model: Any) -> dict[str, tuple[Any, ...]]:
@@ -413,11 +388,6 @@ def _are_categories(values: Any) -> bool:
 def find_counters(table: pd.DataFrame | sparse.csr_array) -> list[str]:
     """Return the names of the columns of numbers that grow by one from row to row.
 
-    Parameters
-    ----------
-    table : DataFrame or CSR array
-        From :meth:`Schema.match`.
-
     Examples
     --------
     >>> find_counters(pd.DataFrame({"id": np.arange(7.0, 50.0), "tempo": 120.0}))
@@ -430,14 +400,7 @@ def find_counters(table: pd.DataFrame | sparse.csr_array) -> list[str]:
 
 
 def take_rows(table: Any, rows: np.ndarray) -> Any:
-    """Return these rows of a table.
-
-    Parameters
-    ----------
-    table : DataFrame, array or CSR array
-        From :meth:`Schema.match`.
-    rows : array of int
-        Their positions.
+    """Return the rows at these positions of a DataFrame or array.
 
     Examples
     --------

@@ -59,7 +59,9 @@ def server(monkeypatch):
 
 
 TINY = registry.Entry(
-    "tiny", "tests", 4000, 1, 1, 0.5, hashlib.sha256(ARFF).hexdigest(), hashlib.sha256(XML).hexdigest()
+    *("tiny", "tests", 4000, 1, 1, 0.5, "tiny.arff", "tiny.xml", ""),
+    hashlib.sha256(ARFF).hexdigest(),
+    hashlib.sha256(XML).hexdigest(),
 )
 
 
@@ -188,7 +190,7 @@ def test_the_registry_is_complete():
 
 
 def test_without_a_known_checksum_what_arrived_is_shown(server, cache, monkeypatch):
-    plain = registry.Entry("tiny", "tests", 4001, 1, 1, 0.5)
+    plain = registry.Entry("tiny", "tests", 4001, 1, 1, 0.5, "tiny.arff", "tiny.xml")
     monkeypatch.setitem(registry.REGISTRY, "tiny", plain)
     with pytest.warns(UserWarning, match="no checksum of .* is known") as caught:
         fetch_dataset("tiny")
