@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         ThresholdDisplay,
         TRAMClassifier,
         TunedDecisionClassifier,
+        predict_top,
     )
     from mlspl.persistence import load_model, save_model
 
@@ -45,6 +46,7 @@ __all__ = [
     "metrics",
     "model_selection",
     "pacing",
+    "predict_top",
     "save_model",
     "spaces",
 ]

@@ -48,7 +48,7 @@ Y : array, sparse matrix or DataFrame of shape (n_samples, n_labels)
 label_weight : array of shape (n_samples, n_labels), optional
     Prior weight of each (instance, label) pair; 0 leaves the pair out.""",
     "output": """\
-output : {"array", "pandas"}, default="array"
+output : {"array", "pandas", "polars"}, default="array"
     "pandas" is a DataFrame with the label names, and the index of X if it has one.""",
     "calibration_fit": """\
 F : array-like of shape (n, L)

@@ -252,6 +252,11 @@ def explain(error: Exception, table: Any, name: str, columns: str) -> Exception:
         shape = np.shape(table)
     except ValueError:
         return UserError(f"{name} has rows of different lengths: give a table (n_samples, n_{columns}).")
+    if columns == "features" and len(shape) == 1 and shape[0] and isinstance(np.asarray(table)[0], str):
+        return UserError(
+            f"{name} holds texts. Turn them into numbers by a vectorizer of scikit-learn, such as "
+            "make_pipeline(TfidfVectorizer(), MLSPLClassifier())."
+        )
     if table is None or len(shape) != 2:
         return UserError(
             f"{name} {'is None' if table is None else f'has shape {shape}'}: give a table "

@@ -173,7 +173,7 @@ def matched(dataset: "Dataset", info: "ModelInfo", kept: Sequence[str] = ()) -> 
     """The rows with the columns of the model; columns that it does not know are said on standard error."""
     table, extra = info.schema.match(dataset)
     if extra := [name for name in extra if name not in kept]:
-        note(f"the model does not know, and ignores, {listed(extra)}.")
+        note(f"not used by the model: {listed(extra)}.")
     return table
 
 

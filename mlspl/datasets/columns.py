@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from mlspl.datasets.files import check_memory, parse_number
+from mlspl.datasets.files import check_memory, is_number
 from mlspl.errors import DataFormatError, UserError, guess_column, listed, shorten
 
 KINDS = ("numeric", "categorical", "text", "date")
@@ -176,8 +176,13 @@ def check_names(names: Sequence[str], path: Path, line: int | None) -> None:
 
 def spell_numbers(column: pd.Series) -> pd.Series:
     """Return numbers as words, whole numbers without a decimal point."""
-    words = [None if n != n else repr(n).removesuffix(".0") for n in column.to_numpy(float).tolist()]
+    words = [None if n != n else spell_number(n) for n in column.to_numpy(float).tolist()]
     return pd.Series(words, dtype=object)
+
+
+def spell_number(number: float) -> str:
+    """Return the shortest text that reads back as the same number; ? for NaN."""
+    return repr(number).removesuffix(".0") if number == number else "?"
 
 
 def parse_words(
@@ -196,8 +201,7 @@ def parse_words(
     missing = {"", *missing}
     spelled = [str(value).strip() for value in values]
     is_missing = np.array([word in missing for word in spelled], dtype=bool)
-    numbers = np.array([np.nan if word in missing else _number(word) for word in spelled], dtype=float)
-    is_word = np.isinf(numbers)
+    is_word = np.array([word not in missing and not is_number(word) for word in spelled], dtype=bool)
     counts = np.bincount(codes[codes >= 0], minlength=len(spelled))
 
     def expand(cells: np.ndarray) -> np.ndarray:
@@ -209,6 +213,7 @@ def parse_words(
 
     if kind in (None, "numeric"):
         if not is_word.any():
+            numbers = np.array([np.nan if word in missing else float(word) for word in spelled], float)
             return ParsedWords(pd.Series(expand(numbers)))
         if (converted := _convert_notation(spelled, missing, name, refuse, is_word)) is not None:
             return ParsedWords(pd.Series(expand(converted)))
@@ -272,14 +277,6 @@ def _convert_notation(
     return np.array(
         [np.nan if w in missing else float(w.replace(separator, "").replace(",", ".")) for w in words]
     )
-
-
-def _number(word: str) -> float:
-    """Return the number that a word spells, infinity for other words."""
-    try:
-        return parse_number(word)
-    except ValueError:
-        return np.inf
 
 
 def _is_text(values: list[str], n_rows: int) -> bool:

@@ -23,16 +23,13 @@ def corrupt(Y, kind: str, rate: float, random_state=None, *, X=None) -> tuple[np
         0 or 1; NaN, where a label is unknown, stays NaN and is never counted. A sparse Y comes back dense.
     kind : {"flip", "missing", "swap", "ambiguous", "annotator"}
         - ``"flip"``: a share `rate` of all pairs is inverted, 0 to 1 and 1 to 0.
-        - ``"missing"``: a share `rate` of the relevant pairs becomes 0, as if the annotator had overlooked
-          them.
-        - ``"swap"``: a share `rate` of the relevant pairs moves to an irrelevant label of the same row, as if
-          the annotator had mixed them up; every row keeps its number of labels. A row moves no more labels
-          than it has irrelevant ones to take them.
+        - ``"missing"``: a share `rate` of the relevant pairs becomes 0.
+        - ``"swap"``: a share `rate` of the relevant pairs moves to an irrelevant label of the same row, as
+          far as the row has irrelevant labels.
         - ``"ambiguous"``: a share `rate` of all pairs is inverted, each with a probability proportional to
-          min(p, 1 − p) of a logistic regression in five-fold cross-validation on X: people err where the
-          features are ambiguous.
-        - ``"annotator"``: a share `rate` of all pairs is inverted; errors of one row are correlated, as if
-          some rows had been labelled carelessly (a Gaussian copula with correlation 0.5).
+          min(p, 1 − p) of a logistic regression in five-fold cross-validation on X.
+        - ``"annotator"``: a share `rate` of all pairs is inverted; errors of one row are correlated (a
+          Gaussian copula with correlation 0.5).
     rate : float
         Between 0 and 1. The number of pairs is exact, `rate` times those there are, rounded.
     random_state : int, RandomState or None

@@ -164,22 +164,7 @@ class Dataset:
         )
 
     def kind(self, name: str) -> str:
-        """Return the kind of a feature: numeric, categorical, text or date.
-
-        Parameters
-        ----------
-        name : str
-            Its name.
-
-        Examples
-        --------
-        >>> import pandas as pd
-        >>> from mlspl.datasets import Dataset
-        >>> X = pd.DataFrame({"tempo": [120.0], "key": pd.Categorical(["C"])})
-        >>> songs = Dataset(X, np.ones((1, 1)), ["tempo", "key"], ["happy"])
-        >>> songs.kind("tempo"), songs.kind("key")
-        ('numeric', 'categorical')
-        """
+        """Return the kind of the feature of that name: numeric, categorical, text or date."""
         return column_kind(self.X[name]) if isinstance(self.X, pd.DataFrame) else "numeric"
 
     @property
@@ -191,14 +176,7 @@ class Dataset:
         return {name: tuple(column.cat.categories) for name, column in categorical.items()}
 
     def frame(self) -> pd.DataFrame:
-        """Return the features as a DataFrame; sparse features as a dense one.
-
-        Examples
-        --------
-        >>> Dataset(np.ones((1, 1)), np.ones((1, 1)), ["tempo"], ["happy"]).frame()
-           tempo
-        0    1.0
-        """
+        """Return the features as a DataFrame; sparse features as a dense one."""
         if isinstance(self.X, pd.DataFrame):
             return self.X
         return pd.DataFrame(as_dense(self.X), columns=pd.Index(self.feature_names, dtype=object), copy=False)
@@ -231,9 +209,7 @@ class Dataset:
             density=positives.sum() / max(known.sum(), 1),
             label_sets=_count_label_sets(self.Y),
             unlabelled_rows=int((_sum(labels.relevant, 1) == 0).sum()),
-            missing_features=int(pd.isna(_stored(self.X)).to_numpy().sum())
-            if isinstance(self.X, pd.DataFrame)
-            else int(np.isnan(_stored(self.X)).sum()),
+            missing_features=int(np.sum(np.asarray(pd.isna(_stored(self.X))))),
             missing_labels=int(rows * n_labels - known.sum()),
             mean_imbalance=float(imbalance.mean()) if n_labels else float("nan"),
             labels=pd.DataFrame(
@@ -243,12 +219,7 @@ class Dataset:
         )
 
     def texts(self, name: str) -> list[str | None]:
-        """Return the cells of a feature as text, None where one is missing.
-
-        Parameters
-        ----------
-        name : str
-            Of the feature.
+        """Return the cells of the feature of that name as text, None where one is missing.
 
         Examples
         --------
@@ -261,27 +232,14 @@ class Dataset:
             hint = guess_column(name, self.feature_names)
             raise UserError(f"{self.name} has no column {name!r} beside its labels.{hint}")
         j = self.feature_names.index(name)
-        column = (
-            self.X[name] if isinstance(self.X, pd.DataFrame) else pd.Series(as_dense(self.X[:, [j]])[:, 0])
-        )
+        is_frame = isinstance(self.X, pd.DataFrame)
+        column = self.X[name] if is_frame else pd.Series(as_dense(self.X[:, [j]])[:, 0])
         if column_kind(column) == "numeric":
             column = spell_numbers(column)
         return [None if pd.isna(cell) else str(cell) for cell in column.astype(object)]
 
     def without(self, names: Collection[str]) -> "Dataset":
-        """Return the data set without these features.
-
-        Parameters
-        ----------
-        names : collection of str
-            Of features.
-
-        Examples
-        --------
-        >>> songs = Dataset(np.ones((1, 2)), np.ones((1, 1)), ["id", "tempo"], ["happy"])
-        >>> songs.without(["id"]).feature_names
-        ['tempo']
-        """
+        """Return the data set without the features of these names."""
         kept = [j for j, name in enumerate(self.feature_names) if name not in names]
         return replace(
             self,

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from mlspl.datasets.columns import INDEX, NO_OPTIONS, RawTable, ReadOptions, check_names, parse_dates
-from mlspl.datasets.files import data_suffix, parse_number, read_lines
+from mlspl.datasets.files import data_suffix, is_number, read_lines
 from mlspl.errors import DataFormatError, shorten
 
 DELIMITERS = ",;\t|"
@@ -186,10 +186,8 @@ def _find_header(text: bytes, path: Path, start: int = 0) -> tuple[int, int]:
 
 def _check_header(names: list[str], path: Path, line: int) -> None:
     """Refuse a header that is a row of numbers; 0, 1, 2, … are names that pandas gives."""
-    try:
-        numbers = [parse_number(name) for name in names if name]
-    except ValueError:
-        numbers = []
+    given = [name for name in names if name]
+    numbers = list(map(float, given)) if all(map(is_number, given)) else []
     if numbers and numbers not in (list(range(len(names))), list(range(1, len(names) + 1))):
         raise DataFormatError(_NO_HEADER.format("numbers"), path, line)
     check_names(names, path, line)

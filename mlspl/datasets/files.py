@@ -79,7 +79,7 @@ def _decompress(path: Path, suffix: str, enough: float = math.inf) -> bytes:
     """Return the decompressed content, or its start if `enough` bytes suffice."""
     chunks, size = [], 0
     try:
-        for chunk in _decompressed_chunks(path, suffix):
+        for chunk in _zstandard_chunks(path) if suffix == ".zst" else _decompressed_chunks(path, suffix):
             chunks.append(chunk)
             size += len(chunk)
             check_memory(size, path, "the decompressed content")
@@ -93,9 +93,6 @@ def _decompress(path: Path, suffix: str, enough: float = math.inf) -> bytes:
 
 
 def _decompressed_chunks(path: Path, suffix: str) -> Iterator[bytes]:
-    if suffix == ".zst":
-        yield from _zstandard_chunks(path)
-        return
     with gzip.open(path) if suffix == ".gz" else bz2.open(path) as stream:
         while chunk := stream.read(_CHUNK):
             yield chunk
@@ -174,22 +171,7 @@ def read_lines(path: Path, encoding: str | None = None) -> bytes:
 
 
 def guess_suffix(path: Path) -> str:
-    """Return the suffix that fits the first bytes of a file: ``.csv``, ``.arff.gz`` and the like.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-
-    Examples
-    --------
-    >>> import gzip, tempfile
-    >>> with tempfile.NamedTemporaryFile() as file:
-    ...     _ = file.write(gzip.compress(b"@relation songs"))
-    ...     file.flush()
-    ...     guess_suffix(Path(file.name))
-    '.arff.gz'
-    """
+    """Return the suffix that fits the first bytes of a file: ``.csv``, ``.arff.gz`` and the like."""
     with path.open("rb") as stream:
         start = stream.read(_SNIFFED)
     for magic, compression in _MAGIC.items():
@@ -209,18 +191,9 @@ def _guess_format(start: bytes) -> str:
     return ".svm" if _SVMLIGHT_ROW.match(text) else ".csv"
 
 
-def parse_number(text: str) -> float:
-    """Return the finite number in a text, or NaN for "nan"; raise ValueError otherwise, also for 1_000."""
-    value = float(text)
-    if "_" in text or math.isinf(value):
-        raise ValueError(text)
-    return value
-
-
 def is_number(text: str) -> bool:
-    """Return whether `parse_number` reads a text."""
+    """Return whether a text is a finite number, or "nan"; not 1_000, which Python reads."""
     try:
-        parse_number(text)
+        return "_" not in text and not math.isinf(float(text))
     except ValueError:
         return False
-    return True

@@ -41,12 +41,11 @@ def load_dataset(name: str, data_home: str | PathLike | None = None, encode: boo
     name : str
         One of `list_datasets()`. ``"digits-traits"`` comes with scikit-learn and never needs a network.
     data_home : path, optional
-        A folder that holds ``<name>/<name>.arff`` and ``<name>/<name>.xml``. Next, the folder
-        ``$MLSPL_DATA`` and the user's cache are searched in the same way; what is in none of them is
-        downloaded into the cache, and kept only if its SHA-256 is the pinned one; where none is pinned, a
-        warning tells what it is.
+        A folder that holds ``<name>/<name>.arff`` and ``<name>/<name>.xml``. Next, ``$MLSPL_DATA`` and the
+        user's cache are searched. What is in none of them is downloaded into the cache, and kept only if its
+        SHA-256 is the pinned one; where none is pinned, a warning shows it.
     encode : bool
-        Whether nominal features become one-hot columns (binary ones stay single).
+        Whether categories become one-hot columns (binary ones stay single).
 
     Returns
     -------
@@ -79,7 +78,7 @@ def load_dataset(name: str, data_home: str | PathLike | None = None, encode: boo
 
 
 def locate_dataset(name: str, data_home: str | PathLike | None = None) -> Path | None:
-    """Find a registered data set on the disk.
+    """Return the ARFF of a registered data set if it is on the disk with its XML, otherwise None.
 
     Parameters
     ----------
@@ -87,18 +86,6 @@ def locate_dataset(name: str, data_home: str | PathLike | None = None) -> Path |
         Its name.
     data_home : path, optional
         Searched before the folder ``$MLSPL_DATA`` and the user's cache.
-
-    Returns
-    -------
-    Path or None
-        The ARFF, if its XML lies beside it.
-
-    Examples
-    --------
-    >>> from mlspl.datasets import locate_dataset
-    >>> path = locate_dataset("emotions")
-    >>> path is None or path.name == "emotions.arff"
-    True
     """
     entry = find_entry(name)
     for home in (data_home, os.environ.get("MLSPL_DATA"), cache_folder()):
@@ -108,23 +95,12 @@ def locate_dataset(name: str, data_home: str | PathLike | None = None) -> Path |
 
 
 def fetch_dataset(name: str) -> Path:
-    """Download a registered data set into the user's cache, both its files or nothing.
+    """Download a registered data set into the user's cache, all files or nothing; return its ARFF.
 
     Parameters
     ----------
     name : str
         Its name.
-
-    Returns
-    -------
-    Path
-        The ARFF in the cache.
-
-    Examples
-    --------
-    >>> from mlspl.datasets import fetch_dataset
-    >>> fetch_dataset("emotions")  # doctest: +SKIP
-    PosixPath('/home/ada/.cache/mlspl/emotions/emotions.arff')
     """
     entry = find_entry(name)
     folder = cache_folder() / name

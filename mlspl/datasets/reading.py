@@ -321,7 +321,9 @@ def _type_columns(
 
 
 def _refuse_infinite(numbers: np.ndarray, raw: RawTable, names: list[str]) -> None:
-    if not np.isfinite(numbers.sum()) and np.isinf(numbers).any():
+    with np.errstate(over="ignore", invalid="ignore"):
+        total = numbers.sum()
+    if not np.isfinite(total) and np.isinf(numbers).any():
         row, j = np.argwhere(np.isinf(numbers))[0]
         message = f"column {shorten(names[j])!r} is infinite. Leave it empty if unknown."
         raise raw.fault(int(row), message)

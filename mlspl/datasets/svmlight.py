@@ -3,9 +3,8 @@
 import io
 import json
 import re
-from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
+from typing import IO, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -28,8 +27,7 @@ _SIZES = re.compile(rb"[ \t]*(\d{1,18})[ \t]+(\d{1,18})[ \t]+(\d{1,18})[ \t]*")
 _LABELS = re.compile(r"[+-]?\d{1,18}(,[+-]?\d{1,18})*")
 
 
-@dataclass(frozen=True)
-class _Announcement:
+class _Announcement(NamedTuple):
     """What the first line of a file says of its rows; None where it does not."""
 
     feature_names: list[str] | None = None
@@ -93,7 +91,12 @@ def read_svmlight(path: Path, labels: LabelOption, unlabelled: bool = False) -> 
         present, numbers = np.unique(numbers, return_inverse=True)
         label_names = [str(label) for label in present.tolist()]
     if labels is not None:
-        numbers, label_names = _reorder(numbers, label_names, [str(label) for label in labels], path)
+        wanted = {str(label): column for column, label in enumerate(dict.fromkeys(labels))}
+        if absent := [label_names[n] for n in np.unique(numbers) if label_names[n] not in wanted]:
+            message = f"label {absent[0]!r} is not among the labels asked for. Name all labels of the file."
+            raise DataFormatError(message, path)
+        numbers = np.array([wanted.get(name, -1) for name in label_names], int)[numbers]
+        label_names = list(wanted)
     if not label_names:
         raise DataFormatError("no row has a label. A row is written label,label index:value …", path)
     Y = sparse.csr_array((np.ones(len(rows), bool), (rows, numbers)), shape=(n_rows, len(label_names)))
@@ -158,20 +161,6 @@ def _read_first_line(line: bytes, path: Path) -> _Announcement:
 
 def _numbered(prefix: str, first: int, count: int) -> list[str]:
     return [f"{prefix}{number}" for number in range(first, first + count)]
-
-
-def _reorder(
-    numbers: np.ndarray, names: list[str], wanted: list[str], path: Path
-) -> tuple[np.ndarray, list[str]]:
-    """The label numbers and names after the columns were put into the order the user wants."""
-    column_of = {name: column for column, name in enumerate(wanted)}
-    for number in np.unique(numbers):
-        if names[number] not in column_of:
-            message = (
-                f"label {names[number]!r} is not among the labels asked for. Name all labels of the file."
-            )
-            raise DataFormatError(message, path)
-    return np.array([column_of.get(name, -1) for name in names], int)[numbers], list(column_of)
 
 
 def write_svmlight(dataset: Dataset, stream: IO[str]) -> None:

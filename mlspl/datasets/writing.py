@@ -16,6 +16,7 @@ from scipy import sparse
 from mlspl._files import replace_file
 from mlspl._text import safe_cell
 from mlspl.datasets.arff import quote
+from mlspl.datasets.columns import spell_number
 from mlspl.datasets.dataset import Dataset, as_dense
 from mlspl.datasets.delimited import DELIMITERS
 from mlspl.datasets.frames import require_pyarrow
@@ -147,11 +148,6 @@ def _frame(dataset: Dataset) -> pd.DataFrame:
     return pd.concat([frame.reset_index(drop=True), labels], axis=1)
 
 
-def _spell(value: float) -> str:
-    """Return the shortest text that reads back as the same number."""
-    return repr(value).removesuffix(".0") if value == value else "?"
-
-
 def _write_arff(dataset: Dataset, stream: IO[str]) -> None:
     stream.write(f"@relation {quote(dataset.name)}\n\n")
     words = {}
@@ -172,14 +168,14 @@ def _write_arff(dataset: Dataset, stream: IO[str]) -> None:
                 frame[name] = frame[name].map(quote, na_action="ignore")
         frame = frame.astype(object).where(frame.notna(), "?")
         for row in frame.itertuples(index=False):
-            cells = [_spell(cell) if isinstance(cell, float) else str(cell) for cell in row]
+            cells = [spell_number(cell) if isinstance(cell, float) else str(cell) for cell in row]
             stream.write(",".join(cells) + "\n")
         return
     cells = sparse.hstack([dataset.X, sparse.csr_array(dataset.Y)], format="csr")
     cells.sort_indices()
     for start, stop in zip(cells.indptr[:-1], cells.indptr[1:], strict=True):
         pairs = zip(cells.indices[start:stop].tolist(), cells.data[start:stop].tolist(), strict=True)
-        stream.write("{" + ",".join([f"{j} {_spell(value)}" for j, value in pairs]) + "}\n")
+        stream.write("{" + ",".join([f"{j} {spell_number(value)}" for j, value in pairs]) + "}\n")
 
 
 def _write_csv(dataset: Dataset, stream: IO[str], delimiter: str = ",") -> None:

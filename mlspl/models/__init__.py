@@ -7,6 +7,7 @@ RankSVM, self-paced forests. Algorithm 1 of the MLSPL paper is in ``local_correl
 from mlspl.models._base import CallbackSupportMixin as CallbackSupportMixin
 from mlspl.models._base import MultiLabelClassifier as MultiLabelClassifier
 from mlspl.models._base import fit_progress as fit_progress
+from mlspl.models._base import predict_top
 from mlspl.models._base import store_parameters as store_parameters
 from mlspl.models._base import with_callbacks as with_callbacks
 from mlspl.models._calibrated import without_training_data
@@ -47,5 +48,6 @@ __all__ = [
     "TRAMClassifier",
     "ThresholdDisplay",
     "TunedDecisionClassifier",
+    "predict_top",
     "without_training_data",
 ]

@@ -1,11 +1,13 @@
 """Base of all estimators: checks of the input, label names, containers of the output, progress."""
 
+import warnings
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.pipeline import Pipeline
 from sklearn.utils import gen_batches, get_tags
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d, validate_data
@@ -48,9 +50,6 @@ except ImportError:  # scikit-learn before 1.9
         """No callbacks in this version of scikit-learn."""
         return method
 
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 __all__ = [
     "CallbackSupportMixin",
@@ -150,7 +149,7 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):
         """
         _check_output(output)
         scores = self._shaped(self._scores(self._check_new(X)))
-        return _as_frame(scores, self.label_names_, X) if output == "pandas" else scores
+        return _output(scores, output, self.label_names_, X)
 
     @share
     def predict(self, X, output="array"):
@@ -159,9 +158,10 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         {X}
-        output : {"array", "pandas", "sets", "sparse"}, default="array"
-            "pandas" is a DataFrame with the label names, and the index of X if it has one; "sets" is a list
-            of the label names of each row; "sparse" is a boolean CSR array, computed in blocks.
+        output : {"array", "pandas", "polars", "sets", "sparse"}, default="array"
+            "pandas" is a DataFrame with the label names, and the index of X if it has one; "polars" is one of
+            polars; "sets" is a list of the label names of each row; "sparse" is a boolean CSR array,
+            computed in blocks. Pipelines pass it on: ``pipeline.predict(X, output="sets")``.
         """
         _check_output(output, "sets", "sparse")
         rows = self._check_new(X)
@@ -169,9 +169,8 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):
             raise UserError(
                 "y was one-dimensional, so a row has one class and no set of labels. Use output='array'."
             )
-        if output in ("array", "pandas"):
-            labels = self._coded(self._predict_rows(rows))
-            return _as_frame(labels, self.label_names_, X) if output == "pandas" else labels
+        if output not in ("sets", "sparse"):
+            return _output(self._coded(self._predict_rows(rows)), output, self.label_names_, X)
         parts = [sparse.csr_array(self._predict_rows(block)) for block in self._row_blocks(rows)]
         table = sparse.vstack(parts, format="csr")
         return label_sets(table, self.label_names_.tolist()) if output == "sets" else table
@@ -222,7 +221,7 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):
         if not self._multilabel:
             probabilities = np.column_stack([1.0 - probabilities, probabilities])[:, -len(self.classes_) :]
             names = self.classes_
-        return _as_frame(probabilities, names, X) if output == "pandas" else probabilities
+        return _output(probabilities, output, names, X)
 
     @share
     def score(self, X, y, sample_weight=None):
@@ -300,6 +299,12 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):
             y = check_array(y, ensure_2d=False, dtype=None, input_name="y")
             check_classification_targets(y)
             self.classes_ = np.unique(y)
+            if joined := [word for word in self.classes_ if isinstance(word, str) and set(word) & set(",;|")]:
+                warnings.warn(
+                    f"y holds texts such as {str(joined[0])!r}, each of which is taken for one class. If "
+                    "they are several labels, give lists: [text.split(',') for text in y].",
+                    stacklevel=3,
+                )
             if len(self.classes_) > 2:
                 raise ValueError(
                     "Only binary classification is supported for a one-dimensional y. "
@@ -369,19 +374,59 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):
 
 
 def _check_output(output: str, *others: str) -> None:
-    choices = ("array", "pandas", *others)
+    choices = ("array", "pandas", "polars", *others)
     if output not in choices:
         raise UserError(f"output is {output!r}; give one of {', '.join(map(repr, choices))}.")
 
 
-def _as_frame(values: Any, names: Any, X: Any) -> "pd.DataFrame | pd.Series":
-    """A DataFrame with the index of X if it has one; a Series of one-dimensional values."""
+def _output(values: Any, output: str, names: Any, X: Any) -> Any:
+    """Return an array as it is, or as a DataFrame or Series; that of pandas has the index of X, if any."""
+    if output == "polars":
+        import polars as pl
+
+        return pl.Series(values) if values.ndim == 1 else pl.DataFrame(values, list(map(str, names)))
+    if output == "array":
+        return values
     import pandas as pd
 
     index = X.index if isinstance(X, pd.DataFrame | pd.Series) else None
     if values.ndim == 1:
         return pd.Series(values, index=index)
     return pd.DataFrame(values, index=index, columns=list(names))
+
+
+def predict_top(model, X, k=5):
+    """Return the k labels of highest score of each row, also of a pipeline.
+
+    Parameters
+    ----------
+    model : estimator
+        A fitted model of mlspl, or a pipeline that ends in one.
+    X : array, sparse matrix or DataFrame of shape (n_samples, n_features)
+        The rows, as the model or the pipeline takes them.
+    k : int, default=5
+        Labels per row.
+
+    Returns
+    -------
+    labels : int array (n_samples, k)
+        Columns of Y, best first.
+    scores : array (n_samples, k)
+        Their scores.
+
+    Examples
+    --------
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from mlspl import MLkNNClassifier, predict_top
+    >>> X, Y = np.array([[0.0], [1.0], [10.0]]), np.array([[1, 0], [1, 0], [0, 1]])
+    >>> model = make_pipeline(StandardScaler(), MLkNNClassifier(k=1)).fit(X, Y)
+    >>> predict_top(model, X, k=1)[0].ravel()
+    array([0, 0, 1])
+    """
+    if isinstance(model, Pipeline):
+        return model[-1].predict_top(model[:-1].transform(X) if len(model) > 1 else X, k)
+    return model.predict_top(X, k)
 
 
 def _is_column_of_classes(Y) -> bool:

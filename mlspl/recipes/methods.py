@@ -11,7 +11,7 @@ from typing import Any
 from sklearn.base import BaseEstimator
 
 from mlspl import models, torch
-from mlspl.errors import UserError, guess
+from mlspl.errors import UserError, guess, listed
 
 TUNING_BUDGET = 20
 """How many settings tuning tries for each method: the size of the paper's own grid for MLSPL."""
@@ -83,7 +83,7 @@ class Method:
         try:
             method.make(method.defaults, 0)
         except TypeError as error:
-            raise UserError(f"{self.name} cannot have {', '.join(given)} set: {error}.") from None
+            raise UserError(f"{self.name} fixes some of {listed(list(given))} itself ({error}).") from None
         return method
 
     def settings(self, tune: str) -> dict[str, Any]:
@@ -168,9 +168,9 @@ _MLSPL = {"C": "auto", "gamma": "scale", "class_weight": 0.5, "regressor": "ridg
 _PUBLISHED = {"pace_function": "sigmoid", "pace": 1e-2, "growth": 1.3, "max_steps": 20}
 
 
-def _logistic(C: float | str = "auto", **parameters: Any) -> models.BSVMClassifier:
-    """Logistic regression for each label; "auto" chooses C by the loss of held-out rows."""
-    return models.BSVMClassifier(C, space="linear", loss="logistic", **parameters)
+def _logistic(**parameters: Any) -> models.BSVMClassifier:
+    """Logistic regression for each label; C="auto" is chosen by the loss of held-out rows."""
+    return models.BSVMClassifier(**{"space": "linear", "loss": "logistic", **parameters})
 
 
 METHODS: Mapping[str, Method] = {

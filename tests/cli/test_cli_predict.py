@@ -28,7 +28,7 @@ def test_columns_are_matched_by_name_whatever_their_order(fitted, tmp_path):
 def test_extra_columns_are_reported_and_missing_ones_listed(fitted):
     code, out, errors = fitted("predict", "songs.skops", "-", given="key,band,loud,tempo\nC,Abba,-5,120\n")
     assert (code, len(table(out))) == (0, 2)
-    assert errors == "note: the model does not know, and ignores, 'band'.\n"
+    assert errors == "note: not used by the model: 'band'.\n"
     code, out, errors = fitted("predict", "songs.skops", "-", given="key,band\nC,Abba\n")
     assert (code, out) == (2, "")
     assert errors == "error: standard input lacks 2 columns that the model needs: 'tempo', 'loud'.\n"

@@ -10,8 +10,10 @@ from sklearn.preprocessing import StandardScaler
 
 from mlspl import (
     BSVMClassifier,
+    MLkNNClassifier,
     TunedDecisionClassifier,
     datasets,
+    predict_top,
 )
 from mlspl.errors import UserError
 
@@ -70,9 +72,37 @@ def test_one_dimensional_labels_are_series():
 
 def test_other_containers_are_refused_by_name(machine):
     with pytest.raises(
-        UserError, match="output is 'polars'; give one of 'array', 'pandas', 'sets', 'sparse'"
+        UserError, match="output is 'arrow'; give one of 'array', 'pandas', 'polars', 'sets', 'sparse'"
     ):
-        machine.predict(X, output="polars")
+        machine.predict(X, output="arrow")
     with pytest.raises(UserError, match="'array', 'pandas'"):
         machine.predict_proba(X, output="sets")
     assert not sparse.issparse(machine.predict(X))
+
+
+def test_answers_as_frames_of_polars(machine):
+    polars = pytest.importorskip("polars")
+    for method in ("predict", "predict_proba", "decision_function"):
+        frame = getattr(machine, method)(X[:5], output="arrow")
+        assert isinstance(frame, polars.DataFrame)
+        assert frame.columns == DIGITS.label_names
+        np.testing.assert_array_equal(frame.to_numpy(), getattr(machine, method)(X[:5]))
+
+
+def test_the_best_labels_of_a_pipeline():
+    scaler, model = StandardScaler().fit(X), MLkNNClassifier(k=5)
+    pipeline = make_pipeline(scaler, model).fit(X, Y)
+    labels, scores = predict_top(pipeline, X, 3)
+    expected = np.sort(pipeline.decision_function(X), axis=1)[:, :-4:-1]
+    np.testing.assert_array_equal(scores, expected)
+    np.testing.assert_array_equal(labels, predict_top(pipeline[-1], scaler.transform(X), 3)[0])
+
+
+def test_texts_get_the_advice_to_use_a_vectorizer():
+    with pytest.raises(UserError, match="TfidfVectorizer"):
+        MLkNNClassifier().fit(["a song", "another"] * 60, Y)
+
+
+def test_labels_joined_in_one_text_are_questioned():
+    with pytest.warns(UserWarning, match="split"):
+        MLkNNClassifier().fit(X, ["happy,calm", "sad"] * 60)
