@@ -2,6 +2,7 @@
 
 import io
 import sys
+from collections.abc import Callable
 from typing import Annotated
 
 import typer
@@ -37,7 +38,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
 )
-for _command, _example in {
+_EXAMPLES: dict[Callable[..., None], str] = {
     fit.fit: "fit songs.csv --labels 'mood_*' --test-size 0.3 -o songs.skops",
     predict.predict: "predict songs.skops new.csv --top 3 -o moods.csv",
     evaluate.evaluate: "evaluate songs.skops test.csv -o scores.json",
@@ -47,7 +48,8 @@ for _command, _example in {
     consensus.consensus: "consensus songs.csv --annotators 'annotator_*' -o agreed.csv",
     reproduce.reproduce: "reproduce --datasets flags --methods bsvm,mlspl-cv",
     compare.compare: "compare songs.csv --labels 'mood_*' --methods mlspl-cv,logistic",
-}.items():
+}
+for _command, _example in _EXAMPLES.items():
     app.command(cls=Command, epilog=f"Example: mlspl {_example}")(_command)
 app.add_typer(datasets.app, name="datasets")
 app.add_typer(pacing.app, name="pacing")
