@@ -29,7 +29,7 @@ def test_numbers_categories_and_unknown_values_go_through_one_pipeline(fitted, t
     model = load_model(tmp_path / "songs.skops")
     frame = pd.read_csv(tmp_path / "songs.csv")
     np.testing.assert_array_equal(np.array(rows[1:], float), model.predict(frame))
-    assert read_model_info(tmp_path / "songs.skops").nominal == ["key"]
+    assert read_model_info(tmp_path / "songs.skops").schema.kinds == {"key": "categorical"}
 
 
 def test_held_out_scores_are_those_of_a_model_that_did_not_see_the_rows(mlspl, tmp_path):

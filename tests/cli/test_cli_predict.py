@@ -34,6 +34,12 @@ def test_extra_columns_are_reported_and_missing_ones_listed(fitted):
     assert errors == "error: standard input lacks 2 columns that the model needs: 'tempo', 'loud'.\n"
 
 
+def test_words_in_columns_that_are_not_used_are_no_mistake(fitted):
+    rows = "".join(f"C,{price},-5,120\n" for price in (1, 2, 3, "cheap"))
+    code, _, errors = fitted("predict", "songs.skops", "-", given="key,price,loud,tempo\n" + rows)
+    assert (code, errors) == (0, "note: not used by the model: 'price'.\n")
+
+
 def test_many_missing_columns_are_cut(mlspl, tmp_path):
     write_dataset(load_dataset("digits-traits"), tmp_path / "digits.csv")
     mlspl("fit", "digits.csv", "--method", "ml-knn", "-o", "digits.skops")
