@@ -13,16 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from mlspl import (
-    BSVMClassifier,
-    MLkNNClassifier,
-    MLLOCClassifier,
-    MLSPLClassifier,
-    MLSPLClassifierCV,
-    RankSVMClassifier,
-    SelfPacedForestClassifier,
-    TRAMClassifier,
-)
+import mlspl
 from mlspl.datasets import load_dataset
 from mlspl.metrics import average_precision
 from mlspl.model_selection import protocol_split
@@ -54,15 +45,15 @@ MACHINES = {
 
 def estimators(split):
     return {
-        "bsvm": BSVMClassifier(),
-        "ranksvm": RankSVMClassifier(),
-        "ml-knn": MLkNNClassifier(),
-        "tram": TRAMClassifier(),
-        "ml-loc": MLLOCClassifier(random_state=split),
-        "mlspl": MLSPLClassifier(random_state=split),
-        "mlspl-published": MLSPLClassifier.as_published(random_state=split),
-        "forest": SelfPacedForestClassifier(n_estimators=100, random_state=split),
-        CHOSEN: MLSPLClassifierCV(random_state=split),
+        "bsvm": mlspl.BSVMClassifier(),
+        "ranksvm": mlspl.RankSVMClassifier(),
+        "ml-knn": mlspl.MLkNNClassifier(),
+        "tram": mlspl.TRAMClassifier(),
+        "ml-loc": mlspl.MLLOCClassifier(random_state=split),
+        "mlspl": mlspl.MLSPLClassifier(random_state=split),
+        "mlspl-published": mlspl.MLSPLClassifier.as_published(random_state=split),
+        "forest": mlspl.SelfPacedForestClassifier(n_estimators=100, random_state=split),
+        CHOSEN: mlspl.MLSPLClassifierCV(random_state=split),
     }
 
 

@@ -9,37 +9,26 @@ import sys
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 
-from mlspl import (
-    BSVMClassifier,
-    MLkNNClassifier,
-    MLLOCClassifier,
-    MLSPLClassifier,
-    MLSPLClassifierCV,
-    RankSVMClassifier,
-    SelfPacedClassifier,
-    SelfPacedForestClassifier,
-    TRAMClassifier,
-    TunedDecisionClassifier,
-)
+import mlspl
 
 GRID = {"budget": "fast", "C": (0.5, 2.0), "quantiles": (0.5, 0.8), "families": ("kernel",)}
 ESTIMATORS = {
-    "bsvm": BSVMClassifier(),
-    "linear-bsvm": BSVMClassifier(kernel="linear", class_weight=0.5),
-    "ml-loc": MLLOCClassifier(n_codes=8, random_state=0),
-    "mlspl": MLSPLClassifier(n_codes=8, random_state=0),
-    "mlspl-published": MLSPLClassifier.as_published(n_codes=8, beta=0.05, random_state=0),
-    "mlspl-cv": MLSPLClassifierCV(random_state=0, **GRID),
-    "mlspl-cv-forests": MLSPLClassifierCV(
+    "bsvm": mlspl.BSVMClassifier(),
+    "linear-bsvm": mlspl.BSVMClassifier(kernel="linear", class_weight=0.5),
+    "ml-loc": mlspl.MLLOCClassifier(n_codes=8, random_state=0),
+    "mlspl": mlspl.MLSPLClassifier(n_codes=8, random_state=0),
+    "mlspl-published": mlspl.MLSPLClassifier.as_published(n_codes=8, beta=0.05, random_state=0),
+    "mlspl-cv": mlspl.MLSPLClassifierCV(random_state=0, **GRID),
+    "mlspl-cv-forests": mlspl.MLSPLClassifierCV(
         families=("joint", "forest"), n_estimators=40, cv=3, random_state=0
     ),
-    "self-paced": SelfPacedClassifier(LogisticRegression(), random_state=0),
-    "linear-space": MLSPLClassifier(C=1.0, space="linear", n_codes=8, random_state=0),
-    "forest": SelfPacedForestClassifier(n_estimators=20, random_state=0),
-    "ranksvm": RankSVMClassifier(),
-    "ml-knn": MLkNNClassifier(),
-    "tram": TRAMClassifier(),
-    "tuned": TunedDecisionClassifier(BSVMClassifier()),
+    "self-paced": mlspl.SelfPacedClassifier(LogisticRegression(), random_state=0),
+    "linear-space": mlspl.MLSPLClassifier(C=1.0, space="linear", n_codes=8, random_state=0),
+    "forest": mlspl.SelfPacedForestClassifier(n_estimators=20, random_state=0),
+    "ranksvm": mlspl.RankSVMClassifier(),
+    "ml-knn": mlspl.MLkNNClassifier(),
+    "tram": mlspl.TRAMClassifier(),
+    "tuned": mlspl.TunedDecisionClassifier(mlspl.BSVMClassifier()),
 }
 
 
