@@ -180,5 +180,5 @@ def test_a_paced_forest_is_asked_before_it_is_paced(planted):
 
 def test_words_among_the_features_are_located():
     X = pd.DataFrame({"x": np.arange(20.0), "colour": ["blue", "red"] * 10})
-    with pytest.raises(UserError, match=r"X\[0, 1\] \(column 'colour'\) is 'blue', not a number"):
+    with pytest.raises(UserError, match=r"X\[0, 1\] .*'blue'"):
         curriculum.audit(X, np.arange(40).reshape(20, 2) % 3 == 0)

@@ -68,9 +68,9 @@ def test_labels_in_a_text_are_a_name_or_a_line_of_csv(tmp_path, labels, expected
 def test_a_part_of_a_name_with_commas_is_told_how_to_write_it(tmp_path):
     path = tmp_path / "sizes.csv"
     path.write_text('x,"Size, in metres",other\n1,0,1\n2,1,0\n')
-    with pytest.raises(DataFormatError, match=r"Did you mean 'Size, in metres'\? .* in double quotes"):
+    with pytest.raises(DataFormatError, match=r"'Size, in metres'\? .*quotes"):
         read_dataset(path, "Size, in metres,other")
-    with pytest.raises(UserError, match=r"Did you mean 'Size, in metres'\? .* in double quotes"):
+    with pytest.raises(UserError, match=r"'Size, in metres'\? .*quotes"):
         read_dataset(path, "other", drop=["Size"])
 
 
@@ -114,7 +114,7 @@ def test_an_xml_beside_the_file_beats_a_stale_count(tmp_path):
 @pytest.mark.parametrize("relation", ["Music", "A-C 2", "Music: -C two", "Music: -Cx 2"])
 def test_without_any_of_them_the_error_says_what_to_do(tmp_path, relation):
     path = write_arff(tmp_path / "music.arff", relation)
-    with pytest.raises(DataFormatError, match=r"Put music\.xml beside the file"):
+    with pytest.raises(DataFormatError, match=r"music\.xml"):
         read_dataset(path)
 
 
@@ -165,5 +165,5 @@ def test_what_is_neither_signs_nor_zeros_and_ones_is_refused(tmp_path, value):
     nominal.write_text(
         f"@relation odd\n@attribute f numeric\n@attribute x {{{value}}}\n@data\n0,-1\n0,1\n", encoding="utf-8"
     )
-    with pytest.raises(DataFormatError, match="A label must be 0 or 1, "):
+    with pytest.raises(DataFormatError, match="must be 0 or 1"):
         read_dataset(nominal, ["x"])

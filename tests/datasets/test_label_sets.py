@@ -144,9 +144,9 @@ def test_many_label_sets_stay_sparse(tmp_path):
     ("text", "labels", "options", "sentence"),
     [
         ('x,tags\n1,"[""a""]"\n2,"[""b"",]"\n3,[c]\n', None, {}, "list"),
-        ("x,a,b\n1,0,1\n2,1,0\n", ["a", "b"], {"label_sep": "|"}, "label_sep is for one column"),
-        ("x,tags\n1,?\n2,?\n3,|\n", "tags", {"label_sep": "|"}, "has no label in any row"),
-        ("x,tags\n1,a|b\n2,b\n", "tags", {"drop": ["tags"]}, "'tags' cannot be a label and be dropped"),
+        ("x,a,b\n1,0,1\n2,1,0\n", ["a", "b"], {"label_sep": "|"}, "label_sep"),
+        ("x,tags\n1,?\n2,?\n3,|\n", "tags", {"label_sep": "|"}, "no label"),
+        ("x,tags\n1,a|b\n2,b\n", "tags", {"drop": ["tags"]}, "'tags' cannot be"),
     ],
 )
 def test_mistakes_are_answered_with_a_sentence(tmp_path, text, labels, options, sentence):

@@ -117,7 +117,7 @@ def test_a_wrong_checksum_leaves_nothing_behind(server, cache, damaged):
 @pytest.mark.parametrize("damaged", ["/tiny/tiny.arff", "/tiny/tiny.xml"])
 def test_a_download_cut_short_leaves_nothing_behind(server, cache, damaged):
     server[damaged] = (len(server[damaged]), server[damaged][:-10])
-    with pytest.raises(UserError, match="tiny could not be downloaded"):
+    with pytest.raises(UserError, match="not be downloaded"):
         load_dataset("tiny")
     assert left_behind(cache) == []
 
@@ -192,10 +192,10 @@ def test_the_registry_is_complete():
 def test_without_a_known_checksum_what_arrived_is_shown(server, cache, monkeypatch):
     plain = registry.Entry("tiny", "tests", 4001, 1, 1, 0.5, "tiny.arff", "tiny.xml")
     monkeypatch.setitem(registry.REGISTRY, "tiny", plain)
-    with pytest.warns(UserWarning, match="no checksum of .* is known") as caught:
+    with pytest.warns(UserWarning, match="no checksum") as caught:
         fetch_dataset("tiny")
     assert hashlib.sha256(ARFF).hexdigest() in str(caught[0].message)
-    with pytest.warns(UserWarning, match="published with 4001 × 1, 1"):
+    with pytest.warns(UserWarning, match="4001 × 1"):
         dataset = load_dataset("tiny")
     assert dataset.X.shape == (4000, 1)
 
@@ -206,7 +206,7 @@ def test_files_of_other_names_and_of_meka(cache, tmp_path, monkeypatch):
     (tmp_path / "slashdot").mkdir()
     rows = "@relation 'S: -C 1'\n@attribute y {0,1}\n@attribute x numeric\n@data\n1,2\n0,3\n"
     (tmp_path / "slashdot" / "SLASHDOT-F.arff").write_text(rows)
-    with pytest.warns(UserWarning, match="this is 2 rows × 1 features, 1 labels; slashdot is published"):
+    with pytest.warns(UserWarning, match="slashdot is published"):
         assert load_dataset("slashdot").label_names == ["y"]
     (tmp_path / "corel5k").mkdir()
     (tmp_path / "corel5k" / "Corel5k-sparse.arff").write_text(rows)

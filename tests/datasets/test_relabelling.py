@@ -158,7 +158,7 @@ def test_svmlight_is_written_anew(tmp_path):
     copy = relabel_file(source, tmp_path / "copy.svm", dataset, [(2, 1, 1.0)])
     again = read_dataset(copy)
     assert again.Y.tolist() == [[1, 0], [0, 1], [0, 1]]
-    with pytest.raises(UserError, match="cannot tell an unknown label"):
+    with pytest.raises(UserError, match="unknown label"):
         relabel_file(source, tmp_path / "copy.svm", dataset, [(2, 1, NAN)])
 
 
@@ -177,7 +177,7 @@ def test_what_cannot_be_changed_is_refused_and_nothing_written(tmp_path):
         relabel_file(source, tmp_path / "copy.arff", dataset, [(0, 0, 1.0)])
     # The file has been changed since it was read.
     source.write_text("tempo,happy\n1,0\n5,0\n")
-    with pytest.raises(UserError, match="cannot be changed cell by cell"):
+    with pytest.raises(UserError, match="cell by cell"):
         relabel_file(source, tmp_path / "copy.csv", dataset, [(0, 0, 1.0)])
     assert not (tmp_path / "copy.csv").exists()
 

@@ -106,13 +106,13 @@ def test_means_per_data_set_need_no_splits(tmp_path):
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("", "neither a results file nor a CSV table"),
+        ("", "neither a results file"),
         ("\x00\xff\x00", "no column|neither"),
         ("method,split,one_error\na,0,0.5\n", "no column 'dataset'"),
         ("dataset,split,one_error\na,0,0.5\n", "no column 'method'"),
         ("dataset,method,split,one_error\nx,a,0,0.5\nx,,1,0.5\n", "line 3: .* empty"),
         ("dataset,method,split,one_error\nx,a,0,0.5\nx,b,0,0.5\nx,a,0,0.4\n", "line 4: .* before"),
-        ("dataset,method,split,one_error\nx,a,0,0.5\nx,b,0,half\n", "line 3: the one_error is no number"),
+        ("dataset,method,split,one_error\nx,a,0,0.5\nx,b,0,half\n", "line 3: .*one_error"),
         ("dataset,method,split,remark\nx,a,0,good\n", "no column of numbers"),
         ('dataset,method\n"x,a\n', "neither|no column"),
     ],
@@ -127,7 +127,7 @@ def test_tables_that_are_not_tables_are_refused_with_a_sentence(tmp_path, text, 
 def test_columns_that_are_not_there_are_named(tmp_path):
     path = tmp_path / "scores.csv"
     path.write_text("dataset,method,split,f1\nx,a,0,0.5\n")
-    with pytest.raises(UserError, match="no column 'f2'; it has f1"):
+    with pytest.raises(UserError, match="no column 'f2'"):
         read_scores(path, criteria=["f2"])
     with pytest.raises(UserError, match="There is no file"):
         read_scores(tmp_path / "nothing.csv")
@@ -163,12 +163,12 @@ def test_commas_at_the_ends_of_lines_make_no_column(tmp_path, header):
         "one_error": [0.5, 0.6],
     }
     path.write_text(f"{header}\nx,a,0,0.5,\nx,b,0,0.6,7\n")
-    with pytest.raises(UserError, match="line 3: a cell in a column without a name"):
+    with pytest.raises(UserError, match=r"line 3: .*without"):
         read_scores(path)
 
 
 def test_a_header_alone_is_a_sentence(tmp_path):
     path = tmp_path / "scores.csv"
     path.write_text("dataset,method,split,one_error\n")
-    with pytest.raises(UserError, match="a header and no rows"):
+    with pytest.raises(UserError, match="no rows"):
         read_scores(path)

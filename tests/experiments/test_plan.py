@@ -35,7 +35,7 @@ def test_functions_are_trials_of_mlspl_and_its_own_is_not_run_twice(data):
     [
         ({"methods": ["svm"]}, "no method 'svm'"),
         ({"splits": 0}, "splits; 0"),
-        ({"train": (1.2,)}, "between 0 and 1; it is 1.2"),
+        ({"train": (1.2,)}, "it is 1.2"),
         ({"corruption": "flip"}, "flip:0.2"),
         ({"corruption": "flip:2"}, "flip:0.2"),
         ({"corruption": "shuffle:0.2"}, "flip, missing, swap"),

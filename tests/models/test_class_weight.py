@@ -34,7 +34,7 @@ def test_shares_are_counted_in_prior_weights():
 def test_a_dict_speaks_of_the_classes_by_name():
     costs = class_costs(Y, {"yes": 3.0}, classes=("no", "yes"))
     np.testing.assert_array_equal(costs, np.where(Y, 3.0, 1.0))
-    with pytest.raises(ValueError, match=r"names \['maybe'\]; the classes are \['no', 'yes'\]"):
+    with pytest.raises(ValueError, match=r"maybe"):
         class_costs(Y, {"maybe": 3.0}, classes=("no", "yes"))
 
 

@@ -215,8 +215,8 @@ def test_one_label_is_drawn_by_what_judged_it():
 @pytest.mark.parametrize(
     ("parameters", "sentence"),
     [
-        ({"quantiles": (-0.1,)}, "give numbers from 0 to below 1"),
-        ({"quantiles": (0.9, 1.0)}, "give numbers from 0 to below 1"),
+        ({"quantiles": (-0.1,)}, "below 1"),
+        ({"quantiles": (0.9, 1.0)}, "below 1"),
     ],
 )
 def test_mistakes_are_answered_with_a_sentence(parameters, sentence):

@@ -147,7 +147,7 @@ def test_the_held_out_rows_of_a_forest_are_not_seen(name):
 
 def test_missing_values_are_for_forests_alone():
     gaps = np.where(np.random.default_rng(0).random(X_TRAIN.shape) < 0.1, np.nan, X_TRAIN)
-    with pytest.raises(ValueError, match="needs a number in every cell"):
+    with pytest.raises(ValueError, match="every cell"):
         clone(ALL).fit(gaps, Y_TRAIN)
     model = clone(ALL).set_params(families=("joint", "forest"), quantiles=()).fit(gaps, Y_TRAIN)
     assert average_precision(Y_TEST, model.decision_function(X_TEST)) > 0.8
@@ -204,9 +204,9 @@ def test_ctrl_c_keeps_what_is_finished(after, monkeypatch):
 @pytest.mark.parametrize(
     ("parameters", "sentence"),
     [
-        ({"families": ("kernel", "hedge")}, "families is .*'joint', 'kernel', 'forest', 'linear'"),
+        ({"families": ("kernel", "hedge")}, "families is .*'joint'"),
         ({"families": ()}, "families"),
-        ({"budget": "vast"}, "budget is 'vast'.*'fast', 'default' or 'thorough'"),
+        ({"budget": "vast"}, "budget is 'vast'"),
         ({"budget": 0.0}, "budget is 0.0.*seconds"),
     ],
 )

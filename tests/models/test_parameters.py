@@ -64,7 +64,7 @@ def test_it_is_refused_by_name(estimator, name, value):
     ("name", "values", "message"),
     [
         ("C", (), "C is empty"),
-        ("C", (1.0, -1.0), "C has -1.0 in it; give a positive, finite number each"),
+        ("C", (1.0, -1.0), "C has -1.0"),
     ],
 )
 def test_so_is_one_of_several_values(name, values, message):
@@ -73,9 +73,9 @@ def test_so_is_one_of_several_values(name, values, message):
 
 
 def test_the_word_for_a_default_is_said():
-    with pytest.raises(UserError, match="C is -1; give 'auto', or a positive, finite number"):
+    with pytest.raises(UserError, match=r"C is -1; .*'auto'"):
         mlspl.BSVMClassifier(C=-1).fit(X, Y)
-    with pytest.raises(UserError, match="C is 'auto'; give a positive, finite number"):
+    with pytest.raises(UserError, match="C is 'auto'"):
         mlspl.RankSVMClassifier(C="auto").fit(X, Y)
 
 

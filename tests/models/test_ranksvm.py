@@ -187,7 +187,7 @@ def test_one_label_set_for_all_rows_is_predicted():
 
 def test_stopping_early_warns_with_the_gap(data):
     X, Y, _ = data
-    with pytest.warns(ConvergenceWarning, match="duality gap of .* Raise max_iter"):
+    with pytest.warns(ConvergenceWarning, match="duality gap .*max_iter"):
         model = RankSVMClassifier(max_iter=1).fit(X, Y)
     assert model.dual_gap_ > 1e-4 * model.objective_
 
@@ -218,7 +218,7 @@ def test_figures_on_real_data(data_home, name, ranking_loss, average_precision):
 
 def test_the_polynomial_of_degree_8_warns(data_home):
     X, Y, X_test, _ = scaled_split(data_home, "scene", 0)
-    with pytest.warns(UserWarning, match="almost the same ranking: with kernel='poly'"):
+    with pytest.warns(UserWarning, match="kernel='poly'"):
         model = RankSVMClassifier(kernel="poly", degree=8).fit(X, Y)
     rankings = np.argsort(model.decision_function(X_test), axis=1)
     assert np.unique(rankings, axis=0, return_counts=True)[1].max() > 0.8 * len(rankings)

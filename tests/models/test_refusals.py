@@ -123,7 +123,7 @@ def test_refused_at_prediction(name):
             model.predict(new)
     with pytest.raises(NotFittedError, match="not fitted yet"):
         clone(ESTIMATORS[name]).predict(X_NEW)
-    with pytest.warns(UserWarning, match="does not have valid feature names"):
+    with pytest.warns(UserWarning, match="valid feature names"):
         named.decision_function(X_NEW)
     polars = pl.DataFrame(X_NEW, schema=FEATURES)
     np.testing.assert_array_equal(named.decision_function(polars), named.decision_function(frame))
@@ -143,17 +143,17 @@ def test_numbers_beyond_any_table_are_refused_or_harmless():
     "estimator", [MLSPLClassifier(), SelfPacedForestClassifier(), SelfPacedClassifier(LogisticRegression())]
 )
 def test_what_is_no_schedule_is_refused_by_name(estimator, schedule):
-    with pytest.raises(UserError, match=r"schedule is .*; give None, or a schedule of mlspl.pacing"):
+    with pytest.raises(UserError, match=r"schedule is .*mlspl.pacing"):
         estimator.set_params(schedule=schedule).fit(X, Y)
 
 
 @pytest.mark.parametrize(
     ("estimator", "message"),
     [
-        ("logistic", "estimator is 'logistic'; give an estimator"),
-        (LogisticRegression, "give an estimator, such as LogisticRegression"),
-        (Ridge(), "neither predict_proba nor decision_function: give a classifier"),
-        (KNeighborsClassifier(), "takes no sample_weight. Give a classifier that weighs its rows"),
+        ("logistic", "estimator is 'logistic'"),
+        (LogisticRegression, "such as LogisticRegression"),
+        (Ridge(), "neither predict_proba"),
+        (KNeighborsClassifier(), "takes no sample_weight"),
         (make_pipeline(StandardScaler(), LogisticRegression()), "Put preprocessing before it"),
     ],
 )
@@ -165,6 +165,6 @@ def test_what_cannot_be_paced_is_refused_before_it_is_fitted(estimator, message)
 def test_weights_of_labels_in_another_order_are_refused():
     names = [f"label {number}" for number in range(Y.shape[1])]
     labels, weights = pd.DataFrame(Y, columns=names), pd.DataFrame(np.ones(Y.shape), columns=names[::-1])
-    with pytest.raises(UserError, match="Y and label_weight have the same columns in another order"):
+    with pytest.raises(UserError, match="another order"):
         BSVMClassifier().fit(X, labels, label_weight=weights)
     BSVMClassifier().fit(X, labels, label_weight=weights[names])

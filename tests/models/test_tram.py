@@ -207,7 +207,7 @@ def test_wrong_input_is_named():
     for k in (0, 2.5, True):
         with pytest.raises(UserError, match=f"k is {k}"):
             TRAMClassifier(k=k, prior_weight=0.0).fit(X, Y)
-    with pytest.raises(UserError, match=r"k=10 neighbours .* make 10"):
+    with pytest.raises(UserError, match=r"k=10 neighbours"):
         TRAMClassifier().fit(X, Y).predict(X[:2])
     assert TRAMClassifier().fit(X, Y).predict(X[:3]).shape == (3, 4)
     with pytest.raises(ValueError, match="features"):

