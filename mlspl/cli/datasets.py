@@ -66,8 +66,8 @@ def info_command(
         (name, f"{row.positives:.0f}", f"{row.share:.1%}", f"{row.imbalance:.2f}")
         for name, row in frame.iterrows()
     ]
-    lines = lines if every else leave_out_middle(lines)
-    Console().print(make_table(("label", "rows with it", "share", "imbalance"), lines))
+    shown_lines = lines if every else leave_out_middle(lines)
+    Console().print(make_table(("label", "rows with it", "share", "imbalance"), shown_lines))
     Console().print("imbalance = most frequent label / this label")
 
 

@@ -80,7 +80,7 @@ def labels_table(labels: Mapping[str, Mapping[str, float]], every: bool) -> Tabl
     return make_table(("label", *_HEADINGS.values()), rows if every else leave_out_middle(rows))
 
 
-def leave_out_middle(rows: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
+def leave_out_middle(rows: Sequence[tuple[Any, ...]]) -> Sequence[tuple[Any, ...]]:
     """Return the first and last rows of a long table, and a row that says how many are left out."""
     half, hidden = SHOWN_LABELS // 2, len(rows) - SHOWN_LABELS
     if hidden <= 0:
