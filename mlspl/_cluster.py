@@ -83,7 +83,7 @@ def fetch(client: Any, futures: Iterable[Any]) -> Iterator[tuple[Any, Future]]:
     """Yield each Dask future with a future of its result that is done, as the results arrive here.
 
     A finished task is not enough: its worker may die before the result is fetched, and Dask would then wait
-    for another worker without end. Here it is a UserError if there is no worker for half a minute.
+    for another worker without end. Here it is a UserError if a cluster has no worker for half a minute.
     """
     arrived: SimpleQueue[tuple[Any, Future]] = SimpleQueue()
 
@@ -93,15 +93,18 @@ def fetch(client: Any, futures: Iterable[Any]) -> Iterator[tuple[Any, Future]]:
         fetched.add_done_callback(lambda fetched: arrived.put((future, fetched)))
         return fetched
 
+    # A local cluster starts its workers again, which takes long on a busy machine.
+    longest = _SECONDS_WITHOUT_WORKERS * (1 if client.cluster is None else 10)
     waiting = set(map(start, futures))
-    last_worker = time.monotonic()
+    last_worker, joined = time.monotonic(), 0
     while waiting:
         try:
             pair = arrived.get(timeout=_LOOK_SECONDS)
         except Empty:
-            if client.nthreads(callback_timeout=_ANSWER_SECONDS):
+            before, joined = joined, _count_joined(client)
+            if joined > before or client.nthreads(callback_timeout=_ANSWER_SECONDS):
                 last_worker = time.monotonic()
-            elif (passed := time.monotonic() - last_worker) > _SECONDS_WITHOUT_WORKERS:
+            elif (passed := time.monotonic() - last_worker) > longest:
                 raise UserError(
                     f"The Dask cluster has had no worker for {passed:.0f} seconds. Start one with "
                     "`dask worker` and run the same command again."
@@ -111,6 +114,12 @@ def fetch(client: Any, futures: Iterable[Any]) -> Iterator[tuple[Any, Future]]:
             waiting.remove(pair[1])
             yield pair
             del pair  # so that the cluster can free the result
+
+
+def _count_joined(client: Any) -> int:
+    """Count the workers that ever joined: a task that kills workers may do so between two looks."""
+    events = client.get_events("all")
+    return sum(isinstance(event, dict) and event.get("action") == "add-worker" for _, event in events)
 
 
 def _close(client: Any) -> None:

@@ -93,8 +93,9 @@ def _on_processes(run: Run, trials: Sequence[Trial], datasets, store: Store, job
     waiting = {trial.key: trial for trial in trials}
     while waiting:
         try:
-            for key, outcome in _parallel(run, list(waiting.values()), datasets, store, jobs):
-                yield waiting.pop(key), outcome
+            with closing(_parallel(run, list(waiting.values()), datasets, store, jobs)) as results:
+                for key, outcome in results:
+                    yield waiting.pop(key), outcome
         except BrokenProcessPool:
             # One of the trials that had been handed out may be what kills its process: find out one by one.
             for trial in list(waiting.values())[: 2 * jobs]:
@@ -108,35 +109,22 @@ def _on_processes(run: Run, trials: Sequence[Trial], datasets, store: Store, job
 def _parallel(
     run: Run, trials: list[Trial], datasets, store: Store, jobs: int
 ) -> Generator[tuple[str, Outcome | None]]:
-    finished_elsewhere: list[Trial] = []
+    def call(trial: Trial) -> tuple:
+        if store.is_finished(trial.key):  # by another command meanwhile
+            return delayed(_keyed)(None, trial, None)
+        return delayed(_keyed)(run, trial, datasets[trial.dataset])
 
-    def calls():
-        for trial in trials:
-            if store.is_finished(trial.key):
-                finished_elsewhere.append(trial)
-            else:
-                yield delayed(_keyed)(run, trial, datasets[trial.dataset])
-
-    with closing(_results(calls(), jobs)) as results:
-        for result in results:
-            yield result
-            while finished_elsewhere:
-                yield finished_elsewhere.pop().key, None
-    while finished_elsewhere:
-        yield finished_elsewhere.pop().key, None
-
-
-def _results(calls: Iterable, jobs: int) -> Generator[tuple[str, Outcome]]:
+    calls = map(call, trials)
     if jobs == 1:
-        return (run(*arguments, **named) for run, arguments, named in calls)
+        return (function(*arguments, **named) for function, arguments, named in calls)
     worker = {"initializer": _worker_start(os.getpid())}
     with parallel_config("loky", n_jobs=jobs, inner_max_num_threads=1, **worker), _ctrl_c_ignored():
         # Batches would lose finished trials when this process is killed.
         return Parallel(batch_size=1, return_as="generator_unordered")(calls)
 
 
-def _keyed(run: Run, trial: Trial, dataset: Dataset) -> tuple[str, Outcome]:
-    return trial.key, run(trial, dataset)
+def _keyed(run: Run | None, trial: Trial, dataset: Dataset | None) -> tuple[str, Outcome | None]:
+    return trial.key, None if run is None or dataset is None else run(trial, dataset)
 
 
 def _on_cluster(
