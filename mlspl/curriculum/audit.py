@@ -17,8 +17,10 @@ from sklearn.utils import check_array, check_random_state
 
 from mlspl._progress import show_progress
 from mlspl._validation import Labels, check_labels, explain
+from mlspl.curriculum._annotators import Opinions
 from mlspl.curriculum._models import average_predictions, predict_out_of_sample, suited_models
 from mlspl.curriculum._reasons import explain_issues
+from mlspl.curriculum.consensus import Consensus
 from mlspl.curriculum.difficulty import Difficulty, difficulty, rank_pairs
 from mlspl.curriculum.issues import row_scores
 from mlspl.errors import UserError
@@ -69,6 +71,8 @@ class Audit:
         Names of labels and rows.
     reviewed : bool ndarray of shape (n, L), or None
         Which pairs were reviewed.
+    annotators : Consensus or None
+        The quality of the annotators, if `annotations` were given.
     """
 
     suspicion: NDArray[np.floating]
@@ -85,6 +89,8 @@ class Audit:
     label_names: list[str]
     row_names: pd.Index
     reviewed: NDArray[np.bool_] | None = field(default=None)
+    annotators: Consensus | None = field(default=None)
+    _opinions: Opinions | None = field(default=None)
     _other_labels: OtherLabels | None = field(default=None)
     _negative: int = field(default=0)
     _framed: bool = field(default=False)
@@ -105,6 +111,11 @@ class Audit:
         return f"<p>{escape(repr(self))}</p>{table}"
 
     @property
+    def votes(self):
+        """Row, annotator (positions) and codes (L,) of every judgement of a row; None without annotators."""
+        return None if self._opinions is None else self._opinions.votes()
+
+    @property
     def expected_errors(self) -> float:
         """The estimated number of wrong labels, the sum of all suspicions."""
         return float(np.nansum(self.suspicion))
@@ -115,7 +126,8 @@ class Audit:
 
         Columns: ``row``, ``label`` (names), ``given``, ``suggested`` (0 or 1), ``suspicion``, ``probability``
         (of 1 by the models alone), ``difficulty``, ``why``; and ``row_number``, ``label_number`` to index
-        arrays. All with a suspicion of at least 0.1 that were not reviewed, at most 100,000.
+        arrays. All with a suspicion of at least 0.1 that were not reviewed, at most 100,000. With annotators
+        also ``judged``, how many judged the pair, and ``ones``, how many gave the label.
         """
         suspicion = np.nan_to_num(self.suspicion)
         if self.reviewed is not None:
@@ -141,12 +153,16 @@ class Audit:
         """Return the table of the pairs at flat positions."""
         rows, labels = np.unravel_index(order, self.given.shape)
         given = self.given[rows, labels]
+        votes = (
+            {} if self._opinions is None else {"judged": self._opinions.judged, "ones": self._opinions.ones}
+        )
         return self._pairs(rows, labels).assign(
             given=given,
             suggested=1 - given,
             suspicion=self.suspicion[rows, labels],
             probability=self.probabilities[rows, labels],
             difficulty=self.difficulty.pairs[rows, labels],
+            **{name: counts[rows, labels].astype(int) for name, counts in votes.items()},
             why=self._explain(rows, labels),
         )
 
@@ -189,8 +205,13 @@ class Audit:
 
     @cached_property
     def rows(self) -> pd.DataFrame:
-        """A row per row: the columns of :func:`row_scores`, and ``difficulty``."""
-        return row_scores(self.suspicion).set_axis(self.row_names).assign(difficulty=self.difficulty.rows)
+        """A row per row: the columns of :func:`row_scores`, and ``difficulty``.
+
+        With annotators also ``disagreement``, the mean over labels of the share of pairs of annotators who
+        differ: high in ambiguous rows, NaN where fewer than two judged.
+        """
+        table = row_scores(self.suspicion).set_axis(self.row_names).assign(difficulty=self.difficulty.rows)
+        return table if self._opinions is None else table.assign(disagreement=self._opinions.disagreement())
 
     def corrected(self, threshold: float = 0.8, unknown: bool = True) -> Any:
         """Return the labels with the suspects unknown, or inverted.
@@ -255,9 +276,18 @@ class Audit:
 
     def _explain(self, rows, labels) -> list[str]:
         never = None if self.trace is None else self.trace.entered == 0
-        return explain_issues(
+        texts = explain_issues(
             rows, labels, self.label_names, self.given, self.probabilities, self._other_labels, never
         )
+        if self._opinions is None:
+            return texts
+        judged, same = (
+            counts[rows, labels].astype(int) for counts in (self._opinions.judged, self._opinions.same)
+        )
+        return [
+            f"{n - k} of {n} annotators differ; {text}" if n else text
+            for n, k, text in zip(judged, same, texts, strict=True)
+        ]
 
 
 def audit(
@@ -272,6 +302,7 @@ def audit(
     absent: str = "negative",
     reviewed=None,
     instance_dependent: float | None = None,
+    annotations=None,
 ) -> Audit:
     """Find the labels that are probably wrong.
 
@@ -300,6 +331,12 @@ def audit(
         1 shows a progress bar.
     absent, reviewed, instance_dependent : optional
         As in :func:`label_issues`.
+    annotations : optional
+        The labels of several annotators, in any form that :func:`consensus` takes, or its result. Y is then
+        one annotator's labels, or those of all of them. Pairs that several annotators judged are settled by
+        their quality and the model's probability. Where they differ evenly a row is ambiguous, and the
+        suspicion stays near a half; where one stands against many, it is an error. Pairs on which the others
+        agree count as reviewed in the estimate of the noise in all other pairs.
 
     Returns
     -------
@@ -341,14 +378,18 @@ def audit(
         odds, weights = average_predictions(predictions, given)
         probabilities = expit(odds)
         names = [str(name) for name in labels.names or range(given.shape[1])]
+        opinions = None if annotations is None else Opinions(annotations, X, given, probabilities, names)
         noise = estimate_noise(
             Labels(given == 1, given < 0, names=names),
             probabilities,
             absent=absent,
             reviewed=reviewed,
+            agreed=None if opinions is None else opinions.agreed(given),
             instance_dependent=instance_dependent,
             n_jobs=n_jobs,
         )
+        if opinions is not None:
+            noise = opinions.settle(noise, trusted=absent == "unknown")
         advance()
     trace = next((one.trace for one in predictions if one.trace is not None), None)
     framed = hasattr(Y, "columns")
@@ -367,6 +408,8 @@ def audit(
         names,
         _row_names(X, Y, len(given)),
         noise.reviewed,
+        None if opinions is None else opinions.consensus,
+        opinions,
         noise.other_labels,
         labels.negative,
         framed,

@@ -41,6 +41,8 @@ DEPENDENT_ROWS = 2 / 3
 # fitted curves. The curves calibrate each label by given labels, which costs up to 0.03 average precision
 # where a model is overfit (CheXpert and OPP-115, logistic regression).
 OWN_SHARE = 1 / 3
+# Labels alone cannot tell the models apart, so intervals keep a chance of either.
+UNTOLD = 0.1
 _WEIGHTS = np.linspace(0.0, 1.0, 21)
 # Ends of the credible intervals.
 INTERVAL = (0.05, 0.95)
@@ -78,10 +80,15 @@ def estimate_noise(
     other_labels: bool = True,
     absent: str = "negative",
     reviewed=None,
+    agreed: NDArray | None = None,
     instance_dependent: float | None = None,
     n_jobs: int | None = None,
 ) -> NoiseEstimate:
-    """Estimate how noisy labels are and which are wrong; parameters as in `curriculum.label_issues`."""
+    """Estimate how noisy labels are and which are wrong; parameters as in `curriculum.label_issues`.
+
+    agreed (n, L), NaN elsewhere, are labels on which other annotators agree: evidence like that of reviewed
+    pairs, but the suspicions of these pairs stay.
+    """
     if absent not in ("negative", "unknown"):
         raise UserError(f"absent={absent!r}: a 0 is either 'negative' or 'unknown'. Choose one of the two.")
     if instance_dependent is not None and not 0 <= instance_dependent <= 1:
@@ -89,16 +96,17 @@ def estimate_noise(
     labels = check_labels_beside(Y, probabilities, "probabilities")
     given = label_codes(labels)
     names = labels.names or [str(c) for c in getattr(probabilities, "columns", ())] or None
-    decisions = _read_reviewed(reviewed, given)
+    decisions = settled = _read_reviewed(reviewed, given)
+    if agreed is not None:
+        known = np.where(np.isnan(agreed), -1, agreed).astype(np.int8)
+        decisions = known if settled is None else np.where(settled >= 0, settled, known)
     z = log_odds(probabilities, given.shape)
     adjusted = adjust_for_other_labels(given, z, n_jobs) if other_labels and given.shape[1] > 1 else None
     trusted = absent == "unknown"
     posterior, class_conditional, dependent, floor = _fit_views(given, z, adjusted, trusted, n_jobs)
     first, second = (_wrong(given, truth, trusted) for truth in (class_conditional, dependent))
-    prior = instance_dependent
-    if prior is None:
-        prior = (1 - floor) * expit((FLOOR - floor) / WIDTH)
-    weights, wide = _weigh(first, second, decisions, given, prior)
+    prior = (1 - floor) * expit((FLOOR - floor) / WIDTH) if instance_dependent is None else instance_dependent
+    weights, wide = _weigh(first, second, decisions, given, prior, UNTOLD * (instance_dependent is None))
     weight = float(weights @ _WEIGHTS)
     suspicion = (1 - weight) * first + weight * second
     spread = float(weights @ (_WEIGHTS - weight) ** 2)
@@ -108,23 +116,27 @@ def estimate_noise(
     truth = (1 - weight) * class_conditional + weight * dependent
     if trusted:
         truth[given == 1] = 1.0
-    factor, expected = np.ones((2, given.shape[1])), np.nansum(suspicion)
+    factor = np.ones((2, given.shape[1]))
     if decisions is not None:
         before = _group_sums(given, suspicion)
         suspicion = _calibrate(suspicion, decisions, given)
         truth = np.where(given < 0, truth, np.where(given == 1, 1 - suspicion, suspicion))
         factor = _group_sums(given, suspicion) / np.maximum(before, 1e-9)
-        known = decisions >= 0
-        suspicion[known] = decisions[known] != given[known]
+    if settled is not None:
+        known = settled >= 0
+        suspicion[known] = settled[known] != given[known]
         suspicion[given < 0] = np.nan
-        truth[known] = decisions[known]
+        truth[known] = settled[known]
         information[known] = 0.0
     rates = _rates_table(given, posterior, second, (weights, wide), factor, names)
-    # Errors grow linearly with the weight.
-    slope = (np.nansum(second) - np.nansum(first)) * np.nansum(suspicion) / max(expected, 1e-9)
-    ends = np.interp(INTERVAL, np.cumsum(wide) - wide / 2, _WEIGHTS)
-    low, high = (float(max(np.nansum(suspicion) + slope * (end - weight), 0)) for end in ends)
-    mask = None if decisions is None else decisions >= 0
+    # All labels at the same end of their intervals, because what is not known is common to them.
+    lost, false = _group_sums(given, np.nan_to_num(suspicion))
+    positives = (given == 1).sum(axis=0) - false + lost
+    negatives = (given == 0).sum(axis=0) - lost + false
+    ends = (rates[f"lost_{end}"] @ positives + rates[f"false_{end}"] @ negatives for end in ("low", "high"))
+    expected, least, most = float(np.nansum(suspicion)), *map(float, ends)
+    low, high = min(least, expected), max(most, expected)
+    mask = None if settled is None else settled >= 0
     return NoiseEstimate(given, suspicion, truth, mask, rates, weight, (low, high), information, adjusted)
 
 
@@ -221,15 +233,16 @@ def _wrong(given, truth, trusted):
     return wrong
 
 
-def _weigh(first, second, decisions, given, prior):
+def _weigh(first, second, decisions, given, prior, untold):
     """Return the probability of each of _WEIGHTS by the prior and the reviewed decisions; also for intervals.
 
-    The prior of intervals keeps one chance in ten that no error depends on the features.
+    The prior of intervals keeps the chance `untold` of each extreme: no error depends on the features, and
+    all uncertain labels are such errors.
     """
     prior = np.clip(prior, 1e-3, 1 - 1e-3)
     edges = np.concatenate([[0.0], (_WEIGHTS[1:] + _WEIGHTS[:-1]) / 2, [1.0]])
     mass = np.diff(betainc(PRIOR_PAIRS * prior, PRIOR_PAIRS * (1 - prior), edges))
-    mass = np.maximum(np.stack([mass, 0.9 * mass + 0.1 * (_WEIGHTS == 0)]), 1e-12)
+    mass = np.maximum(np.stack([mass, (1 - 2 * untold) * mass + untold * np.isin(_WEIGHTS, (0, 1))]), 1e-12)
     if decisions is not None:
         known = (decisions >= 0) & (given >= 0)
         right = decisions[known] == given[known]

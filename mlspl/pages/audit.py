@@ -183,9 +183,9 @@ def render_audit(
 def describe_audit(audit: Audit, X, *, most=0, ids=None, texts=None, images=None) -> dict[str, Any]:
     """Return what the page shows as columns of numbers and texts; `templates/audit/model.js` reads it."""
     Y = np.where(audit.given < 0, np.nan, audit.given)
-    pairs = _pairs(audit)
+    pairs, informative = _pairs(audit)
     first_low = len(pairs)
-    pairs = pd.concat([pairs, _most_probable(audit, most)]) if most else pairs
+    pairs = pd.concat([pairs, _most_probable(audit, most, pairs)]) if most else pairs
     rows, labels = (pairs[name].to_numpy(dtype=np.intp) for name in ("row_number", "label_number"))
     detailed = _detailed(labels)
     evidence = find_evidence(X, Y, rows[detailed], labels[detailed])
@@ -196,6 +196,8 @@ def describe_audit(audit: Audit, X, *, most=0, ids=None, texts=None, images=None
     return {
         "rows": len(Y),
         "low": first_low,
+        "informative": informative,
+        "annotators": _annotator_columns(audit),
         "estimated": _number(audit.expected_errors),
         "labels": _label_columns(audit),
         "pairs": {
@@ -217,11 +219,16 @@ def describe_audit(audit: Audit, X, *, most=0, ids=None, texts=None, images=None
         "items": _items(
             sorted({*rows.tolist(), *shown}), in_detail, in_detail | shown, Y, ids, texts, images
         ),
+        "votes": _votes(audit, set(rows.tolist())),
     }
 
 
-def _pairs(audit: Audit) -> pd.DataFrame:
-    """The suspected pairs, then what unknown labels probably are, with how probably that is right."""
+def _pairs(audit: Audit) -> tuple[pd.DataFrame, list[int]]:
+    """Return the pairs to list, and the positions among them of those whose review tells most.
+
+    The suspected pairs come first, then unknown labels with what they probably are, and how probably that is
+    right, then further pairs whose review tells much.
+    """
     proposed = audit.proposals
     present = proposed["suggested"] == 1
     proposed = proposed.assign(
@@ -229,13 +236,18 @@ def _pairs(audit: Audit) -> pd.DataFrame:
         why="unknown so far; this is what it probably is",
     )
     columns = ["row_number", "label_number", "suggested", "suspicion", "why"]
-    parts = [part[columns] for part in (audit.issues, proposed) if len(part)]
-    return pd.concat(parts).head(_MOST_PAIRS) if parts else audit.issues[columns]
+    telling = audit.most_informative
+    parts = [part[columns] for part in (audit.issues.head(_MOST_PAIRS), proposed, telling) if len(part)]
+    keys = columns[:2]
+    pairs = pd.concat(parts).drop_duplicates(keys).head(_MOST_PAIRS) if parts else audit.issues[columns]
+    place = pd.MultiIndex.from_frame(pairs[keys]).get_indexer(pd.MultiIndex.from_frame(telling[keys]))
+    return pairs, place[place >= 0].tolist()
 
 
-def _most_probable(audit: Audit, most: int) -> pd.DataFrame:
-    """Return the labels that are absent and most probable among those that are no issue."""
+def _most_probable(audit: Audit, most: int, listed: pd.DataFrame) -> pd.DataFrame:
+    """Return the labels that are absent and most probable among those that are not listed."""
     absent = (audit.given == 0) & (np.nan_to_num(audit.suspicion) < LEAST_SUSPICION)
+    absent[listed["row_number"], listed["label_number"]] = False
     at = np.flatnonzero(absent)
     order = at[np.argsort(-audit.truth.ravel()[at], kind="stable")][:most]
     rows, labels = np.unravel_index(order, audit.given.shape)
@@ -262,6 +274,31 @@ def _label_columns(audit: Audit) -> dict[str, list]:
     table = table.assign(noise=(table["expected_lost"] + table["expected_false"]) / known)
     columns = ("prevalence", "difficulty", "noise", "lost", "false", "auc")
     return {"name": list(audit.label_names), **{name: _numbers(table[name]) for name in columns}}
+
+
+def _annotator_columns(audit: Audit) -> dict[str, list] | None:
+    """Return the names of the annotators, how many rows they judged, and their rates with intervals."""
+    if audit.annotators is None:
+        return None
+    table = audit.annotators.annotators
+    rates = [f"{rate}{end}" for rate in ("sensitivity", "specificity") for end in ("", "_low", "_high")]
+    return {
+        "name": table.index.map(str).tolist(),
+        "rows": table["rows"].tolist(),
+        **{rate: _numbers(table[rate]) for rate in rates},
+    }
+
+
+def _votes(audit: Audit, rows: set[int]) -> dict[int, list] | None:
+    """Return, for each row, its annotators with the labels they gave and those they did not judge."""
+    if audit.votes is None:
+        return None
+    found: dict[int, list] = {}
+    for row, who, said in audit.votes:
+        if row in rows:
+            positions = [np.flatnonzero(said == code).tolist() for code in (1, -1)]
+            found.setdefault(int(row), []).append([int(who), *positions])
+    return found
 
 
 def _items(rows, in_detail, pictured, Y, ids, texts, images) -> dict[str, list | None]:

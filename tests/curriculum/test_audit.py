@@ -5,8 +5,9 @@ import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.ensemble import ExtraTreesClassifier
-from sklearn.linear_model import RidgeClassifier
+from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.metrics import average_precision_score
+from sklearn.multioutput import MultiOutputClassifier
 
 from mlspl import BSVMClassifier, SelfPacedClassifier, SelfPacedForestClassifier, curriculum, datasets
 from mlspl.errors import UserError
@@ -182,3 +183,67 @@ def test_words_among_the_features_are_located():
     X = pd.DataFrame({"x": np.arange(20.0), "colour": ["blue", "red"] * 10})
     with pytest.raises(UserError, match=r"X\[0, 1\] .*'blue'"):
         curriculum.audit(X, np.arange(40).reshape(20, 2) % 3 == 0)
+
+
+@pytest.fixture(scope="module")
+def judged():
+    """Rows of which a fifth is ambiguous: three annotators vary there, and seldom err elsewhere."""
+    rng = np.random.default_rng(0)
+    n, L = 900, 3
+    odds = rng.normal(0, 2, (n, L))
+    true = odds > 0
+    ambiguous = rng.random((n, 1)) < 0.2
+    wrong = rng.random((n, L, 3)) < np.where(ambiguous, 0.4, 0.06)[:, :, None]
+    X = odds + rng.normal(0, 0.5, (n, L))
+    return X, true, (true[:, :, None] ^ wrong).astype(float), ambiguous[:, 0]
+
+
+def logistic():
+    return MultiOutputClassifier(LogisticRegression())
+
+
+def test_annotators_tell_errors_from_ambiguous_rows(judged):
+    X, true, votes, ambiguous = judged
+    given = votes[:, :, 0]
+    alone = curriculum.audit(X, given, logistic(), random_state=0)
+    found = curriculum.audit(X, given, logistic(), random_state=0, annotations=votes)
+    wrong = (given != true).ravel()
+    scores = [average_precision_score(wrong, one.suspicion.ravel()) for one in (alone, found)]
+    assert scores[1] > scores[0] + 0.1
+    assert found.expected_errors == pytest.approx(wrong.sum(), rel=1 / 3)
+    ones = votes.sum(axis=2)
+    lone, split = (given == 1) & (ones == 1), (given == 1) & (ones == 2)
+    assert found.suspicion[lone].mean() > 0.6 > 0.4 > found.suspicion[split].mean()
+    rows = found.rows["disagreement"]
+    assert rows[ambiguous].mean() > 2 * rows[~ambiguous].mean()
+    first = found.issues.iloc[0]
+    assert first["judged"] == 3
+    assert first["ones"] == ones[first["row_number"], first["label_number"]]
+    assert "2 of 3 annotators" in first["why"]
+    assert list(found.annotators.annotators["rows"]) == [900] * 3
+
+
+def test_rows_judged_once_follow_those_judged_by_several(judged):
+    X, true, votes, _ = judged
+    given = votes[:, :, 0].copy()
+    few = np.where(np.arange(len(X))[:, None, None] < 300, votes, np.nan)
+    few[:, :, 0] = given
+    found = curriculum.audit(X, given, logistic(), random_state=0, annotations=few)
+    rest = np.arange(len(X)) >= 300
+    errors = (given != true)[rest].sum()
+    assert 0.5 < found.suspicion[rest].sum() / errors < 2
+    low, high = found.error_range
+    assert low <= found.expected_errors <= high
+    named = pd.DataFrame(given, columns=["a", "b", "c"])
+    turned = {
+        who: pd.DataFrame(few[:, ::-1, who], columns=["c", "b", "a"]) for who in range(3)
+    }  # labels in another order
+    again = curriculum.audit(X, named, logistic(), random_state=0, annotations=turned)
+    assert np.allclose(again.suspicion, found.suspicion)
+    made = curriculum.consensus(X, few, probabilities=found.probabilities)
+    third = curriculum.audit(X, given, logistic(), random_state=0, annotations=made)
+    assert np.allclose(third.suspicion, found.suspicion)
+    with pytest.raises(UserError, match="differ"):
+        curriculum.audit(X, named, logistic(), annotations={"ann": named.set_axis(["a", "b", "x"], axis=1)})
+    with pytest.raises(UserError, match="rows"):
+        curriculum.audit(X[:90], given[:90], logistic(), annotations=made)

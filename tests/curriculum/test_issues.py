@@ -7,7 +7,9 @@ from cleanlab.count import compute_confident_joint
 from cleanlab.rank import get_label_quality_scores
 from scipy import sparse
 from scipy.special import expit
+from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import average_precision_score
+from sklearn.model_selection import cross_val_predict
 
 from mlspl.curriculum import label_issues, noise_rates, row_scores
 from mlspl.curriculum._reasons import explain_issues
@@ -134,6 +136,56 @@ def test_incomplete_labels_suspect_only_what_is_absent():
     ours = average_precision_score(missing[absent], suspicion[absent])
     assert ours > average_precision_score(missing[absent], P[absent]) - 0.02
     assert (noise_rates(Y, P, absent="unknown")["false"] == 0).all()
+
+
+def package_descriptions(n=2000, L=10, words=800, seed=0):
+    """Texts whose words say little about their labels, and true labels, as of packages with tags."""
+    rng = np.random.default_rng(seed)
+    topics = rng.dirichlet(np.full(words, 0.05), L)
+    common = rng.dirichlet(np.full(words, 0.3))
+    true = rng.random((n, L)) < rng.uniform(0.03, 0.15, L)
+    share = 0.2 * true.any(axis=1)[:, None]
+    mixed = share * (true @ topics) / np.maximum(true.sum(axis=1), 1)[:, None] + (1 - share) * common
+    return sparse.csr_array([rng.multinomial(35, p / p.sum()) for p in mixed]).sign(), true
+
+
+@pytest.fixture(scope="module")
+def incomplete():
+    """Out-of-fold probabilities of labels of which 8 % are missing, and 26 % of the first."""
+    X, true = package_descriptions()
+    lost = np.array([0.26] + [0.08] * 9)
+    Y = (true & (np.random.default_rng(1).random(true.shape) > lost)).astype(int)
+    model = LogisticRegression(C=0.3)
+    P = np.column_stack([cross_val_predict(model, X, y, method="predict_proba")[:, 1] for y in Y.T])
+    return true, Y, P
+
+
+def test_intervals_of_incomplete_labels_admit_what_cannot_be_told(incomplete):
+    true, Y, P = incomplete
+    missing = true & (Y == 0)
+    for absent in ("negative", "unknown"):
+        found = estimate_noise(Y, P, absent=absent)
+        rates = found.noise_rates
+        assert rates["lost_low"].iloc[0] <= 0.26 <= rates["lost_high"].iloc[0]
+        assert (rates["lost_high"] - rates["lost_low"]).iloc[0] > 0.1
+        assert found.error_range[0] <= missing.sum() <= found.error_range[1]
+
+
+def test_missing_labels_are_ranked_and_their_number_follows_a_review(incomplete):
+    true, Y, P = incomplete
+    absent, missing = Y == 0, true & (Y == 0)
+    found = estimate_noise(Y, P, absent="unknown")
+    ours, theirs = (average_precision_score(missing[absent], score[absent]) for score in (found.suspicion, P))
+    assert ours > theirs - 0.02
+    order = np.argsort(-found.suspicion.ravel())[:100]
+    random = np.random.default_rng(0).permutation(Y.size)[:100]
+    reviewed = np.full(Y.shape, np.nan)
+    for pairs in (order, random):
+        reviewed.flat[pairs] = true.flat[pairs]
+    after = estimate_noise(Y, P, absent="unknown", reviewed=reviewed)
+    assert after.suspicion.sum() == pytest.approx(missing.sum(), rel=0.5)
+    widths = [e.error_range[1] - e.error_range[0] for e in (found, after)]
+    assert widths[1] < widths[0]
 
 
 def test_shares_of_wrong_labels_are_shrunk_towards_their_mean():

@@ -46,6 +46,7 @@ function drawDetail(box, pair, answer, move) {
         make("span", { class: "sure" }, ` ${percent(pairs.suspicion[pair])} suspicion`),
       ),
       pairs.why[pair] === null ? null : make("p", { class: "why" }, audit.reasons[pairs.why[pair]]),
+      drawVotes(row, label),
       drawRowContent(row, label, detail),
       detail ? drawEvidence(detail, label) : make("p", { class: "note" }, "Features and nearest rows are on the page for the strongest suspicions only."),
       detail ? drawNeighbours(detail, label) : null,
@@ -59,6 +60,16 @@ function drawDetail(box, pair, answer, move) {
 function difficultyOf(pair) {
   const rank = pairs.difficulty[pair];
   return rank === null ? "" : `Difficulty: ${percent(rank)} of all given labels are easier to predict than this one.`;
+}
+
+// Who gave the label and who did not, with how often each finds a label that is there, and leaves one that is not.
+function drawVotes(row, label) {
+  const votes = audit.votes?.[row], people = audit.annotators;
+  if (!votes) return null;
+  const said = ([, given, unjudged]) => (given.includes(label) ? "present" : unjudged.includes(label) ? "not judged" : "absent");
+  return make("ul", { class: "chips votes", "aria-label": "What annotators said" }, votes.map((vote) =>
+    make("li", { class: { present: "asked", absent: "" }[said(vote)] ?? "unknown" }, make("b", {}, isolate(people.name[vote[0]])), ` ${said(vote)} `,
+      make("span", { class: "note" }, `finds ${percent(people.sensitivity[vote[0]])}, leaves ${percent(people.specificity[vote[0]])}`))));
 }
 
 // The other suspicions of the same row, each with its three answers.

@@ -3,12 +3,15 @@ const ORDERS = {
   // What is unknown comes after what is wrong: it is a proposal, not a suspicion.
   "suspicion": (a, b) => (directionAt[a] === 2) - (directionAt[b] === 2) || pairs.suspicion[b] - pairs.suspicion[a],
   "label, then suspicion": (a, b) => rank[pairs.label[a]] - rank[pairs.label[b]] || pairs.suspicion[b] - pairs.suspicion[a],
+  "what a review tells most": (a, b) => (tells.get(a) ?? N_PAIRS) - (tells.get(b) ?? N_PAIRS) || pairs.suspicion[b] - pairs.suspicion[a],
   "difficulty, hard first": (a, b) => pairs.difficulty[b] - pairs.difficulty[a],
   "difficulty, easy first": (a, b) => pairs.difficulty[a] - pairs.difficulty[b],
   "row, most suspected first": (a, b) =>
     suspicionOfRow.get(pairs.row[b]) - suspicionOfRow.get(pairs.row[a]) || pairs.row[a] - pairs.row[b] || pairs.suspicion[b] - pairs.suspicion[a],
   "row": (a, b) => pairs.row[a] - pairs.row[b] || pairs.suspicion[b] - pairs.suspicion[a],
 };
+// Pairs whose review would tell most about the noise in all others, by their place.
+const tells = new Map((audit.informative ?? []).map((pair, place) => [pair, place]));
 const rank = new Int32Array(N_LABELS);
 labels.name.map((_, j) => j)
   .sort((a, b) => labels.name[a].localeCompare(labels.name[b], "en", { numeric: true }))

@@ -17,7 +17,18 @@ function drawLabels(box, review) {
     labelMap(review),
     make("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Labels" }, make("table", { id: "label-table" })),
   );
+  if (audit.annotators) box.append(...drawAnnotators(audit.annotators));
   drawLabelTable(review);
+}
+
+function drawAnnotators(people) {
+  const rate = (name, a) => `${percent(people[name][a])} (${percent(people[`${name}_low`][a])} to ${percent(people[`${name}_high`][a])})`;
+  return [make("h2", {}, "Annotators"),
+    make("p", {}, "Sensitivity: the share of the labels that are truly there which the annotator gave. Specificity: the share of those that are not there which the annotator did not give. With 95 % intervals."),
+    make("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Annotators" }, make("table", { id: "annotator-table" },
+      make("thead", {}, make("tr", {}, ["annotator", "rows", "sensitivity", "specificity"].map((title, i) => make("th", { scope: "col", class: i ? "number" : null }, title)))),
+      make("tbody", {}, people.name.map((name, a) => make("tr", {}, make("th", { scope: "row" }, isolate(name)),
+        [whole(people.rows[a]), rate("sensitivity", a), rate("specificity", a)].map((text) => make("td", { class: "number" }, text)))))))];
 }
 
 function drawLabelTable(review) {
