@@ -5,7 +5,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 # The extras that tests and docs use. Dependency groups need a pip of 2025.
 EXTRAS := dask,symbolic,parquet,zst,excel
 
-.PHONY: run test test-core test-wheel test-oldest test-newest test-stranger test-torch test-label-studio lint bench reproduce study benchmark benchmark-page audits annotators fuzz docs clean
+.PHONY: run test test-core test-wheel test-oldest test-newest test-stranger test-torch test-label-studio networks lint bench reproduce study benchmark benchmark-page audits annotators fuzz docs clean
 
 # What the library does, in under two minutes: the paper's methods, annotators who err, an audit.
 run: .venv/installed
@@ -50,10 +50,19 @@ test-stranger: .venv-newest/installed
 	unshare -n sh -c 'ip link set lo up && exec "$$@"' - setpriv --reuid=65534 --regid=65534 --clear-groups \
 	env -u HOME LANG=C TZ=Pacific/Auckland PYTHONOPTIMIZE=1 TMPDIR="$$there/a folder" .venv-newest/bin/python -m pytest -n auto -p no:cacheprovider $(CORE)
 
-# Networks, and their hooks in other libraries. A pinned version: newer ones may bring gigabytes for a GPU.
-test-torch: .venv/installed-dev
-	$(PIP) install torch==2.13.0 skorch lightning transformers accelerate
-	$(BIN)/python -m pytest tests/torch mlspl/torch
+# Networks, their hooks in other libraries, and ONNX files. A pinned version: newer ones may bring gigabytes for a GPU.
+TORCH := torch==2.13.0 skorch lightning transformers accelerate onnx onnxruntime
+test-torch: .venv/installed-torch
+	$(BIN)/python -m pytest -n auto tests/torch mlspl/torch studies/networks.py tests/persistence/test_onnx.py \
+	tests/persistence/test_fuzz_model_files.py
+
+.venv/installed-torch: .venv/installed-dev
+	$(PIP) install $(TORCH)
+	touch $@
+
+# The figures of docs/networks.md: networks on clean, planted and real noise; an hour on two cores.
+networks: .venv/installed-torch
+	$(BIN)/python -m studies.networks docs/networks.md
 
 # Label Studio's SDK needs an older numpy than the rest: an environment of its own.
 LABEL_STUDIO := .venv-label-studio/bin/python

@@ -233,7 +233,7 @@ class QuantilePace(PaceSchedule):
         losses, counted = _check_losses(losses, known)
         if self.per == "all":
             losses, counted = losses.reshape(-1, 1), counted.reshape(-1, 1)
-        return _quantiles(losses, counted, np.full(losses.shape[1], target))[None, :]
+        return _quantiles(np.ascontiguousarray(losses.T), counted, np.full(losses.shape[1], target))[None, :]
 
 
 @dataclass(frozen=True)
@@ -313,17 +313,18 @@ def _class_paces(targets: FloatArray, losses: ArrayLike, Y: ArrayLike, known: Ar
     positive = np.asarray(Y) > 0
     if positive.shape != losses.shape:
         raise UserError(f"Y has the shape {positive.shape} and losses {losses.shape}: they must be the same.")
+    columns = np.ascontiguousarray(losses.T)
     negatives, positives = (
-        _quantiles(losses, counted & members, np.broadcast_to(target, losses.shape[1:]))
+        _quantiles(columns, counted & members, np.broadcast_to(target, losses.shape[1:]))
         for members, target in ((~positive, targets[0]), (positive, targets[1]))
     )
     return np.where(positive, positives, negatives)
 
 
-def _quantiles(losses: FloatArray, members: np.ndarray, targets: FloatArray) -> FloatArray:
-    """The quantile of the members of each column; infinite from a target of 1 on."""
-    columns = zip(np.ascontiguousarray(losses.T), np.ascontiguousarray(members.T), targets, strict=True)
-    return np.array([np.inf if t >= 1.0 else _quantile(column[of], t) for column, of, t in columns])
+def _quantiles(columns: FloatArray, members: np.ndarray, targets: FloatArray) -> FloatArray:
+    """The quantile of the members (n, L) of each row of `columns` (L, n); infinite from a target of 1 on."""
+    each = zip(columns, np.ascontiguousarray(members.T), targets, strict=True)
+    return np.array([np.inf if t >= 1.0 else _quantile(column[of], t) for column, of, t in each])
 
 
 def _quantile(losses: FloatArray, target: float) -> float:
@@ -332,10 +333,11 @@ def _quantile(losses: FloatArray, target: float) -> float:
         return np.inf
     position = target * (len(losses) - 1)
     below = int(position)
-    above = min(below + 1, len(losses) - 1)
-    ranked = np.partition(losses, (below, above))
-    low, high, smallest = ranked[below], ranked[above], losses.min()
-    quantile = low + (position - below) * (high - low) if position > below else low
+    ranked = np.partition(losses, below)
+    low, smallest = ranked[below], ranked[: below + 1].min()
+    quantile = low
+    if position > below:
+        quantile = low + (position - below) * (ranked[below + 1 :].min() - low)
     return quantile if quantile > smallest else np.min(losses, where=losses > smallest, initial=np.inf)
 
 

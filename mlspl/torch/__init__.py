@@ -20,6 +20,7 @@ __all__ = [
     "SelfPacedNetClassifier",
     "asymmetric_loss",
     "focal_loss",
+    "focal_margin_loss",
 ]
 
 

@@ -55,9 +55,9 @@ class NetFamily:
         networks = self._training.Networks(owner, values, Y, prior, fold_of, seed, lambda note: False)
         losses = networks.losses()
         self._found = {}
-        steps = visit_points(networks.fit, losses, self.points, Y, prior > 0)
+        steps = visit_points(networks.fit, losses, self.points, networks.all_labels, networks.all_known)
         for number, (point, weights) in enumerate(steps, start=1):
-            self._found[point] = networks.rounds[-1], losses, weights
+            self._found[point] = networks.rounds[-1], networks.reduce(losses), networks.reduce(weights)
             report(f"net: {number} of {len(self.points)} paces", complete=number == len(self.points))
             yield [Candidate({}, point, networks.rounds[-1].log_odds)]
 

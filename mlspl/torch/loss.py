@@ -1,5 +1,6 @@
 """`SelfPacedLoss`: a multi-label loss that learns the easy (instance, label) pairs first."""
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -14,7 +15,14 @@ from mlspl import pacing
 from mlspl.errors import UserError
 from mlspl.pacing import NoisePace, PaceSchedule, QuantilePace, SelfPacedFunction, Trace
 
-__all__ = ["FallingPace", "IndexedDataset", "SelfPacedLoss", "asymmetric_loss", "focal_loss"]
+__all__ = [
+    "FallingPace",
+    "IndexedDataset",
+    "SelfPacedLoss",
+    "asymmetric_loss",
+    "focal_loss",
+    "focal_margin_loss",
+]
 
 PairLoss = Callable[[Tensor, Tensor], Tensor]
 _LARGEST = 6e4  # of half precision: 65504
@@ -24,6 +32,11 @@ def focal_loss(logits: Tensor, targets: Tensor, gamma: float = 2.0) -> Tensor:
     """Return (1 − p_t)^γ · (−ln p_t), where p_t is the probability of the given label: Lin et al. 2017."""
     losses = _cross_entropy(logits, targets)
     return (1.0 - torch.exp(-losses)) ** gamma * losses
+
+
+def focal_margin_loss(logits: Tensor, targets: Tensor, gamma: float = 2.0, margin: float = 1.0) -> Tensor:
+    """Return the focal loss, with logits of positives reduced by a margin: Zhang et al. 2021."""
+    return focal_loss(logits - margin * targets, targets, gamma)
 
 
 def asymmetric_loss(
@@ -43,7 +56,12 @@ def _cross_entropy(logits: Tensor, targets: Tensor) -> Tensor:
     return binary_cross_entropy_with_logits(logits, targets, reduction="none")
 
 
-_LOSSES: dict[str, PairLoss] = {"bce": _cross_entropy, "asymmetric": asymmetric_loss, "focal": focal_loss}
+_LOSSES: dict[str, PairLoss] = {
+    "bce": _cross_entropy,
+    "asymmetric": asymmetric_loss,
+    "focal": focal_loss,
+    "focal-margin": focal_margin_loss,
+}
 
 
 @dataclass(frozen=True)
@@ -100,20 +118,21 @@ class FallingPace(PaceSchedule):
 
 @dataclass(frozen=True)
 class _LargeLossPace(PaceSchedule):
-    """The quantile of the losses of all negatives that falls by `step` per epoch; positives are not paced."""
+    """The largest losses of negatives, a share of all pairs that grows by `step`; positives are not paced."""
 
     step: float
 
     @property
     def targets(self) -> tuple[float, ...]:
-        return tuple((1.0 - self.step * np.arange(1, int(1.0 / self.step))).tolist())
+        return tuple((self.step * np.arange(1, int(1.0 / self.step))).tolist())
 
     def pace(self, target, losses, Y, known=None):
         negative = np.asarray(Y) <= 0
-        known = negative if known is None else negative & known
-        quantile = QuantilePace(target, target, 1, per="all").pace(target, losses, Y, known)
-        # Only larger losses are left out, and `Hard` leaves out equal ones.
-        return np.where(negative, np.nextafter(quantile, np.inf), np.inf)
+        ranked = np.sort(losses[negative if known is None else negative & known])
+        n_large = min(math.ceil(target * losses.size), len(ranked))
+        # `Hard` leaves out equal losses, too.
+        pace = ranked[len(ranked) - n_large] if n_large else np.inf
+        return np.where(negative, pace, np.inf)
 
 
 @dataclass(frozen=True)
@@ -141,8 +160,8 @@ class SelfPacedLoss(nn.Module):
     Parameters
     ----------
     shape : tuple (n_samples, n_labels), optional
-        Shape of the training labels. The memory takes 5 bytes per pair, and 14 more with `keep_trace`.
-    base : {"bce", "asymmetric", "focal"} or callable, default="bce"
+        Shape of the training labels. The memory takes 4 bytes per pair, and 14 more with `keep_trace`.
+    base : {"bce", "asymmetric", "focal", "focal-margin"} or callable, default="bce"
         The loss of each pair. A callable takes logits and targets of 0 and 1, and returns losses (n, L), 0 or
         more; for instance ``functools.partial(asymmetric_loss, negative=2.0)``.
     pace_function : str, SelfPacedFunction or None, default="gaussian"
@@ -210,9 +229,9 @@ class SelfPacedLoss(nn.Module):
         self._memory: dict[str, Tensor] = {}
         self._trace: Trace | None = None
         if shape is not None:
+            # The sign of a loss is that of the label, also of a loss of 0; NaN is an unknown pair.
             self._memory = {
                 "losses": torch.full(shape, torch.nan, dtype=torch.float16),
-                "labels": torch.full(shape, -1, dtype=torch.int8),
                 "weights": torch.ones(shape, dtype=torch.float16),
                 "is_seen": torch.zeros(shape[0], dtype=torch.bool),
             }
@@ -220,12 +239,12 @@ class SelfPacedLoss(nn.Module):
 
     @classmethod
     def large_loss_rejection(cls, step: float = 0.002, **options: Any) -> "SelfPacedLoss":
-        """LL-R: ignore the negatives with the largest losses of a batch: Kim et al. 2022, equation 4.
+        """LL-R: ignore the negatives with the largest losses of a batch: Kim et al. 2022.
 
         Parameters
         ----------
         step : float, default=0.002
-            Share of the negatives that is ignored in the second epoch; it grows by this much per epoch.
+            Share of the batch's pairs that is ignored in the second epoch; it grows by this much per epoch.
         **options
             Further parameters of the class.
         """
@@ -233,7 +252,7 @@ class SelfPacedLoss(nn.Module):
 
     @classmethod
     def large_loss_correction(cls, step: float = 0.002, **options: Any) -> "SelfPacedLoss":
-        """LL-Ct: learn the negatives with the largest losses as positives: Kim et al. 2022, equation 5.
+        """LL-Ct: learn the negatives with the largest losses as positives: Kim et al. 2022.
 
         Parameters
         ----------
@@ -245,14 +264,18 @@ class SelfPacedLoss(nn.Module):
         return cls.large_loss_rejection(step, flip=True, **options)
 
     @classmethod
-    def splc(cls, threshold: float = 0.6, base: str | PairLoss = "focal", **options: Any) -> "SelfPacedLoss":
+    def splc(
+        cls, threshold: float = 0.6, base: str | PairLoss = "focal-margin", **options: Any
+    ) -> "SelfPacedLoss":
         """SPLC: learn negatives with a probability above a threshold as positives: Zhang et al. 2021.
+
+        This is the formula of the paper. In the authors' code, a corrected negative has no margin.
 
         Parameters
         ----------
         threshold : float, default=0.6
             The probability.
-        base : str or callable, default="focal"
+        base : str or callable, default="focal-margin"
             The loss of each pair.
         **options
             Further parameters of the class.
@@ -304,22 +327,30 @@ class SelfPacedLoss(nn.Module):
         if isinstance(targets, tuple | list):
             targets, index, *rest = targets
             label_weight = rest[0] if rest else label_weight
-        known = ~torch.isnan(targets)
+        known: Tensor | None = ~torch.isnan(targets)
         if label_weight is not None:
-            known &= label_weight > 0
+            known = known & (label_weight > 0)
+        elif not targets.is_cuda and known.all():  # on a GPU, asking would wait for it
+            known = None
         labels = (targets > 0).float()
         with torch.autocast(logits.device.type, enabled=False):
             logits = logits.float()
             losses = self.base(logits, labels)
+            weights = known if label_weight is None else known * label_weight
             if self.training:
-                weights = self._weights(losses.detach(), labels, known, index)
-                if weights is not None:
-                    opposite = (1.0 - weights) * self.base(logits, 1.0 - labels) if self.flip else 0.0
-                    losses = weights * losses + opposite
-            losses = losses * (known if label_weight is None else known * label_weight)
-        if self.reduction == "none":
-            return losses
-        return losses.sum() / (known.sum().clamp(min=1) if self.reduction == "mean" else 1.0)
+                paced = self._weights(losses.detach(), labels, known, index)
+                if paced is not None and self.flip:
+                    losses = losses * paced + (1.0 - paced) * self.base(logits, 1.0 - labels)
+                elif paced is not None:
+                    weights = paced if weights is None else weights * paced
+            if weights is None:
+                return losses if self.reduction == "none" else getattr(losses, self.reduction)()
+            if self.reduction == "none":
+                return losses * weights
+            total = torch.dot(losses.reshape(-1), weights.to(losses.dtype).reshape(-1))
+        if self.reduction == "sum":
+            return total
+        return total / (losses.numel() if known is None else known.sum().clamp(min=1))
 
     def end_epoch(self) -> None:
         """Move the pace, and weight the pairs for the next epoch. Call it after each training epoch."""
@@ -330,12 +361,14 @@ class SelfPacedLoss(nn.Module):
         if distributed.is_available() and distributed.is_initialized():
             _merge_processes(memory)
         memory["is_seen"].zero_()
-        labels = memory["labels"].cpu().numpy()
-        known = labels >= 0
-        losses = np.where(known, memory["losses"].cpu().numpy(), 0.0).astype(np.float64)
-        weights = np.ones(losses.shape)
-        if (target := self.target) is not None:
-            weights = self._pace(target, losses, labels, known)
+        target = self.target
+        if target is None and self._trace is None:
+            return
+        signed = memory["losses"].cpu().numpy().astype(np.float32)
+        known, labels = ~np.isnan(signed), ~np.signbit(signed)
+        losses = np.abs(np.where(known, signed, np.float32(0.0)))
+        weights = np.ones((1, 1)) if target is None else self._pace(target, losses, labels, known)
+        if target is not None:
             memory["weights"].copy_(torch.from_numpy(weights))
         if self._trace is not None:
             self._trace.add(losses, weights)
@@ -373,8 +406,10 @@ class SelfPacedLoss(nn.Module):
         assert self.pace_function is not None
         return self.pace_function.weight(losses, self.schedule.pace(target, losses, labels, known))
 
-    def _weights(self, losses: Tensor, labels: Tensor, known: Tensor, index: Tensor | None) -> Tensor | None:
-        """Weights of a batch; None if all are 1."""
+    def _weights(
+        self, losses: Tensor, labels: Tensor, known: Tensor | None, index: Tensor | None
+    ) -> Tensor | None:
+        """Weights of a batch; None if all are 1. No `known` means that all pairs are known."""
         if self._memory:
             if index is None:
                 raise UserError("The loss has a shape and got no index. Pass the rows of the batch as index.")
@@ -382,36 +417,40 @@ class SelfPacedLoss(nn.Module):
         if (target := self.target) is None:
             return None
         if index is not None and self._memory:
-            return self._memory["weights"][index.to(losses.device)].float()
+            return self._memory["weights"].index_select(0, index.to(losses.device)).float()
+        known = torch.ones_like(losses, dtype=torch.bool) if known is None else known
         values = losses.where(known, 0.0).cpu().numpy().astype(np.float64)
         weights = self._pace(target, values, labels.cpu().numpy(), known.cpu().numpy())
         return torch.from_numpy(weights).to(losses)
 
-    def _remember(self, losses: Tensor, labels: Tensor, known: Tensor, index: Tensor) -> None:
+    def _remember(self, losses: Tensor, labels: Tensor, known: Tensor | None, index: Tensor) -> None:
         """Update the running means of a batch."""
         if (device := losses.device) != self._memory["losses"].device:
             self._memory = {name: kept.to(device) for name, kept in self._memory.items()}
         memory, index = self._memory, index.to(device)
-        before = memory["losses"][index].float()
+        before = memory["losses"].index_select(0, index).float().abs_()
         losses = losses.clamp(max=_LARGEST)
-        mean = torch.where(torch.isnan(before), losses, torch.lerp(losses, before, self.momentum))
-        memory["losses"][index] = mean.where(known, torch.nan).half()
-        memory["labels"][index] = labels.where(known, -1.0).to(torch.int8)
-        memory["is_seen"][index] = True
+        mean = torch.where(before.isnan(), losses, torch.lerp(losses, before, self.momentum))
+        signed = torch.copysign(mean, labels - 0.5)
+        if known is not None:
+            signed = signed.where(known, torch.nan)
+        memory["losses"].index_copy_(0, index, signed.half())
+        memory["is_seen"].index_fill_(0, index, True)
 
 
 def _merge_processes(memory: dict[str, Tensor]) -> None:
-    """Give every process the losses and labels of all rows; those of a row that several saw are averaged."""
-    is_seen = memory["is_seen"]
-    counts = is_seen.float()
-    losses = memory["losses"].float().nan_to_num(0.0) * counts[:, None]
-    labels = memory["labels"].float().where(is_seen[:, None], -1.0)
-    for values, operation in ((counts, "SUM"), (losses, "SUM"), (labels, "MAX")):
-        distributed.all_reduce(values, getattr(distributed.ReduceOp, operation))
-    fresh = (counts > 0)[:, None]
-    merged = (losses / counts.clamp(min=1.0)[:, None]).where(labels >= 0, torch.nan)
-    memory["losses"].copy_(torch.where(fresh, merged, memory["losses"].float()))
-    memory["labels"].copy_(torch.where(fresh, labels, memory["labels"].float()))
+    """Give every process the losses of all rows; a row that several saw gets the mean of its losses."""
+    counts = memory["is_seen"].float()
+    losses = memory["losses"].float()
+    # Of unknown pairs, and of rows that were not seen, nothing is added.
+    is_new = memory["is_seen"][:, None] & ~losses.isnan()
+    positive = (is_new & ~torch.signbit(losses)).float()
+    sums = losses.abs().where(is_new, 0.0)
+    n_known = is_new.float()
+    for values in (counts, sums, positive, n_known):
+        distributed.all_reduce(values)
+    signed = torch.copysign(sums / n_known.clamp(min=1.0), positive - 0.5).where(n_known > 0, torch.nan)
+    memory["losses"].copy_(torch.where((counts > 0)[:, None], signed, losses))
 
 
 class IndexedDataset(torch.utils.data.Dataset):

@@ -237,13 +237,23 @@ class SelfPacedNetClassifier(CallbackSupportMixin, MultiLabelClassifier):
             for number, (_, held_out) in enumerate(splitter.split(X, Y)):
                 folds[held_out] = number
         function = None if self.pace_function is None or len(Y) < 2 else pacing.get(self.pace_function)
-        schedule = self.schedule or pacing.NoisePace(_estimate_shares)
-        n_rounds = 1 + len(schedule) if function else 1
+        n_rounds = (1 + len(self.schedule or (1,))) if function else 1
+        self.trace_ = pacing.Trace(Y.shape)
         with fit_progress(self, n_rounds * self.n_epochs, X, Y) as report:
             values = self.networks_.standardise(X)
             networks = training.Networks(self, values, Y, prior, folds, int(seeds[1]), report)
-            walk = pacing.paced(networks, function, schedule if function else (1.0,), Y, prior > 0)
-            for _ in walk:
+            networks.losses()
+            schedule = self.schedule or pacing.NoisePace(
+                noise.wrong_shares(
+                    np.where(prior > 0, Y, np.nan), expit(networks.rounds[0].log_odds), n_jobs=1
+                )
+            )
+            walk = pacing.paced(
+                networks, function, schedule if function else (1.0,), networks.all_labels, networks.all_known
+            )
+            for step in walk:
+                losses = networks.losses() if step.losses is None else step.losses
+                self.trace_.add(networks.reduce(losses), networks.reduce(step.weights))
                 if networks.is_stopped:
                     walk.stop()
         first, last = networks.rounds[0], networks.rounds[-1]
@@ -257,9 +267,8 @@ class SelfPacedNetClassifier(CallbackSupportMixin, MultiLabelClassifier):
         self.networks_.layers = training.join_layers(rounds)
         self.modules_ = [module for each in rounds for module in each.modules]
         self.oof_probabilities_ = expit(np.mean([each.log_odds for each in rounds], axis=0))
-        self.label_weights_ = walk.weights if self.is_paced_ else np.ones(Y.shape)
+        self.label_weights_ = networks.reduce(walk.weights) if self.is_paced_ else np.ones(Y.shape)
         self.history_ = walk.history
-        self.trace_ = walk.trace
         self.stop_reason_ = walk.stop_reason
         self.n_epochs_ = [each.n_epochs for each in networks.rounds]
 
@@ -283,10 +292,3 @@ class SelfPacedNetClassifier(CallbackSupportMixin, MultiLabelClassifier):
         shape = (len(self.networks_.center), layers[-1]["bias"].shape[1]) if layers else None
         if self.modules_ or shape != (self.n_features_in_, len(self.label_names_)):
             raise ValueError("networks_ do not lead from the features to the labels")
-
-
-def _estimate_shares(losses, Y, known) -> np.ndarray:
-    """Shares of wrong labels (2, L), given out-of-fold log losses."""
-    given = np.exp(-losses)
-    probabilities = np.where(Y > 0, given, 1.0 - given)
-    return noise.wrong_shares(np.where(known, Y, np.nan), probabilities, n_jobs=1)

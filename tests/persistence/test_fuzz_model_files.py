@@ -26,7 +26,7 @@ def files(tmp_path_factory):
     """The folder of valid files, in which every class occurs that a model file may hold."""
     folder = tmp_path_factory.mktemp("files")
     missing = {cls.__name__ for cls in OBJECTS} - forgery.write_files(folder)
-    assert not missing - ({"SelfPacedNetClassifier"} if find_spec("torch") is None else set())
+    assert not missing - ({"NetworkModel", "SelfPacedNetClassifier"} if find_spec("torch") is None else set())
     return folder
 
 
