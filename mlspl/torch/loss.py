@@ -336,7 +336,7 @@ class SelfPacedLoss(nn.Module):
         with torch.autocast(logits.device.type, enabled=False):
             logits = logits.float()
             losses = self.base(logits, labels)
-            weights = known if label_weight is None else known * label_weight
+            weights = known if label_weight is None or known is None else known * label_weight
             if self.training:
                 paced = self._weights(losses.detach(), labels, known, index)
                 if paced is not None and self.flip:
