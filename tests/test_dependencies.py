@@ -50,12 +50,7 @@ def test_the_oldest_versions_tested_are_those_declared():
     tested = {Requirement(line) for line in pinned.splitlines() if not line.startswith("#")}
     oldest = {
         Requirement(str(requirement).replace(">=", "=="))
-<<<<<<< HEAD
         for name, requirement in declared("dev").items()
         if name not in TOOLS | {"torch", "onnx"}  # tests without them are skipped
-=======
-        for name, requirement in declared(without=("docs", "bench", "torch", "onnx")).items()
-        if name not in TOOLS
->>>>>>> 35e2f45 (Networks pace by their own training losses; faster loss; presets as in the authors' code; text page)
     }
     assert tested == oldest

@@ -154,7 +154,7 @@ class Constant(pacing.SelfPacedFunction):
 @pytest.mark.parametrize(
     "estimator",
     [
-        lambda function: mlspl.SelfPacedForestClassifier(3, pace_function=function),
+        lambda function: mlspl.SelfPacedForestClassifier(3, function, pacing.QuantilePace()),
         lambda function: mlspl.SelfPacedClassifier(LogisticRegression(), function),
         lambda function: mlspl.MLSPLClassifier(function),
         lambda function: mlspl.MLSPLClassifier(function, space="linear"),
