@@ -5,7 +5,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 # The extras that tests and docs use. Dependency groups need a pip of 2025.
 EXTRAS := dask,symbolic,parquet,zst,excel
 
-.PHONY: run test test-core test-wheel test-oldest test-newest test-stranger test-torch test-label-studio networks lint bench reproduce study benchmark benchmark-page audits annotators fuzz docs clean
+.PHONY: run test test-core test-wheel test-oldest test-newest test-other-user test-torch test-label-studio networks lint bench reproduce study benchmark benchmark-page audits annotators fuzz docs clean
 
 # What the library does, in under two minutes: the paper's methods, annotators who err, an audit.
 run: .venv/installed
@@ -43,9 +43,9 @@ test-oldest test-newest: test-%: .venv-%/installed
 	.venv-$*/bin/python -m pip --disable-pip-version-check install --quiet $(if $(filter oldest,$*),--constraint .ci/oldest.txt,--upgrade) ".[$(EXTRAS)]" --group dev
 	touch $@
 
-# As root: the core as somebody (nobody) who may write neither into the package nor into a home folder, without a network,
-# as under python -O. He must be able to read this folder and to run $(PYTHON).
-test-stranger: .venv-newest/installed
+# As root: the core as the user "nobody", who may write neither into the package nor into a home folder, without a network,
+# as under python -O. This user must be able to read this folder and to run $(PYTHON).
+test-other-user: .venv-newest/installed
 	there=$$(mktemp -d) && trap 'rm -rf "$$there"' EXIT && chmod 755 "$$there" && mkdir "$$there/a folder" && chmod 1777 "$$there/a folder" && \
 	unshare -n sh -c 'ip link set lo up && exec "$$@"' - setpriv --reuid=65534 --regid=65534 --clear-groups \
 	env -u HOME LANG=C TZ=Pacific/Auckland PYTHONOPTIMIZE=1 TMPDIR="$$there/a folder" .venv-newest/bin/python -m pytest -n auto -p no:cacheprovider $(CORE)

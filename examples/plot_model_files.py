@@ -2,8 +2,8 @@
 Model files you can trust
 =========================
 
-A model file holds arrays and names, and never code: a file from a stranger can be opened. What it holds is
-checked before anything is built, and a file that was changed is refused.
+A model file holds arrays and names, and never code: a file from an unknown source can be opened. What it
+holds is checked before anything is built, and a file that was changed is refused.
 """
 
 # %%

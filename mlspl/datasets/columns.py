@@ -110,7 +110,7 @@ NO_OPTIONS = ReadOptions()
 
 
 class RawTable(NamedTuple):
-    """All columns of a file, before features and labels are told apart.
+    """All columns of a file, before they are split into features and labels.
 
     Columns of a DataFrame are numbers, dates, pandas categories, or words as they are written. In a CSR
     array, `categories` lists the values of the columns that hold codes. `line_of` returns the line of a row.

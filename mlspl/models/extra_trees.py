@@ -89,7 +89,7 @@ class ExtraTrees(MultiLabelClassifier):
 
 
 def _fit_label(forest, X, relevant, weight):
-    """The forest of one label; one of which nothing is known is absent."""
+    """The forest of one label; a label that is unknown in every row has none."""
     rows = np.flatnonzero(weight)
     if not len(rows):
         return forest.fit(X, np.zeros(len(relevant), dtype=bool))

@@ -1,4 +1,4 @@
-"""`mlspl predict`: columns found by name, labels written by name, files of strangers refused."""
+"""`mlspl predict`: columns found by name, labels written by name, forged files refused."""
 
 import json
 import os

@@ -145,7 +145,7 @@ def test_a_model_of_python_shows_its_columns_and_categories():
         {"more": 1},
     ],
 )
-def test_a_schema_of_a_stranger_is_checked(change):
+def test_a_schema_from_a_file_is_checked(change):
     kinds = {"b": "categorical", "c": "date"}
     schema = Schema(["a", "b", "c"], 3, kinds, {"b": ["x", np.nan]}, n_rows=3, day_first={"c": True})
     told = json.loads(json.dumps(schema.to_json()))

@@ -1,4 +1,4 @@
-"""Names from files in every command: none orders a terminal, Rich, a spreadsheet or a folder about."""
+"""Hostile names in files: no command lets them control a terminal, Rich, a spreadsheet or a folder."""
 
 import csv
 import io
@@ -41,7 +41,7 @@ def write_decisions(home):
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     """Files with such names in them: data, a model, results."""
-    home = tmp_path_factory.mktemp("strangers")
+    home = tmp_path_factory.mktemp("hostile")
     rng = np.random.default_rng(0)
     X, Y = rng.standard_normal((40, 2)), (rng.random((40, 3)) < 0.4).astype(int)
     with (home / "data.csv").open("w", newline="", encoding="utf-8") as stream:
@@ -111,7 +111,7 @@ def test_no_command_hands_on_what_a_name_orders(mlspl, folder, tmp_path, path):
             assert not [cell for cell in cells if cell[:1] in "=@" and cell]
 
 
-def test_a_store_of_strangers_stays_in_its_folder(mlspl, folder, tmp_path):
+def test_a_hostile_store_stays_in_its_folder(mlspl, folder, tmp_path):
     (tmp_path / "a").mkdir()
     (tmp_path / "a" / "results.db").write_bytes((folder / "results.db").read_bytes())
     code, out, errors = mlspl("compare", "a/results.db", "--criterion", "one_error", "--out", "a/out")
@@ -129,7 +129,7 @@ def test_a_store_of_strangers_stays_in_its_folder(mlspl, folder, tmp_path):
     assert rich_tables(results.summary, 80)
 
 
-def test_methods_compared_on_data_of_strangers(mlspl, folder, tmp_path):
+def test_methods_compared_on_hostile_data(mlspl, folder, tmp_path):
     (tmp_path / f"{EVIL[:4]}.csv").write_bytes((folder / "data.csv").read_bytes())
     command = (f"{EVIL[:4]}.csv", "--labels=-3", "--methods", "ml-knn", "--folds", 2, "--jobs", 1)
     code, out, errors = mlspl("compare", *command)
