@@ -151,13 +151,8 @@ def _compare_scores(
 
     comparisons = [experiments.compare(scores, name, greater, alpha) for name, greater in directions.items()]
     console = Console(highlight=False)
-    for table in (
-        experiments.ranks_table(comparisons),
-        experiments.wins_table(comparisons, alpha),
-        *(experiments.pairs_table(one, alpha) for one in comparisons if one.criterion in criteria),
-    ):
-        if table is not None:
-            console.print(table)
+    for table in experiments.rich_tests(comparisons, criteria, console.width, alpha):
+        console.print(table)
     if not any(comparison.ranking for comparison in comparisons):
         console.print("Ranks need at least three methods with scores on at least two data sets.")
     for note in dict.fromkeys(note for comparison in comparisons for note in comparison.notes):

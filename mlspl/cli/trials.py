@@ -76,12 +76,9 @@ def report_trials(
         failed = store.failed()
     for table in (
         *experiments.rich_tables(results.summary, console.width),
-        experiments.ranks_table(results.comparisons),
-        experiments.wins_table(results.comparisons),
-        *(experiments.pairs_table(one) for one in results.comparisons if one.criterion in criteria),
+        *experiments.rich_tests(results.comparisons, criteria, console.width),
     ):
-        if table is not None:
-            console.print(table)
+        console.print(table)
     errors = [(trial, failed[trial.key]) for trial in trials if trial.key in failed]
     _report_errors(errors, console)
     console.print(f"Results: {shown(str(path))}", soft_wrap=True)

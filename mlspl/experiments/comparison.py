@@ -21,8 +21,6 @@ from mlspl.experiments.store import Store, is_database
 from mlspl.metrics import CRITERIA
 from mlspl.recipes import METHODS, method_title
 
-__all__ = ["ALL_DATASETS", "Comparison", "Ranking", "compare", "known_directions", "read_scores"]
-
 ALL_DATASETS = "over data sets"
 # The smallest number of pairs with which a signed-rank test can reach p < 0.05: 2/2^6 = 0.031.
 _FEWEST_PAIRS = 6

@@ -23,8 +23,6 @@ from mlspl.model_selection import IterativeStratification, protocol_split
 from mlspl.recipes import Method, Recipe, Schema, get_method, scores_and_labels, take_rows
 from mlspl.solvers import one_library_thread
 
-__all__ = ["run_trial"]
-
 _WARM: set[str] = set()
 _WARM_ROWS = 40
 _LIBRARIES = ("mlspl", "numpy", "scipy", "scikit-learn", "numba")

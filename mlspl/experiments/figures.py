@@ -25,17 +25,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = [
-    "Chart",
-    "critical_difference_figure",
-    "dot_chart",
-    "draw_intervals",
-    "find_groups",
-    "line_chart",
-    "pace_function_figure",
-    "rank_chart",
-    "save_figure",
-]
 
 # Okabe and Ito's colours, which people with any kind of colour vision can distinguish.
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000", "#7A5C00")

@@ -14,7 +14,7 @@ from mlspl.experiments.comparison import Comparison
 from mlspl.experiments.figures import Chart, dot_chart, line_chart, rank_chart
 from mlspl.experiments.scores import PAPER_FUNCTIONS, criteria_in
 from mlspl.experiments.statistics import fewest_splits
-from mlspl.experiments.tables import criterion_head, criterion_title, pairs_columns, score_blocks
+from mlspl.experiments.tables import criterion_head, criterion_title, pairs_table, ranks_table, score_tables
 from mlspl.experiments.trial import PUBLISHED
 from mlspl.pages import Cell, Table, number, render
 from mlspl.recipes import get_method, method_title
@@ -22,12 +22,8 @@ from mlspl.recipes import get_method, method_title
 if TYPE_CHECKING:
     from mlspl.experiments.results import Results
 
-__all__ = ["draw_learning_curves", "draw_validation", "render_report"]
-
 _ALPHA = 0.05
 _MOST_LABELS = 8
-# If at least this share of the pairs has a weight of one half or more at every step, pacing changes little.
-_NEARLY_ALL = 0.9
 _PARTS = {
     "objective": "Objective",
     "loss": "Weighted hinge loss",
@@ -88,10 +84,11 @@ def _describe_block(block, results: Results, paced: pd.DataFrame, datasets) -> d
     facts = f"{100 * first['train']:g} % of the rows for training, {counted} split{'s' * (splits != [1])}"
     pairs, pairs_note = _list_pairs(block, results.comparisons)
     unpaced = standard[standard["method"] == "ml-loc"]
+    (scores,) = score_tables(summary).values()
     return {
         "name": block,
         "facts": f"{first['folds']}-fold cross-validation" if first["folds"] else facts,
-        "scores": _list_scores(summary),
+        "scores": scores,
         "score_charts": [
             dot_chart(criterion_head(str(name)), part.set_index(part["variant"].map(method_title)))
             for name, part in summary.groupby("criterion", sort=False)
@@ -135,13 +132,11 @@ def draw_learning_curves(paced: pd.DataFrame, label_names: Sequence[str] = ()) -
     """
     known = {"pace", "in_play", *_PARTS}
     means: dict[str, pd.DataFrame] = {}
-    least = 1.0
     for name, group in paced.groupby("function", sort=False):
         histories = [h for h in group["history"] if h and all(known <= set(step) for step in h)]
         if histories:
             tables = [_tabulate_steps(history, label_names) for history in histories]
             means[str(name)] = pd.concat(tables).groupby(level=0).mean()
-            least = min(least, *(np.mean(step["in_play"]) for history in histories for step in history))
     if not means:
         return None
 
@@ -163,8 +158,7 @@ def draw_learning_curves(paced: pd.DataFrame, label_names: Sequence[str] = ()) -
         chart(f"Pairs in play: {name}", {one: (name, ("in play", one)) for one in table["in play"]}, (0, 1))
         for name, table in means.items()
     ]
-    always = f"{least:.1%}" if least >= _NEARLY_ALL else None
-    return {"parts": parts, "in_play": in_play, "always_in_play": always}
+    return {"parts": parts, "in_play": in_play}
 
 
 def _tabulate_steps(history: Sequence[Mapping], label_names: Sequence[str]) -> pd.DataFrame:
@@ -205,14 +199,6 @@ def draw_validation(trials: pd.DataFrame) -> Chart | None:
     return line_chart(f"Validated {criterion}", lines, "share of losses below the pace")
 
 
-def _list_scores(summary: pd.DataFrame) -> Table:
-    (block,) = score_blocks(summary)
-    columns: dict[str, Iterable] = {"method": block.methods}
-    columns |= {f"{name} {'↑' if greater else '↓'}": cells for name, greater, cells in block.rows}
-    best_first = [head for head in columns if head.endswith("↑")]
-    return Table(f"{block.legend}. ↓: lower is better, ↑: higher.", columns, "scores", best_first)
-
-
 def _list_timings(standard: pd.DataFrame) -> Table:
     parts = {"tune_seconds": "tune, s"} if standard["tune"].any() else {}
     parts |= {"fit_seconds": "fit, s", "predict_seconds": "predict, s"}
@@ -231,9 +217,6 @@ def _list_pairs(block: str, comparisons: Sequence[Comparison]) -> tuple[Table | 
     pairs = pd.concat(tested, ignore_index=True).query("block == @block") if tested else pd.DataFrame()
     if pairs.empty:
         return None, ""
-    pairs = pairs.sort_values(["p_holm", "p"], kind="stable")
-    columns = {"criterion": pairs["criterion"].map(criterion_title)} | pairs_columns(pairs, _ALPHA)
-    del columns["data set"], columns["pairs"]
     n_splits = pairs["blocks"].iloc[0]
     needed = fewest_splits(pairs["criterion"].value_counts().max(), _ALPHA)
     if needed > n_splits:
@@ -243,22 +226,15 @@ def _list_pairs(block: str, comparisons: Sequence[Comparison]) -> tuple[Table | 
         note = f"{count} of {len(pairs)} pairs differ significantly (α = {_ALPHA:g})."
     note += " The splits of one data set share rows, so these p-values are too small."
     caption = f"Wilcoxon's signed-rank test over {n_splits} splits, adjusted by Holm."
-    return Table(caption, columns, "tall"), note
+    return pairs_table(pairs.sort_values(["p_holm", "p"], kind="stable"), caption, _ALPHA), note
 
 
 def _list_ranks(comparisons: Sequence[Comparison]) -> dict[str, Any] | None:
     """Average ranks and critical-difference diagrams, if there are enough data sets and methods."""
-    ranked = [(comparison, comparison.ranking) for comparison in comparisons if comparison.ranking]
-    if not ranked:
-        return None
-    columns: dict[str, Iterable] = {"criterion": [criterion_title(one.criterion) for one, _ in ranked]}
-    for name in ranked[0][0].methods:
-        ranks = [(ranking.ranks[name], ranking.ranks.min()) for _, ranking in ranked]
-        columns[method_title(name)] = [Cell(number(rank, 2), rank, rank == best) for rank, best in ranks]
-    columns["Friedman p"] = [ranking.friedman.p_value for _, ranking in ranked]
-    return {
-        "table": Table(f"Average ranks over {len(ranked[0][0].means)} data sets; 1 is best.", columns),
-        "diagrams": [rank_chart(comparison) for comparison, _ in ranked],
+    table = ranks_table(comparisons)
+    return table and {
+        "table": table,
+        "diagrams": [rank_chart(comparison) for comparison in comparisons if comparison.ranking],
         "notes": list(dict.fromkeys(note for comparison in comparisons for note in comparison.notes)),
     }
 
@@ -320,21 +296,26 @@ def _list_methods(frame: pd.DataFrame) -> Table:
 
 
 def _join_settings(of_trials: Iterable[Mapping]) -> str:
-    values: dict[str, dict[str, None]] = {}
-    for parameters in of_trials:
-        for name, value in parameters.items():
-            tried = f"{{{', '.join(map(str, value))}}}" if isinstance(value, list) else str(value)
-            values.setdefault(name, {})[tried] = None
-    return "; ".join(f"{name} = {', '.join(found)}" for name, found in values.items()) or "defaults"
+    shown = [
+        {name: f"{{{', '.join(map(str, value))}}}" if isinstance(value, list) else value}
+        for parameters in of_trials
+        for name, value in parameters.items()
+    ]
+    return "; ".join(f"{name} = {values}" for name, values in _distinct(shown).items()) or "defaults"
 
 
 def _list_environment(frame: pd.DataFrame) -> dict[str, str]:
-    versions: dict[str, dict[str, None]] = {}
-    for row in frame["versions"]:
-        for name, version in row.items():
-            versions.setdefault(name, {})[version] = None
     stamps = (min(frame["recorded"]), max(frame["recorded"]))
     return {
         "recorded": " to ".join(dict.fromkeys(stamp[:16].replace("T", " ") for stamp in stamps)) + " UTC",
         "hosts": ", ".join(dict.fromkeys(host for host in frame["host"] if host)) or "–",
-    } | {name: ", ".join(found) for name, found in versions.items()}
+    } | _distinct(frame["versions"])
+
+
+def _distinct(mappings: Iterable[Mapping]) -> dict[str, str]:
+    """The different values of each key, joined by commas."""
+    values: dict[str, dict[str, None]] = {}
+    for mapping in mappings:
+        for name, value in mapping.items():
+            values.setdefault(name, {})[str(value)] = None
+    return {name: ", ".join(found) for name, found in values.items()}

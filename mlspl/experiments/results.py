@@ -22,8 +22,6 @@ from mlspl.experiments.trial import Trial
 from mlspl.metrics import CRITERIA
 from mlspl.recipes import METHODS
 
-__all__ = ["RESULT_FILES", "Results", "collect_results", "write_comparisons", "write_report", "write_results"]
-
 _COMPARISON_FILES = ("pairs.csv", "critical-difference.png", "critical-difference.svg")
 RESULT_FILES = (
     *("means.csv", "tables.md", "tables.tex", "report.html", "pace-functions.png", "pace-functions.svg"),

@@ -20,8 +20,6 @@ from mlspl.experiments.store import Store
 from mlspl.experiments.trial import WORKER_DIED, Outcome, Trial
 from mlspl.recipes import Method
 
-__all__ = ["run_trials"]
-
 Results = Generator[tuple[Trial, Outcome | None]]
 Run = Callable[[Trial, Dataset], Outcome]
 

@@ -8,18 +8,6 @@ import pandas as pd
 from mlspl.experiments.trial import PUBLISHED, canonical_json, is_standard
 from mlspl.metrics import CRITERIA, PAPER_CRITERIA
 
-__all__ = [
-    "PAPER_CRITERIA",
-    "PAPER_DATASETS",
-    "PAPER_FUNCTIONS",
-    "PAPER_METHODS",
-    "criteria_in",
-    "paper_mean",
-    "score_table",
-    "standard_trials",
-    "summarise",
-]
-
 PAPER_DATASETS = ("flags", "emotions", "scene")
 """The data sets of the paper."""
 PAPER_METHODS = ("bsvm", "ml-knn", "tram", "ranksvm", "ml-loc", PUBLISHED)

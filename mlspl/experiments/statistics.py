@@ -12,16 +12,6 @@ from scipy import stats
 
 from mlspl.errors import UserError
 
-__all__ = [
-    "Friedman",
-    "average_ranks",
-    "critical_difference",
-    "fewest_splits",
-    "friedman",
-    "holm",
-    "wilcoxon_pairs",
-]
-
 _MOST_EXACT = 50
 
 

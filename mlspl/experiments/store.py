@@ -17,8 +17,6 @@ import pandas as pd
 from mlspl.errors import UserError
 from mlspl.experiments.trial import Outcome, Trial, canonical_json
 
-__all__ = ["Store", "StoreError", "is_database"]
-
 # "mlsp" in ASCII, in the header of every results file; the version counts changes of the table.
 _APPLICATION_ID = 0x6D6C7370
 _SCHEMA_VERSION = 2
@@ -74,10 +72,6 @@ class StoreError(UserError):
     """The results file cannot be used."""
 
 
-class _ReadOnlyError(StoreError):
-    """The file or its folder cannot be written."""
-
-
 class Store:
     """Results of trials in an SQLite file, one transaction per trial.
 
@@ -112,21 +106,14 @@ class Store:
         if not self.path.parent.is_dir():
             raise StoreError(f"The folder {self.path.parent} of the results file does not exist.")
         try:
-            self._open("rwc" if create else "ro")
-        except _ReadOnlyError:
-            if create:
-                raise
-            # SQLite must first roll back what a killed process has left unfinished.
-            self._open("rw")
-
-    def _open(self, mode: str) -> None:
-        try:
-            self._database = _connect(self.path, mode)
+            # Not "ro": SQLite must first roll back what a killed process has left unfinished.
+            self._database = _connect(self.path, "rwc" if create else "rw")
         except sqlite3.Error as error:
             raise _unusable(self.path, error) from None
         try:
-            if self._is_empty() and mode == "rwc":
+            if self._is_empty() and create:
                 self._create()
+            self._query(f"PRAGMA query_only = {not create}")
         except StoreError:
             self._database.close()
             raise
@@ -288,7 +275,7 @@ def _unusable(path: Path, reason: object) -> StoreError:
     if kind == sqlite3.SQLITE_NOTADB:
         return StoreError(f"{path} is not a results file of mlspl. It was not changed; name another file.")
     if kind in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM):
-        return _ReadOnlyError(f"The results file {path} cannot be written: {reason}. Name another folder.")
+        return StoreError(f"The results file {path} cannot be written: {reason}. Name another folder.")
     if kind in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_NOMEM):
         # SQLite reports a full disk by any of these; the file itself is unchanged.
         return StoreError(

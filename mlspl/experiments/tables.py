@@ -1,125 +1,200 @@
-"""Tables of scores and of tests, for the terminal, Markdown and LaTeX."""
+"""Tables of scores and of tests: built once, and written for pages, the terminal, Markdown and LaTeX."""
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
 import pandas as pd
+from rich import table as rich
 from rich.console import Group
-from rich.table import Table
 from rich.text import Text
 
-from mlspl._text import printable, shown
+from mlspl._text import printable
 from mlspl.experiments.comparison import Comparison
 from mlspl.experiments.statistics import fewest_splits
 from mlspl.metrics import CRITERIA
-from mlspl.pages import Cell, number
+from mlspl.pages import Cell, Table, number
 from mlspl.recipes import method_title
 
-__all__ = [
-    "criterion_head",
-    "criterion_title",
-    "latex_tables",
-    "markdown_table",
-    "markdown_tables",
-    "pairs_columns",
-    "pairs_table",
-    "ranks_table",
-    "rich_tables",
-    "score_blocks",
-    "wins_table",
-]
-
-_MOST_CRITERIA = 6
+_Pair = tuple[str, str]
 _ARROWS = {True: "↑", False: "↓"}
-_CELL_WIDTH = len("0.2719 (+0.0164)") + 2
-_HEAD_WIDTH = len("average precision ↑") + 2
 _LEGEND = "Mean ± standard deviation over splits, best in bold"
 _PAPER_LEGEND = "below it the paper's mean and, in brackets, ours minus the paper's"
 
 
-class ScoreBlock(NamedTuple):
-    """Scores on one data set; a row is a criterion, its direction and a cell for each method."""
+def score_tables(summary: pd.DataFrame) -> dict[str, Table]:
+    """Return the scores on each data set by title; a row is a method, a column a criterion."""
+    tables = {}
+    for name, part in summary.groupby("block", sort=False) if len(summary) else ():
+        variants = list(dict.fromkeys(part["variant"]))
+        columns: dict[str, Iterable] = {"": map(method_title, variants)}
+        for criterion, scores in part.groupby("criterion", sort=False):
+            scores = scores.set_index("variant")
+            columns[criterion_head(str(criterion))] = [_cell(scores.loc[variant]) for variant in variants]
+        legend = f"{_LEGEND}; {_PAPER_LEGEND}." if part["paper"].notna().any() else f"{_LEGEND}."
+        higher = [head for head in columns if head.endswith(_ARROWS[True])]
+        tables[_title(str(name), part)] = Table(legend, columns, "scores", higher)
+    return tables
 
-    title: str
-    legend: str
-    methods: list[str]
-    rows: list[tuple[str, bool, list[Cell]]]
+
+def ranks_table(comparisons: Sequence[Comparison]) -> Table | None:
+    """Return average ranks, Friedman's p-value and Nemenyi's critical difference by each criterion."""
+    ranked = [(comparison, comparison.ranking) for comparison in comparisons if comparison.ranking]
+    if not ranked:
+        return None
+    columns: dict[str, Iterable] = {"": [criterion_title(one.criterion) for one, _ in ranked]}
+    for name in ranked[0][0].methods:
+        ranks = [(ranking.ranks[name], ranking.ranks.min()) for _, ranking in ranked]
+        columns[method_title(name)] = [Cell(number(rank, 2), rank, rank == best) for rank, best in ranks]
+    columns["Friedman's p"] = [Cell(number(one.friedman.p_value), one.friedman.p_value) for _, one in ranked]
+    columns["Nemenyi's CD"] = [Cell(number(one.distance, 2), one.distance) for _, one in ranked]
+    n_datasets = len(ranked[0][0].means)
+    return Table(f"Average ranks over {n_datasets} data sets; 1 is best. CD: critical difference.", columns)
+
+
+def pairs_table(pairs: pd.DataFrame, caption: str, alpha: float = 0.05) -> Table:
+    """Return the tests of pairs of methods, the significant ones in bold."""
+    columns = {
+        "criterion": pairs["criterion"].map(criterion_title),
+        "data set": pairs["block"],
+        "better": pairs["better"].map(method_title),
+        "worse": pairs["worse"].map(method_title),
+        "difference": [Cell(number(value, sign=True), value) for value in pairs["difference"]],
+        "pairs": pairs["blocks"],
+        "p": [Cell(number(p), p) for p in pairs["p"]],
+        "p (Holm)": [Cell(number(p), p, p < alpha) for p in pairs["p_holm"]],
+    }
+    return Table(caption, columns, "tall")
 
 
 def rich_tables(summary: pd.DataFrame, width: int) -> list[Group]:
-    """Return tables for the terminal, cut into as many pieces as its width asks for."""
-    per_piece = max(1, (width - _HEAD_WIDTH) // _CELL_WIDTH)
-    tables = []
-    for block in score_blocks(summary):
-        for start in range(0, len(block.methods), per_piece):
-            piece = slice(start, start + per_piece)
-            table = Table(box=None, pad_edge=False)
-            table.add_column("")
-            for name in block.methods[piece]:
-                table.add_column(shown(name), justify="right")
-            for criterion, greater, cells in block.rows:
-                ours = (
-                    Text(f"*{_ours(cell)}", "bold") if cell.best else _ours(cell) for cell in cells[piece]
-                )
-                table.add_row(f"{shown(criterion)} {_ARROWS[greater]}", *ours)
-                if any(cell.paper for cell in cells[piece]):
-                    table.add_row("", *(Text(_paper(cell), "dim") for cell in cells[piece]))
-            tables.append(_titled(block.title, table))
-    return tables
+    """Return the scores for the terminal, cut into as many pieces as its width asks for."""
+    return [_rich(title, table.transposed(), width) for title, table in score_tables(summary).items()]
+
+
+def rich_tests(
+    comparisons: Sequence[Comparison], criteria: Collection[str], width: int, alpha: float = 0.05
+) -> Iterator[Group]:
+    """Yield ranks, counts of significant pairs, and all pairs by the given criteria, for the terminal."""
+    ranks = ranks_table(comparisons)
+    if ranks:
+        yield _rich(ranks.caption, ranks.transposed(), width)
+    tested = [comparison for comparison in comparisons if len(comparison.pairs)]
+    if tested:
+        yield _wins(tested, width, alpha)
+    for one in tested:
+        if one.criterion in criteria:
+            title = f"{criterion_title(one.criterion)}: Wilcoxon's signed-rank test, Holm's adjustment"
+            yield _rich(title, pairs_table(one.pairs.assign(criterion=one.criterion), "", alpha), width)
+
+
+def _wins(tested: Sequence[Comparison], width: int, alpha: float) -> Group:
+    """How often each method is significantly better and worse than another, over the data sets."""
+    title = f"Pairs significantly better–worse (Wilcoxon over splits, Holm, α = {alpha:g})"
+    columns = {"": [method_title(name) for name in tested[0].methods]}
+    for one in tested:
+        significant = one.pairs[one.pairs["p_holm"] < alpha]
+        won, lost = significant["better"].value_counts(), significant["worse"].value_counts()
+        columns[criterion_title(one.criterion)] = [
+            f"{won.get(name, 0)}–{lost.get(name, 0)}" for name in one.methods
+        ]
+    if any((one.pairs["p_holm"] < alpha).any() for one in tested):
+        return _rich(title, Table("", columns), width)
+    needed = fewest_splits(max(one.pairs["block"].value_counts().max() for one in tested), alpha)
+    few = max(one.pairs["blocks"].max() for one in tested) < needed
+    return Group(Text(title, "bold"), f"Not tested: at least {needed} splits are needed." if few else "none")
+
+
+def _rich(title: str, table: Table, width: int) -> Group:
+    """A table for the terminal; columns that do not fit beside the first one follow below."""
+    lines = [[Text(printable(head.text)) for head in table.heads]]
+    lines += [[_rich_cell(cell, starred=table.style == "scores") for cell in row] for row in table.rows]
+    widths = [
+        1 + max(len(part) for text in column for part in text.plain.split("\n"))
+        for column in zip(*lines, strict=True)
+    ]
+    pieces: list[list[int]] = []
+    for place in range(1, len(widths)):
+        if not pieces or widths[0] + sum(widths[i] for i in (*pieces[-1], place)) > width:
+            pieces.append([])
+        pieces[-1].append(place)
+    parts = []
+    for piece in pieces:
+        part = rich.Table(box=None, pad_edge=False)
+        for place in (0, *piece):
+            part.add_column(lines[0][place], justify="right" if table.heads[place].numeric else "left")
+        for line in lines[1:]:
+            part.add_row(*(line[place] for place in (0, *piece)))
+        parts.append(part)
+    # A title of the table itself would be wrapped to the table's width.
+    return Group(Text(printable(title), "bold"), *parts, "")
+
+
+def _rich_cell(cell: Cell, starred: bool) -> Text:
+    text = Text(("*" if cell.best and starred else "") + printable(_ours(cell)), "bold" if cell.best else "")
+    return text.append(f"\n{_paper(cell)}", "not bold dim") if cell.paper else text
 
 
 def markdown_tables(summary: pd.DataFrame) -> str:
     """Return all tables as one Markdown text."""
     parts = []
-    for block in score_blocks(summary):
-        lines = [f"## {_escape_markdown(block.title)}", "", f"{block.legend}.", ""]
-        lines.append(f"| | {' | '.join(map(_escape_markdown, block.methods))} |")
-        lines.append(f"|---|{'---:|' * len(block.methods)}")
-        for criterion, greater, cells in block.rows:
-            texts = [
-                (f"**{_ours(cell)}**" if cell.best else _ours(cell))
-                + "<br>" * bool(cell.paper)
-                + _paper(cell)
-                for cell in cells
-            ]
-            lines.append(f"| {_escape_markdown(criterion)} {_ARROWS[greater]} | {' | '.join(texts)} |")
-        parts.append("\n".join(lines))
+    for title, table in score_tables(summary).items():
+        heads, rows = _written(table.transposed(), _escape_markdown, "**{}**")
+        text = markdown_table(heads, [["<br>".join(filter(None, cell)) for cell in row] for row in rows])
+        parts.append(f"## {_escape_markdown(title)}\n\n{table.caption}\n\n{text}")
     return "\n\n".join(parts) + "\n"
 
 
 def latex_tables(summary: pd.DataFrame) -> str:
     """Return all tables as LaTeX; the document needs the package booktabs."""
-    arrows = {True: r"$\uparrow$", False: r"$\downarrow$"}
     parts = []
-    for block in score_blocks(summary):
-        tex = _escape_latex
-        lines = [r"\begin{table}", r"\centering", rf"\caption{{{tex(f'{block.title}. {block.legend}.')}}}"]
-        lines += [rf"\begin{{tabular}}{{l{'r' * len(block.methods)}}}", r"\toprule"]
-        lines += [rf" & {' & '.join(map(tex, block.methods))} \\", r"\midrule"]
-        for criterion, greater, cells in block.rows:
-            ours = [rf"\textbf{{{tex(_ours(cell))}}}" if cell.best else tex(_ours(cell)) for cell in cells]
-            lines.append(rf"{tex(criterion)} {arrows[greater]} & {' & '.join(ours)} \\")
-            if any(cell.paper for cell in cells):
-                paper = [rf"{{\footnotesize {tex(_paper(cell))}}}" if cell.paper else "" for cell in cells]
-                lines.append(rf" & {' & '.join(paper)} \\")
+    for title, table in score_tables(summary).items():
+        heads, rows = _written(table.transposed(), _escape_latex, r"\textbf{{{}}}")
+        lines = [
+            r"\begin{table}",
+            r"\centering",
+            rf"\caption{{{_escape_latex(f'{title}. {table.caption}')}}}",
+        ]
+        lines += [rf"\begin{{tabular}}{{l{'r' * (len(heads) - 1)}}}", r"\toprule"]
+        lines += [rf"{' & '.join(heads)} \\", r"\midrule"]
+        for row in rows:
+            ours, paper = zip(*row, strict=True)
+            lines.append(rf"{' & '.join(ours)} \\")
+            if any(paper):
+                small = (rf"{{\footnotesize {text}}}" if text else "" for text in paper)
+                lines.append(rf"{' & '.join(small)} \\")
         lines += [r"\bottomrule", r"\end{tabular}", r"\end{table}"]
         parts.append("\n".join(lines))
     return "% needs \\usepackage{booktabs}\n" + "\n\n".join(parts) + "\n"
 
 
-def score_blocks(summary: pd.DataFrame) -> Iterator[ScoreBlock]:
-    """Yield the table of each data set."""
-    for name, part in summary.groupby("block", sort=False) if len(summary) else ():
-        variants = list(dict.fromkeys(part["variant"]))
-        rows = []
-        for criterion, of_criterion in part.groupby("criterion", sort=False):
-            by_variant = of_criterion.set_index("variant")
-            cells = [_cell(by_variant.loc[variant]) for variant in variants]
-            rows.append((criterion_title(str(criterion)), CRITERIA[str(criterion)].greater_is_better, cells))
-        legend = f"{_LEGEND}; {_PAPER_LEGEND}" if part["paper"].notna().any() else _LEGEND
-        yield ScoreBlock(_title(str(name), part), legend, list(map(method_title, variants)), rows)
+def _written(table: Table, escape: Callable[[str], str], bold: str) -> tuple[list[str], list[list[_Pair]]]:
+    """The heads, and the cells as pairs: ours, and the paper's or nothing."""
+    rows = [
+        [
+            (bold.format(escape(_ours(cell))) if cell.best else escape(_ours(cell)), escape(_paper(cell)))
+            for cell in row
+        ]
+        for row in table.rows
+    ]
+    return [escape(head.text) for head in table.heads], rows
+
+
+def markdown_table(heads: Sequence[str], rows: Iterable[Sequence[str]], numeric: bool = True) -> str:
+    """Return a table in Markdown."""
+    lines = [heads, ["---", *(["---:" if numeric else "---"] * (len(heads) - 1))], *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def criterion_title(criterion: str) -> str:
+    """Return a criterion's name in words."""
+    return re.sub(r"\bf1\b", "F1", criterion.replace("_", " "))
+
+
+def criterion_head(criterion: str) -> str:
+    """Return a criterion's name in words, with an arrow up if greater is better."""
+    known = CRITERIA.get(criterion)
+    return criterion_title(criterion) + (f" {_ARROWS[known.greater_is_better]}" if known else "")
 
 
 def _title(name: str, part: pd.DataFrame) -> str:
@@ -158,7 +233,7 @@ _LATEX = str.maketrans(
     {sign: f"\\{sign}" for sign in "%&_#${}"}
     | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
     | {"<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}"}
-    | {"±": r"$\pm$", "–": "--", "−": "$-$"}
+    | {"±": r"$\pm$", "–": "--", "−": "$-$", "↑": r"$\uparrow$", "↓": r"$\downarrow$"}
 )
 
 
@@ -168,103 +243,3 @@ def _escape_latex(text: str) -> str:
 
 def _escape_markdown(text: str) -> str:
     return re.sub(r"([\\`*_\[\]<>|&$~#])", r"\\\1", printable(text))
-
-
-def markdown_table(heads: Sequence[str], rows: Iterable[Sequence[str]], numeric: bool = True) -> str:
-    """Return a table in Markdown."""
-    lines = [heads, ["---", *(["---:" if numeric else "---"] * (len(heads) - 1))], *rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
-
-
-def criterion_title(criterion: str) -> str:
-    """Return a criterion's name in words."""
-    return re.sub(r"\bf1\b", "F1", criterion.replace("_", " "))
-
-
-def criterion_head(criterion: str) -> str:
-    """Return a criterion's name in words, with an arrow up if greater is better."""
-    known = CRITERIA.get(criterion)
-    return criterion_title(criterion) + (f" {_ARROWS[known.greater_is_better]}" if known else "")
-
-
-def ranks_table(comparisons: Sequence[Comparison]) -> Group | None:
-    """Average ranks, Friedman's p-value and Nemenyi's critical difference by each criterion."""
-    ranked = [(comparison, comparison.ranking) for comparison in comparisons if comparison.ranking]
-    if not ranked:
-        return None
-    heads = [*map(method_title, ranked[0][0].methods), "Friedman's p", "Nemenyi's CD"]
-    columns = {}
-    for comparison, ranking in ranked:
-        best = ranking.ranks.min()
-        columns[comparison.criterion] = [
-            *(f"[bold]{rank:.2f}[/]" if rank == best else f"{rank:.2f}" for rank in ranking.ranks),
-            f"{ranking.friedman.p_value:.4f}",
-            f"{ranking.distance:.2f}",
-        ]
-    n_datasets = len(ranked[0][0].means)
-    title = f"Average ranks over {n_datasets} data sets, 1 being best (CD: critical difference)"
-    return _titled(title, *_tables_by_criterion(heads, columns))
-
-
-def wins_table(comparisons: Sequence[Comparison], alpha: float = 0.05) -> Group | None:
-    """How often each method is significantly better and worse than another, over the data sets."""
-    tested = [comparison for comparison in comparisons if len(comparison.pairs)]
-    if not tested:
-        return None
-    title = f"Pairs significantly better–worse (Wilcoxon over splits, Holm, α = {alpha:g})"
-    if not any((comparison.pairs["p_holm"] < alpha).any() for comparison in tested):
-        pairs = max((len(part) for one in tested for _, part in one.pairs.groupby("block")))
-        needed = fewest_splits(pairs, alpha)
-        few = max(one.pairs["blocks"].max() for one in tested) < needed
-        return _titled(title, f"Not tested: at least {needed} splits are needed." if few else "none")
-    columns = {}
-    for comparison in tested:
-        significant = comparison.pairs[comparison.pairs["p_holm"] < alpha]
-        won, lost = significant["better"].value_counts(), significant["worse"].value_counts()
-        columns[comparison.criterion] = [
-            f"{won.get(name, 0)}–{lost.get(name, 0)}" for name in tested[0].methods
-        ]
-    return _titled(title, *_tables_by_criterion(list(map(method_title, tested[0].methods)), columns))
-
-
-def pairs_columns(pairs: pd.DataFrame, alpha: float = 0.05) -> dict[str, list[Cell]]:
-    """Return the columns of a table of tests, the significant ones in bold."""
-    return {
-        "data set": [Cell(name) for name in pairs["block"]],
-        "better": [Cell(method_title(name)) for name in pairs["better"]],
-        "worse": [Cell(method_title(name)) for name in pairs["worse"]],
-        "difference": [Cell(number(value, sign=True), value) for value in pairs["difference"]],
-        "pairs": [Cell(str(count), count) for count in pairs["blocks"]],
-        "p": [Cell(number(p), p) for p in pairs["p"]],
-        "p (Holm)": [Cell(number(p), p, p < alpha) for p in pairs["p_holm"]],
-    }
-
-
-def pairs_table(comparison: Comparison, alpha: float = 0.05) -> Group:
-    """Every pair's test for one criterion, the significant ones in bold."""
-    title = f"{criterion_title(comparison.criterion)}: Wilcoxon's signed-rank test, Holm's adjustment"
-    table = Table(box=None, pad_edge=False)
-    columns = pairs_columns(comparison.pairs, alpha) if len(comparison.pairs) else {}
-    for head, column in columns.items():
-        table.add_column(head, justify="left" if column[0].value is None else "right")
-    for row in zip(*columns.values(), strict=True):
-        table.add_row(*(shown(cell.text) for cell in row), style="bold" if row[-1].best else None)
-    return _titled(title, table)
-
-
-def _tables_by_criterion(heads: Sequence[str], columns: Mapping[str, Sequence[str]]) -> Iterator[Table]:
-    """Tables with a row for each head and a column for each criterion, for narrow terminals."""
-    for start in range(0, len(columns), _MOST_CRITERIA):
-        criteria = list(columns)[start : start + _MOST_CRITERIA]
-        table = Table(box=None, pad_edge=False)
-        table.add_column("", no_wrap=True)
-        for criterion in criteria:
-            table.add_column(shown(criterion_title(criterion)), justify="right")
-        for head, *cells in zip(heads, *(columns[criterion] for criterion in criteria), strict=True):
-            table.add_row(shown(head), *cells)
-        yield table
-
-
-def _titled(title: str, *parts: Table | str) -> Group:
-    # A title of the table itself would be wrapped to the table's width.
-    return Group(Text(printable(title), "bold"), *parts, "")

@@ -15,17 +15,6 @@ from mlspl.errors import UserError
 from mlspl.metrics import get_criterion
 from mlspl.recipes import METHODS, get_method
 
-__all__ = [
-    "PUBLISHED",
-    "WORKER_DIED",
-    "Outcome",
-    "Trial",
-    "canonical_json",
-    "is_standard",
-    "parse_corruption",
-    "plan_trials",
-]
-
 PUBLISHED = "mlspl-published"
 """Name of MLSPL as the paper publishes it."""
 

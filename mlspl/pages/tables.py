@@ -60,6 +60,13 @@ class Table:
         ]
         self.rows = list(zip(*cells.values(), strict=True))
 
+    def transposed(self) -> "Table":
+        """The same table with its rows as columns."""
+        columns: dict[str, Iterable[Cell | str]] = {
+            self.heads[0].text: [head.text for head in self.heads[1:]]
+        }
+        return Table(self.caption, columns | {row[0].text: row[1:] for row in self.rows}, self.style)
+
 
 def _as_cell(value: Cell | str | float) -> Cell:
     if isinstance(value, Cell | str):

@@ -22,7 +22,7 @@ from mlspl.experiments import (
     write_report,
 )
 from mlspl.experiments.figures import dot_chart, line_chart
-from mlspl.experiments.report import draw_learning_curves, draw_validation
+from mlspl.experiments.report import draw_validation
 from mlspl.experiments.statistics import fewest_splits
 from mlspl.recipes import METHODS, get_method
 from tests.pages.screen import check_contrast
@@ -132,13 +132,6 @@ def test_a_click_on_a_head_sorts_and_a_second_one_turns_round(browser, page, sho
     assert heads[1].get_attribute("aria-sort") == "none"
     heads[0].find_element("tag name", "button").click()
     assert rows_of(browser, 0) == sorted((method.title for method in METHODS.values()), key=str.lower)
-
-
-@pytest.mark.parametrize(("shares", "said"), [([1.0, 1.0, 0.97], "99.0%"), ([1.0, 1.0, 0.6], None)])
-def test_it_is_said_where_there_is_next_to_nothing_to_pace(shares, said):
-    histories = [[step | {"in_play": shares} for step in history(np.random.default_rng(0))]]
-    curves = draw_learning_curves(pd.DataFrame({"function": ["huber"], "history": histories}))
-    assert curves["always_in_play"] == said
 
 
 def test_what_has_no_number_sorts_last_both_ways(browser, page, show):
