@@ -187,25 +187,21 @@ def _read_csv(path: Path) -> pd.DataFrame:
             raise UserError(f"{path} has more than {_MOST_COLUMNS:,} columns: it is no table of scores.")
     try:
         # Not unpacked by its suffix: a small file could fill the memory.
-        options: dict[str, Any] = {"skipinitialspace": True, "compression": None}
-        table = pd.read_csv(path, **options)
-        if not isinstance(table.index, pd.RangeIndex):
-            # Rows longer than the header: pandas has taken their first cells for names of the rows.
-            names = [*table.columns, *(f"Unnamed: {level}" for level in range(table.index.nlevels))]
-            table = pd.read_csv(path, **options, header=0, names=names)
+        table = pd.read_csv(path, skipinitialspace=True, compression=None)
     except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError) as error:
         raise UserError(
             f"{path} is neither a results file nor a CSV table ({str(error)[:200]}). "
             "If it is compressed, unpack it."
         ) from None
+    if not isinstance(table.index, pd.RangeIndex):
+        raise UserError(f"{path} has longer rows than its header. Complete the header.")
+    unnamed = [name for name in table if name.startswith("Unnamed:") and table[name].isna().all()]
+    table = table.drop(columns=unnamed)  # a comma at the end of each line
 
     def refuse(is_wrong: pd.Series, reason: str) -> None:
         if is_wrong.any():
             raise UserError(f"{path}, line {is_wrong.idxmax() + 2}: {reason}")
 
-    for name in [name for name in table if name.startswith("Unnamed:")]:
-        refuse(table[name].notna(), "a cell in a column without a name. Complete the header.")
-        del table[name]  # a comma at the end of each line
     for column in ("dataset", "method"):
         if column not in table:
             raise UserError(

@@ -112,7 +112,6 @@ def write_results(
 def write_report(
     store: Store,
     path: Path,
-    trials: Iterable[Trial] | None = None,
     datasets: Mapping[str, Dataset] | None = None,
     command: str = "",
     overwrite: bool = False,
@@ -125,8 +124,6 @@ def write_report(
         Outcomes of the trials.
     path : Path
         The file to write.
-    trials : iterable of Trial, optional
-        Which trials; by default all in the store.
     datasets : mapping, optional
         The data sets by name; without them the page does not show their sizes and label names.
     command : str, default=""
@@ -150,9 +147,9 @@ def write_report(
     >>> "0.2500" in page
     True
     """
-    results = collect_results(store, trials)
+    results = collect_results(store)
     if results.frame.empty:
-        raise UserError(f"{store.path} holds none of the trials to report. Run `mlspl reproduce` first.")
+        raise UserError(f"{store.path} holds no trials. Run `mlspl reproduce` first.")
     outputs = OutputFolder(path.parent, [store.path], force=overwrite)
     return outputs.write(path.name, render_report(results, datasets or {}, command))
 

@@ -151,19 +151,17 @@ def test_variants_are_compared_only_when_asked_for(tmp_path):
     ]
 
 
-@pytest.mark.parametrize("header", ["dataset,method,split,one_error,", "dataset,method,split,one_error"])
-def test_commas_at_the_ends_of_lines_make_no_column(tmp_path, header):
+def test_commas_at_the_ends_of_lines_make_no_column(tmp_path):
     path = tmp_path / "scores.csv"
-    path.write_text(f"{header}\nx,a,0,0.5,\nx,b,0,0.6,\n")
-    scores = read_scores(path)
-    assert scores.to_dict("list") == {
+    path.write_text("dataset,method,split,one_error,\nx,a,0,0.5,\nx,b,0,0.6,\n")
+    assert read_scores(path).to_dict("list") == {
         "block": ["x", "x"],
         "variant": ["a", "b"],
         "split": [0, 0],
         "one_error": [0.5, 0.6],
     }
-    path.write_text(f"{header}\nx,a,0,0.5,\nx,b,0,0.6,7\n")
-    with pytest.raises(UserError, match=r"line 3: .*without"):
+    path.write_text("dataset,method,split,one_error\nx,a,0,0.5,\nx,b,0,0.6,7\n")
+    with pytest.raises(UserError, match="header"):
         read_scores(path)
 
 
