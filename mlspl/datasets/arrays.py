@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from scipy import sparse
 
 from mlspl._validation import check_labels
@@ -17,19 +16,16 @@ from mlspl.datasets.columns import ReadOptions
 from mlspl.datasets.dataset import Dataset, labels_as_table
 from mlspl.datasets.delimited import read_csv
 from mlspl.datasets.files import (
-    COMPRESSIONS,
     check_archive,
     check_memory,
     data_stem,
     data_suffix,
-    read_lines,
     require_file,
 )
 from mlspl.datasets.frames import read_json_lines, read_parquet
 from mlspl.datasets.labels import (
     LABEL_NAMES,
     ReadLabels,
-    parse_label_sets,
     read_labels,
     recognise_label_column,
 )
@@ -38,7 +34,7 @@ from mlspl.errors import DataFormatError, UserError, shorten
 __all__ = ["read_arrays"]
 
 _TABLES = {".csv": read_csv, ".tsv": read_csv, ".jsonl": read_json_lines, ".parquet": read_parquet}
-_LABEL_FILES = (".npy", ".npz", ".txt", *_TABLES)
+_LABEL_FILES = (".npy", ".npz", *_TABLES)
 _FEATURES, _LABELS = ("X", "x", "features", "embeddings"), ("Y", "y", "labels")
 _BLOCK = 2**22
 
@@ -60,18 +56,7 @@ def read_arrays(path: Path, labels: Any, options: ReadOptions, unlabelled: bool 
     if unlabelled:
         return Dataset(X, np.empty((X.shape[0], 0), np.int64), names, [], name=data_stem(path))
     file = _label_file(path, labels)
-    Y = _pick(members, _LABELS)
-    if file is not None:
-        found = _read_label_file(file, options)
-    elif Y is not None:
-        Y = _check_table(Y, path)
-        found = ReadLabels(Y, _names(members, "label_names", Y.shape[1], ""))
-    else:
-        raise DataFormatError(
-            f"where are the labels? Put {data_stem(path)}.labels.csv (or .txt, .npy, .jsonl) beside the "
-            "file, or give the path of one as labels (--labels).",
-            path,
-        )
+    found = _take_labels(members, _LABELS, path) if file is None else _read_label_file(file, options)
     if found.Y.shape[0] != X.shape[0]:
         message = f"{X.shape[0]} rows of features, but {found.Y.shape[0]} rows of labels."
         raise DataFormatError(message, file or path)
@@ -147,59 +132,39 @@ def _check_features(X: Any, path: Path) -> Any:
     return X
 
 
-def _check_table(Y: Any, path: Path) -> Any:
-    """Labels as a table of 0, 1 and NaN."""
+def _take_labels(members: dict[str, Any], names: tuple[str, ...], path: Path) -> ReadLabels:
+    """Return the first of these arrays as labels: 0, 1 and NaN."""
+    Y = _pick(members, names)
+    if Y is None:
+        raise DataFormatError(
+            f"where are the labels? Put {data_stem(path)}.labels.csv (or .npy, .jsonl) beside the file, or "
+            "give the path of one as labels (--labels).",
+            path,
+        )
     try:
-        labels = check_labels(Y)
+        Y = labels_as_table(check_labels(Y))
     except UserError as error:
         raise DataFormatError(str(error), path) from None
-    return labels_as_table(labels)
+    return ReadLabels(Y, _names(members, "label_names", Y.shape[1], ""))
 
 
 def _label_file(path: Path, labels: Any) -> Path | None:
-    if labels is not None:
-        if not isinstance(labels, str | PathLike) or data_suffix(Path(labels)) not in _LABEL_FILES:
-            raise UserError(
-                f"{path}: labels is the file of the labels, {', '.join(_LABEL_FILES)}; not {labels!r}."
-            )
-        return Path(labels)
-    for stem in (f"{data_stem(path)}{joint}labels" for joint in ".-_"):
-        for suffix in _LABEL_FILES:
-            for compression in ("", *COMPRESSIONS):
-                if (found := path.with_name(stem + suffix + compression)).is_file():
-                    return found
-    return None
+    if labels is None:
+        beside = [path.with_name(f"{data_stem(path)}.labels{suffix}") for suffix in _LABEL_FILES]
+        return next((file for file in beside if file.is_file()), None)
+    if not isinstance(labels, str | PathLike) or data_suffix(Path(labels)) not in _LABEL_FILES:
+        raise UserError(
+            f"{path}: labels is the file of the labels, {', '.join(_LABEL_FILES)}; not {labels!r}."
+        )
+    return Path(labels)
 
 
 def _read_label_file(path: Path, options: ReadOptions) -> ReadLabels:
     """Return the labels of a file that holds nothing else."""
-    suffix = data_suffix(path)
-    if suffix in _TABLES:
-        options = replace(options, raw=lambda names: names if len(names) == 1 else _named_labels(names))
-        raw = _TABLES[suffix](path, options)
+    if reader := _TABLES.get(data_suffix(path)):
+        # The words of a column of label sets are needed as they are written.
+        raw = reader(path, replace(options, raw=lambda names: names if len(names) == 1 else LABEL_NAMES))
         column = recognise_label_column(raw, options)
         chosen = list(range(len(raw.names))) if column is None else [raw.names.index(column)]
         return read_labels(raw, chosen, options)
-    if suffix == ".txt":
-        lines = read_lines(path, options.encoding).decode().split("\n")[:-1]
-        # Lines with one label each need a separator that occurs in none of them.
-        separator = options.label_sep or (None if any(set(line) & set("|;,[") for line in lines) else "|")
-        found = parse_label_sets(
-            pd.Series(lines, dtype=object),
-            "labels",
-            separator,
-            options.missing,
-            lambda row, message: DataFormatError(message, path, row + 1),
-        )
-        assert found is not None
-        return found
-    members = _load(path)
-    Y = _pick(members, (*_LABELS, "X"))
-    if Y is None:
-        raise DataFormatError(f"it holds no array {' or '.join(_LABELS)}.", path)
-    Y = _check_table(Y, path)
-    return ReadLabels(Y, _names(members, "label_names", Y.shape[1], ""))
-
-
-def _named_labels(names: list[str]) -> list[str]:
-    return [name for name in names if name.lower() in LABEL_NAMES]
+    return _take_labels(_load(path), (*_LABELS, "X"), path)

@@ -1,4 +1,4 @@
-"""`relabel_file`: a copy of a file in which the decided labels are changed, and no other byte is."""
+"""`relabel_file`: a copy of a file in which only the decided labels are changed."""
 
 import json
 import re
@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Callable, Collection, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -32,7 +32,8 @@ _OPPOSITES = {"0": "1", "no": "yes", "false": "true"}
 _OPPOSITES |= {yes: no for no, yes in _OPPOSITES.items()} | {"-1": "1"}
 _BOM = b"\xef\xbb\xbf"
 _LINE = re.compile(rb"([^\r\n]*)(\r\n|\r|\n|$)")
-_ARFF_VALUE = re.compile(rb"""[ \t]*('(?:[^'\\]|\\.)*+'|"(?:[^"\\]|\\.)*+"|[^\s,'"{}%][^\s,}]*)[ \t]*,?""")
+_ARFF_DATA = re.compile(rb"\s*@data\b", re.IGNORECASE)
+_ARFF_VALUE = re.compile(rb"""'(?:[^'\\]|\\.)*+'|"(?:[^"\\]|\\.)*+"|[^\s,'"{}%][^\s,}]*""")
 
 
 def relabel_file(
@@ -48,8 +49,9 @@ def relabel_file(
 ) -> Path:
     r"""Write a copy of a file with changed labels, in the same format.
 
-    All other bytes of CSV, ARFF and JSON Lines files, and all other columns of Parquet files, stay the same;
-    svmlight is written anew. The copy is read again before it takes its name.
+    All other cells of CSV and ARFF files stay as they are written, and so do all other lines of JSON Lines
+    and all other columns of Parquet files; svmlight is written anew. The copy is read again before it takes
+    its name.
 
     Parameters
     ----------
@@ -112,7 +114,7 @@ def relabel_file(
     return target
 
 
-def _spell_label(editor: "Editor", dataset: Dataset, label: int) -> tuple[Any, Any]:
+def _spell_label(editor: Any, dataset: Dataset, label: int) -> tuple[Any, Any]:
     """Return how the file writes 0 and 1 of a label: as in other rows, or the opposite of what they say."""
     cells = editor.cells(dataset.label_names[label])
     given = as_dense(dataset.Y[:, [label]])[:, 0]
@@ -132,7 +134,7 @@ def _opposite(cell: Any) -> Any:
     return turned.upper() if word.isupper() else turned.capitalize() if word.istitle() else turned
 
 
-def _edit_sets(editor: "Editor", dataset: Dataset, changes: Sequence[Change]) -> None:
+def _edit_sets(editor: Any, dataset: Dataset, changes: Sequence[Change]) -> None:
     """Add labels to and remove labels from the label sets of the changed rows."""
     if any(value != value for _, _, value in changes):
         raise UserError(
@@ -168,23 +170,12 @@ def _verify(content: bytes, suffix: str, expected: Dataset, source: Path, **opti
         )
 
 
-class Editor(Protocol):
-    """A file in memory whose cells can be changed. `unknown` is the cell of an unknown label."""
-
-    unknown: Any
-
-    def cells(self, name: str) -> list[Any]:
-        """Return a column as it is written."""
-
-    def put(self, row: int, name: str, cell: Any) -> None:
-        """Change a cell."""
-
-    def content(self) -> bytes:
-        """Return the changed file."""
-
-
 class _TextEditor:
-    """Bytes and the replacements in them: (start, stop) to the new bytes."""
+    """Bytes, the lines of the rows in them, and the replacements: (start, stop) to the new bytes.
+
+    All editors have `cells(name)`, a column as it is written; `put(row, name, cell)`; `content()`, the
+    changed file; and `unknown`, the cell of an unknown label.
+    """
 
     def __init__(self, path: Path, encoding: str | None):
         self.encoding = encoding or "utf-8"
@@ -192,12 +183,11 @@ class _TextEditor:
         if encoding is not None:
             self.text = decode_text(self.text, encoding, path)
         self.start = len(_BOM) if self.text.startswith(_BOM) else 0
+        self.rows = [line.span(1) for line in _LINE.finditer(self.text, self.start) if line[1].strip()]
         self.replaced: dict[tuple[int, int], bytes] = {}
 
-    def lines(self, start: int = 0) -> list[tuple[int, int]]:
-        """Return where each line that is not blank starts and stops, without its line end."""
-        spans = [line.span(1) for line in _LINE.finditer(self.text, start or self.start)]
-        return [(start, stop) for start, stop in spans if self.text[start:stop].strip()]
+    def line(self, row: int) -> bytes:
+        return self.replaced.get(self.rows[row], self.text[slice(*self.rows[row])])
 
     def content(self) -> bytes:
         parts, last = [], 0
@@ -241,99 +231,53 @@ class _ArffEditor(_TextEditor):
     def __init__(self, path: Path, encoding: str | None):
         super().__init__(path, encoding)
         text = self.text[self.start :].replace(b"\r\n", b"\n").replace(b"\r", b"\n") + b"\n"
-        header = read_header(text, path)
-        self.names = [attribute.name for attribute in header.attributes]
-        self.zeros = [attribute.values[0] if attribute.values else "0" for attribute in header.attributes]
-        n_header = text.count(b"\n", 0, header.data_start)
-        data_start = [line.end() for line in _LINE.finditer(self.text, self.start)][n_header - 1]
-        self.rows = [span for span in self.lines(data_start) if self.text[slice(*span)].lstrip()[:1] != b"%"]
+        attributes = read_header(text, path).attributes
+        self.names = [attribute.name for attribute in attributes]
+        self.zeros = [attribute.values[0] if attribute.values else "0" for attribute in attributes]
+        first = next(row for row in range(len(self.rows)) if _ARFF_DATA.match(self.line(row)))
+        self.rows = [span for span in self.rows[first + 1 :] if self.text[slice(*span)].lstrip()[:1] != b"%"]
 
-    def _span(self, row: int, j: int) -> tuple[int, int] | None:
-        """Return where value j of a row stands; None if a sparse row leaves it out."""
-        start, stop = self.rows[row]
-        line = self.text[start:stop].rstrip()
-        opening = len(line) - len(line.lstrip()) + 1
-        is_sparse = line[opening - 1 : opening] == b"{"
-        position = opening if is_sparse else 0
-        number = 0
-        while match := _ARFF_VALUE.match(line, position):
-            position = match.end()
-            if is_sparse:
-                number, match = int(match[1]), _ARFF_VALUE.match(line, position) or match
-                position = match.end()
-            if number == j:
-                return start + match.start(1), start + match.end(1)
-            number += 1
-        return None
+    def _values(self, row: int) -> tuple[dict[int, tuple[int, int]], bool]:
+        """Return where the values of a row are in its line, by column; and whether it is sparse."""
+        line = self.line(row)
+        is_sparse = line.lstrip()[:1] == b"{"
+        stop = line.rindex(b"}") if is_sparse else len(line)
+        spans = [match.span() for match in _ARFF_VALUE.finditer(line, 0, stop)]
+        if not is_sparse:
+            return dict(enumerate(spans)), False
+        return {int(line[slice(*i)]): span for i, span in zip(spans[::2], spans[1::2], strict=True)}, True
 
     def cells(self, name: str) -> list[str]:
         j = self.names.index(name)
-        spans = [self._span(row, j) for row in range(len(self.rows))]
+        spans = [self._values(row)[0].get(j) for row in range(len(self.rows))]
         return [
-            self.zeros[j] if span is None else unquote(self.text[slice(*span)].decode()) for span in spans
+            self.zeros[j] if span is None else unquote(self.line(row)[slice(*span)].decode())
+            for row, span in enumerate(spans)
         ]
 
     def put(self, row: int, name: str, cell: str) -> None:
-        j = self.names.index(name)
-        start, stop = self.rows[row]
-        line = self.replaced.get((start, stop), self.text[start:stop])
-        if line.lstrip()[:1] == b"{":
-            # Sparse rows leave out the first declared value.
-            self.replaced[start, stop] = _put_sparse(
-                line, j, None if cell == self.zeros[j] else cell.encode()
-            )
-        elif span := self._span(row, j):
-            self.replaced[span] = cell.encode()
-
-
-def _put_sparse(line: bytes, j: int, cell: bytes | None) -> bytes:
-    start, stop = line.index(b"{") + 1, line.rindex(b"}")
-    entries, position = {}, start
-    while index := _ARFF_VALUE.match(line, position):
-        value = _ARFF_VALUE.match(line, index.end())
-        assert value is not None
-        entries[int(index[1])] = line[position : value.end()].removesuffix(b",")
-        position = value.end()
-    entries.pop(j, None)
-    if cell is not None:
-        entries[j] = b"%d %s" % (j, cell)
-    return line[:start] + b",".join(entries[i] for i in sorted(entries)) + line[stop:]
+        j, line, new = self.names.index(name), self.line(row), cell.encode()
+        spans, is_sparse = self._values(row)
+        if not is_sparse:
+            start, stop = spans[j]
+            self.replaced[self.rows[row]] = line[:start] + new + line[stop:]
+            return
+        values = {i: line[slice(*span)] for i, span in spans.items()} | {j: new}
+        if cell == self.zeros[j]:  # which sparse rows leave out
+            del values[j]
+        pairs = b",".join(b"%d %s" % (i, values[i]) for i in sorted(values))
+        self.replaced[self.rows[row]] = b"{" + pairs + line[line.rindex(b"}") :]
 
 
 class _JsonLinesEditor(_TextEditor):
     unknown = None
 
-    def __init__(self, path: Path, encoding: str | None):
-        super().__init__(path, encoding)
-        self.rows = self.lines()
-
     def cells(self, name: str) -> list[Any]:
-        return [json.loads(self.text[slice(*span)]).get(name) for span in self.rows]
+        return [json.loads(self.line(row)).get(name) for row in range(len(self.rows))]
 
     def put(self, row: int, name: str, cell: Any) -> None:
-        start, stop = self.rows[row]
-        line = self.replaced.get((start, stop), self.text[start:stop]).decode()
-        self.replaced[start, stop] = _put_json(line, name, json.dumps(cell, ensure_ascii=False)).encode()
-
-
-def _put_json(line: str, name: str, cell: str) -> str:
-    """Replace the value of a key in an object, or append the key."""
-    decoder, blanks = json.JSONDecoder(), re.compile(r"[ \t]*")
-    position = line.index("{") + 1
-    found = None
-    while True:
-        key, position = decoder.raw_decode(line, blanks.match(line, position).end())  # type: ignore[union-attr]
-        start = blanks.match(line, line.index(":", position) + 1).end()  # type: ignore[union-attr]
-        _, position = decoder.raw_decode(line, start)
-        if key == name:
-            found = start, position
-        end = blanks.match(line, position).end()  # type: ignore[union-attr]
-        if line[end] == "}":
-            break
-        position = end + 1
-    if found is None:
-        return f"{line[:position]}, {json.dumps(name, ensure_ascii=False)}: {cell}{line[position:]}"
-    return line[: found[0]] + cell + line[found[1] :]
+        values = json.loads(self.line(row)) | {name: cell}
+        self.replaced[self.rows[row]] = json.dumps(values, ensure_ascii=False).encode()
 
 
 class _ParquetEditor:
@@ -366,7 +310,7 @@ class _ParquetEditor:
         return stream.getvalue().to_pybytes()
 
 
-_EDITORS: dict[str, Callable[[Path, str | None], Editor]] = {
+_EDITORS: dict[str, Callable[[Path, str | None], Any]] = {
     ".csv": _CsvEditor,
     ".tsv": _CsvEditor,
     ".arff": _ArffEditor,

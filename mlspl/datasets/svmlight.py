@@ -3,6 +3,7 @@
 import io
 import json
 import re
+from itertools import pairwise
 from pathlib import Path
 from typing import IO, NamedTuple
 
@@ -13,6 +14,7 @@ from sklearn.datasets import load_svmlight_file
 
 from mlspl._names import split_names
 from mlspl._validation import Labels
+from mlspl.datasets.columns import is_numeric
 from mlspl.datasets.dataset import Dataset, labels_as_table
 from mlspl.datasets.files import data_stem, is_number, read_lines
 from mlspl.datasets.labels import LabelOption
@@ -24,7 +26,8 @@ __all__ = ["read_svmlight", "write_svmlight"]
 _LARGEST_INDEX = 2**20
 _NAMES = "# mlspl "
 _SIZES = re.compile(rb"[ \t]*(\d{1,18})[ \t]+(\d{1,18})[ \t]+(\d{1,18})[ \t]*")
-_LABELS = re.compile(r"[+-]?\d{1,18}(,[+-]?\d{1,18})*")
+_LABELS = re.compile(r"[+-]?\d{1,18}(,[+-]?\d{1,18})*", re.ASCII)
+_INDEX = re.compile(r"\d{1,18}", re.ASCII)
 
 
 class _Announcement(NamedTuple):
@@ -108,31 +111,24 @@ def _refuse_rows(text: bytes, path: Path, smallest: int, largest: int, n_labels:
     """Raise the error about the first row that is not svmlight."""
     for line, row in enumerate(text.decode().split("\n"), 1):
         words = row.partition("#")[0].split()
-        message = ""
         labels = words.pop(0) if words and ":" not in words[0] else ""
+        pairs = [word.partition(":") for word in words]
         if labels and not _LABELS.fullmatch(labels):
             message = "a row must begin with its labels, whole numbers with commas between, such as 0,3,7."
         elif labels and n_labels is not None and not all(0 <= int(n) < n_labels for n in labels.split(",")):
             message = f"label {shorten(labels)} is out of range: {n_labels} labels are announced, from 0."
-        previous = -1
-        for word in words if not message else ():
-            index, colon, value = word.partition(":")
-            if not colon or not (index.isascii() and index.isdecimal()):
-                message = "a feature must be written index:value, with a whole number for the index."
-            elif len(index) > 18 or int(index) > largest:
-                message = f"a feature index is larger than {largest}, the largest one allowed."
-            elif int(index) < smallest:
-                message = f"feature index {index}, but the indices of this file count from {smallest}."
-            elif int(index) <= previous:
-                message = f"feature index {index} does not exceed the one before. Sort each row by index."
-            elif not is_number(value):
-                message = f"the value {shorten(value)!r} is not a finite number."
-            if message:
-                break
-            previous = int(index)
-        if message:
-            raise DataFormatError(message, path, line)
+        elif not all(_INDEX.fullmatch(index) and is_number(value) for index, _, value in pairs):
+            message = "a feature must be written index:value, with a whole and a finite number."
+        elif not _is_ascending([smallest - 1, *(int(index) for index, _, _ in pairs), largest + 1]):
+            message = f"the feature indices of a row must ascend, and lie between {smallest} and {largest}."
+        else:
+            continue
+        raise DataFormatError(message, path, line)
     raise DataFormatError("this is not a readable svmlight file.", path)
+
+
+def _is_ascending(numbers: list[int]) -> bool:
+    return all(a < b for a, b in pairwise(numbers))
 
 
 def _read_first_line(line: bytes, path: Path) -> _Announcement:
@@ -148,14 +144,15 @@ def _read_first_line(line: bytes, path: Path) -> _Announcement:
     try:
         names = json.loads(line.removeprefix(_NAMES.encode()))
         features, labels = names["features"], names["labels"]
+        is_sound = all(
+            isinstance(group, list) and 0 < len(set(group)) == len(group) and set(map(type, group)) == {str}
+            for group in (features, labels)
+        )
     except (ValueError, KeyError, TypeError, RecursionError):
-        features = labels = None
-    for group in (features, labels):
-        if not isinstance(group, list) or not group or not all(isinstance(name, str) for name in group):
-            message = "the comment with the names is damaged. Remove the line to read the file without names."
-            raise DataFormatError(message, path, 1)
-        if len(set(group)) < len(group):
-            raise DataFormatError("a feature or a label is named twice. Rename it.", path, 1)
+        is_sound = False
+    if not is_sound:
+        message = "the comment with the names is damaged. Remove the line to read the file without names."
+        raise DataFormatError(message, path, 1)
     return _Announcement(features, labels, 1)
 
 
@@ -165,17 +162,14 @@ def _numbered(prefix: str, first: int, count: int) -> list[str]:
 
 def write_svmlight(dataset: Dataset, stream: IO[str]) -> None:
     """Write rows with indices from 1 and label numbers from 0, below a comment that holds the names."""
-    if isinstance(dataset.X, pd.DataFrame) and any(
-        dataset.kind(name) != "numeric" for name in dataset.feature_names
-    ):
+    if isinstance(dataset.X, pd.DataFrame) and not is_numeric(dataset.X):
         raise UserError("svmlight holds numbers only. Load the data with encode=True before writing it.")
     if np.isnan(dataset.Y.data if sparse.issparse(dataset.Y) else dataset.Y).any():
         raise UserError("svmlight cannot tell an unknown label from an absent one. Write ARFF instead.")
     names = json.dumps({"features": dataset.feature_names, "labels": dataset.label_names})
     stream.write(f"{_NAMES}{names}\n")
-    X = sparse.csr_array(
-        np.asarray(dataset.X, float) if isinstance(dataset.X, pd.DataFrame) else dataset.X, copy=True
-    )
+    X = dataset.X if sparse.issparse(dataset.X) else np.asarray(dataset.X, float)
+    X = sparse.csr_array(X, copy=True)
     X.sum_duplicates()
     Y = sparse.csr_array(dataset.Y, copy=True)
     Y.eliminate_zeros()

@@ -100,7 +100,7 @@ def test_a_label_that_no_new_row_has_is_not_missing(mlspl, tmp_path, songs):
     mlspl("fit", "songs.csv", "--labels", "moods", "--label-sep", "|", "--method", "ml-knn", "-o", "m.skops")
     code, _, errors = mlspl("evaluate", "m.skops", "few.csv", "-o", "scores.json")
     assert code == 0
-    assert "is not judged by, the labels 'unheard of'" in errors
+    assert "'unheard of'" in errors
     assert json.loads((tmp_path / "scores.json").read_text())["labels"]["sad"]["support"] == 0
 
 
@@ -215,18 +215,18 @@ def test_embeddings_with_a_file_of_labels(mlspl, tmp_path):
     digits = load_dataset("digits-traits")
     np.save(tmp_path / "e.npy", digits.X[:100].astype(np.float32))
     sets = ["|".join(np.array(digits.label_names)[row == 1]) for row in digits.Y[:100]]
-    (tmp_path / "e.labels.txt").write_text("\n".join(sets) + "\n")
+    (tmp_path / "e.labels.csv").write_text("\n".join(["labels", *sets]) + "\n")
     assert mlspl("fit", "e.npy", "--method", "ml-knn", "-o", "m.skops")[0] == 0
     code, out, _ = mlspl("predict", "m.skops", "e.npy", "--format", "names")
     assert code == 0
     pairs = zip(read(out), sets, strict=True)
     assert np.mean([set(row["labels"].split("|")) == set(mood.split("|")) for row, mood in pairs]) > 0.5
     beside = mlspl("evaluate", "m.skops", "e.npy", "-o", "-")[1]
-    (tmp_path / "e.labels.txt").rename(tmp_path / "moods.txt")
+    (tmp_path / "e.labels.csv").rename(tmp_path / "moods.csv")
     code, _, errors = mlspl("evaluate", "m.skops", "e.npy")
     assert code == 2
     assert "give the path of one as labels (--labels)" in errors
-    assert mlspl("evaluate", "m.skops", "e.npy", "--labels", "moods.txt", "-o", "-")[1] == beside
+    assert mlspl("evaluate", "m.skops", "e.npy", "--labels", "moods.csv", "-o", "-")[1] == beside
 
 
 @pytest.mark.parametrize("spell", [", ".join, ";".join, json.dumps], ids=["commas", "semicolons", "JSON"])
@@ -252,7 +252,7 @@ def test_labels_of_a_file_to_evaluate_may_be_called_otherwise(mlspl, tmp_path, s
     assert (code, out) == (0, same)
     code, _, errors = mlspl("evaluate", "m.skops", "digits-traits", "--labels", "mine")
     assert code == 2
-    assert "digits-traits is known by name, labels and all" in errors
+    assert "registered data set" in errors
 
 
 BROKEN = {

@@ -294,10 +294,9 @@ def test_arrays_are_used_as_they_are(tmp_path):
     np.save(tmp_path / "other.npy", Y)
     write(tmp_path / "e.labels.csv", "a,b\n1,0\n0,1\n1,1\n0,0\n")
     write(tmp_path / "sets.csv", 'tags\na\nb\na|b\n""\n')
-    write(tmp_path / "sets.txt", "a\nb\na|b\n\n")
     write(tmp_path / "sets.jsonl", '{"t":["a"]}\n{"t":["b"]}\n{"t":["a","b"]}\n{"t":[]}\n')
     np.savez(tmp_path / "both.npz", X=X, Y=Y, label_names=["a", "b"])
-    for labels in (None, "sets.csv", "sets.txt", "sets.jsonl", "other.npy"):
+    for labels in (None, "sets.csv", "sets.jsonl", "other.npy"):
         data = read_dataset(tmp_path / "e.npy", labels and tmp_path / labels)
         assert isinstance(data.X, np.memmap)
         assert data.X.dtype == np.float32
@@ -307,7 +306,7 @@ def test_arrays_are_used_as_they_are(tmp_path):
     assert (data.X.dtype, data.label_names, data.Y.tolist()) == (np.float32, ["a", "b"], Y.tolist())
     assert read_unlabelled(tmp_path / "e.npy").X.shape == (4, 6)
     sparse.save_npz(tmp_path / "s.npz", sparse.csr_array(X))
-    data = read_dataset(tmp_path / "s.npz", tmp_path / "sets.txt")
+    data = read_dataset(tmp_path / "s.npz", tmp_path / "sets.csv")
     np.testing.assert_array_equal(data.X.toarray(), X)
 
 
@@ -325,14 +324,14 @@ def test_arrays_that_cannot_be_data_are_refused(tmp_path):
     with pytest.raises(DataFormatError, match=r"e.labels.csv"):
         read_dataset(tmp_path / "e.npy")
     with pytest.raises(DataFormatError, match=r"3 rows.*2 rows"):
-        read_dataset(tmp_path / "e.npy", write(tmp_path / "few.txt", "a|b\nb\n"))
+        read_dataset(tmp_path / "e.npy", write(tmp_path / "few.csv", "tags\na|b\nb\n"))
     with pytest.raises(UserError, match="file of the labels"):
         read_dataset(tmp_path / "e.npy", ["a"])
     np.savez_compressed(tmp_path / "bomb.npz", X=np.zeros((2**12, 2**12)))
     with pytest.raises(DataFormatError, match="MLSPL_MEMORY"):
-        read_dataset(tmp_path / "bomb.npz", tmp_path / "few.txt")
+        read_dataset(tmp_path / "bomb.npz", tmp_path / "few.csv")
     with pytest.raises(DataFormatError, match="NumPy arrays"):
-        read_dataset(write(tmp_path / "e.npz", b"PK no"), tmp_path / "few.txt")
+        read_dataset(write(tmp_path / "e.npz", b"PK no"), tmp_path / "few.csv")
 
 
 def test_more_than_127_labels_are_right_in_scikit_learn():
