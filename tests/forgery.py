@@ -91,6 +91,8 @@ def models():
         cv(families=("kernel",)),
         cv(families=("joint", "forest"), n_estimators=8, cv=2),
         mlspl.SelfPacedForestClassifier(3, random_state=0),
+        mlspl.SelfPacedForestClassifier(3, random_state=2),  # takes the mean of joint trees and others
+        mlspl.SelfPacedForestClassifier(3, trees="per-label", random_state=0),
         mlspl.models.ExtraTrees(3, random_state=0),
         *(
             tuned(calibrations=(name,), thresholds=("zero",))

@@ -86,7 +86,7 @@ def consensus(
         check_target(target, [data, votes], force)
     table, separator = _read(data), reading.label_sep or "|"
     _check_columns(table, [ids] if ids else [], data)
-    columns = _matching(table, annotators, data)
+    columns = _matching(table, annotators, data) if annotators else []
     if votes is None:
         given = {name: table[name] for name in columns}
     else:
@@ -150,7 +150,7 @@ def _check_columns(table: "pd.DataFrame", names: list[str], path: Path) -> None:
 def _matching(table: "pd.DataFrame", annotators: str, path: Path) -> list[str]:
     """Return the columns that the names and patterns mean."""
     found = []
-    for name in split_names(annotators):
+    for name in split_names(annotators) or [annotators]:
         matching = [column for column in table.columns if name == column or fnmatchcase(column, name)]
         if not matching:
             raise UserError(

@@ -184,7 +184,7 @@ def plan_trials(
     functions : iterable of str
         Self-paced functions to run the published MLSPL with as well.
     folds : int, default=0
-        Cross-validate by so many folds, in place of `splits` and `train`.
+        Number of folds of a cross-validation, in place of `splits` and `train`.
 
     Returns
     -------
@@ -202,7 +202,7 @@ def plan_trials(
         for name, data in datasets.items():
             if not 2 <= folds <= data.Y.shape[0]:
                 raise UserError(
-                    f"{name} has {data.Y.shape[0]} rows: there can be 2 to so many folds, not {folds}."
+                    f"{name} has {data.Y.shape[0]} rows: give 2 to {data.Y.shape[0]} folds, not {folds}."
                 )
         splits, train = folds, [round(1 - 1 / folds, 12)]
     if not 1 <= splits <= _MOST_SPLITS:

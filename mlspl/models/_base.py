@@ -299,17 +299,17 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):
             y = check_array(y, ensure_2d=False, dtype=None, input_name="y")
             check_classification_targets(y)
             self.classes_ = np.unique(y)
-            if joined := [word for word in self.classes_ if isinstance(word, str) and set(word) & set(",;|")]:
-                warnings.warn(
-                    f"y holds texts such as {str(joined[0])!r}, each of which is taken for one class. If "
-                    "they are several labels, give lists: [text.split(',') for text in y].",
-                    stacklevel=3,
-                )
             if len(self.classes_) > 2:
                 raise ValueError(
                     "Only binary classification is supported for a one-dimensional y. "
                     f"The type of the target is {type_of_target(y)}: give one 0/1 column per class, "
                     "or a list of labels per row: [[label] for label in y], or y.str.split('|')."
+                )
+            if joined := [word for word in self.classes_ if isinstance(word, str) and set(word) & set(",;|")]:
+                warnings.warn(
+                    f"y holds texts such as {str(joined[0])!r}, each of which is taken for one class. If "
+                    "they are several labels, give lists: [text.split(',') for text in y].",
+                    stacklevel=3,
                 )
             labels = Labels((y == self.classes_[-1]).reshape(-1, 1))
         label_weight = check_label_weight(label_weight, labels)
@@ -419,10 +419,11 @@ def predict_top(model, X, k=5):
     >>> from sklearn.pipeline import make_pipeline
     >>> from sklearn.preprocessing import StandardScaler
     >>> from mlspl import MLkNNClassifier, predict_top
-    >>> X, Y = np.array([[0.0], [1.0], [10.0]]), np.array([[1, 0], [1, 0], [0, 1]])
+    >>> X = np.array([[0.0], [1.0], [9.0], [10.0]])
+    >>> Y = np.array([[1, 0], [1, 0], [0, 1], [0, 1]])
     >>> model = make_pipeline(StandardScaler(), MLkNNClassifier(k=1)).fit(X, Y)
     >>> predict_top(model, X, k=1)[0].ravel()
-    array([0, 0, 1])
+    array([0, 0, 1, 1])
     """
     if isinstance(model, Pipeline):
         return model[-1].predict_top(model[:-1].transform(X) if len(model) > 1 else X, k)

@@ -81,7 +81,9 @@ def warn_of_data(X, owner: str, gamma: float | None = None) -> None:
         return
     products = safe_sparse_dot(sample, sample.T, dense_output=True)
     squares = products.diagonal()
-    distances = (squares[:, None] + squares - 2.0 * products)[np.triu_indices(len(products), 1)]
+    distances = np.maximum(squares[:, None] + squares - 2.0 * products, 0.0)[
+        np.triu_indices(len(products), 1)
+    ]
     low, high = np.exp(-gamma * np.quantile(distances, [0.95, 0.05]))
     if distances.max() > 0 and (low > 1 - _FLAT or high < _FLAT):
         warnings.warn(

@@ -157,7 +157,7 @@ def test_text_is_learnt_from(mlspl, tmp_path):
         (["songs.csv", "--labels=-3"], "name the methods to compare on the data"),
         (["songs.csv"], "If these are data, name the --methods"),
         (["songs.csv", "--labels=-3", "--methods", "svm"], "There is no method 'svm'"),
-        (["songs.csv", "--labels=-3", "--methods", "bsvm", "--folds", "900"], "not 900"),
+        (["songs.csv", "--labels=-3", "--methods", "bsvm", "--folds", "900"], "2 to 80 folds"),
         (["songs.csv", "--labels=-3", "--methods", "bsvm", "--tune", "loss"], "no criterion 'loss'"),
         (["songs.csv", "--labels=-3", "--methods", "bsvm", "--criterion", "loss"], "no criterion 'loss'"),
         (["songs.csv", "--labels=-3", "--methods", "bsvm", "--higher", "x"], "are for scores"),

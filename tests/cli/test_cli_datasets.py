@@ -130,7 +130,7 @@ def test_fetch_of_what_is_here_says_where(mlspl, data_home):
     [
         (["info", "emotion"], "Did you mean 'emotions'?"),
         (["info", "nowhere.arff"], "nowhere.arff is not a file"),
-        (["info", "digits-traits", "--labels", "3"], "files of your own"),
+        (["info", "digits-traits", "--labels", "3"], "your own files"),
         (["fetch", "flags", "floops"], "no data set is called 'floops'"),
         (["convert", "digits-traits", "missing/out.csv"], "does not exist"),
         (["convert", "digits-traits", "out.xlsx"], "suffix"),

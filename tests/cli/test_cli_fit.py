@@ -235,7 +235,7 @@ def test_one_row_and_one_label_are_said_so(mlspl, tmp_path):
     options = ["--labels", "y", "--method", "bsvm", "--test-size", "0.08", "-o", "m.skops"]
     out = mlspl("fit", "one.csv", *options)[1].splitlines()
     assert out[0] == "one.csv: 12 rows, 1 feature, 1 label"
-    assert "1 held-out row, fitted on the other 11:" in out
+    assert any("1 held-out row, fitted on the other 11:" in line for line in out)
     assert mlspl("predict", "m.skops", "-", "-o", "y.csv", given="a\n3\n")[1] == "Wrote y.csv: 1 row\n"
 
 
@@ -307,19 +307,18 @@ def test_json_lines_through_a_pipe(mlspl):
 
 def test_a_fit_on_a_cluster_is_the_fit_on_this_machine(mlspl, tmp_path, monkeypatch):
     distributed = pytest.importorskip("distributed", reason="needs the extra dask")
-    monkeypatch.setattr("mlspl.spaces.choice._GRAM_ROWS", 50)
     rng = np.random.default_rng(0)
     X = rng.normal(size=(100, 4))
     Y = (X @ rng.normal(size=(4, 40)) + 3 * rng.normal(size=(100, 40)) > 0.5).astype(int)
     names = [f"f{j}" for j in range(4)], [f"l{j}" for j in range(40)]
     write_dataset(Dataset(X, Y, *names), tmp_path / "many.csv")
-    arguments = ("fit", "many.csv", "--labels", "l*", "-o")
+    arguments = ("fit", "many.csv", "--labels", "l*", "--space", "nystroem", "-o")
     assert mlspl(*arguments, "here.skops")[0] == 0
     options = {"n_workers": 1, "threads_per_worker": 2, "dashboard_address": ":0"}
     with distributed.LocalCluster(**options) as local, distributed.Client(local) as client:
         code, out, errors = mlspl(*arguments, "there.skops", "--scheduler", local.scheduler_address)
         assert code == 0, errors
-        assert "In a nystroem space" in out
+        assert "nystroem space" in out
         done = client.run_on_scheduler(lambda dask_scheduler: list(dask_scheduler.task_prefixes))
     assert "mlspl" in done
     here, there = (load_model(tmp_path / f"{name}.skops") for name in ("here", "there"))

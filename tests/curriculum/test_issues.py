@@ -183,7 +183,8 @@ def test_missing_labels_are_ranked_and_their_number_follows_a_review(incomplete)
     for pairs in (order, random):
         reviewed.flat[pairs] = true.flat[pairs]
     after = estimate_noise(Y, P, absent="unknown", reviewed=reviewed)
-    assert after.suspicion.sum() == pytest.approx(missing.sum(), rel=0.5)
+    assert missing.sum() / 2 < after.suspicion.sum() < 2 * missing.sum()
+    assert after.error_range[0] < missing.sum() < after.error_range[1]
     widths = [e.error_range[1] - e.error_range[0] for e in (found, after)]
     assert widths[1] < widths[0]
 

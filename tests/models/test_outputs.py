@@ -81,7 +81,7 @@ def test_other_containers_are_refused_by_name(machine):
 def test_answers_as_frames_of_polars(machine):
     polars = pytest.importorskip("polars")
     for method in ("predict", "predict_proba", "decision_function"):
-        frame = getattr(machine, method)(X[:5], output="arrow")
+        frame = getattr(machine, method)(X[:5], output="polars")
         assert isinstance(frame, polars.DataFrame)
         assert frame.columns == DIGITS.label_names
         np.testing.assert_array_equal(frame.to_numpy(), getattr(machine, method)(X[:5]))

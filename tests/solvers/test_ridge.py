@@ -42,7 +42,7 @@ def test_the_iterative_way_of_many_features_ends_there_too(monkeypatch):
     X, targets = rng.normal(size=(300, 6)), rng.normal(size=(300, 3))
     folds = list(KFold(3).split(X))
     closed = Linear().prepare(X).ridge(targets, 1.0, folds)
-    monkeypatch.setattr("mlspl.spaces.linear.FEW_FEATURES", 0)
+    monkeypatch.setattr("mlspl.spaces.linear._FEW_FEATURES", 0)
     steps = Linear().prepare(X).ridge(targets, 1.0, folds)
     for one, other in zip(closed, steps, strict=True):
         np.testing.assert_allclose(one, other, atol=1e-2 * np.abs(one).max())
