@@ -1,7 +1,6 @@
 """The contract of a self-paced function, and the paper's two families: a scaled or a shifted curve."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from numbers import Real
 from typing import Any, ClassVar
 
@@ -11,7 +10,6 @@ from numpy.typing import ArrayLike, NDArray
 from mlspl.errors import UserError
 
 FloatArray = NDArray[np.float64]
-BLOCK = 2**16  # half a megabyte of float64: temporaries stay in the second-level cache
 
 
 class SelfPacedFunction(ABC):
@@ -33,11 +31,8 @@ class SelfPacedFunction(ABC):
     """The weight as a LaTeX formula in l and λ, for titles of plots."""
     max_pace: ClassVar[float] = np.inf
     """Finite paces from here on are refused."""
-
-    @property
-    def by_label(self) -> bool:
-        """Whether the weights of a label depend on no other label's losses."""
-        return True
+    by_label: ClassVar[bool] = True
+    """Whether the weights of a label depend on no other label's losses."""
 
     @abstractmethod
     def weight(self, loss: ArrayLike, pace: ArrayLike) -> FloatArray:
@@ -65,17 +60,17 @@ class SelfPacedFunction(ABC):
 class ElementwiseFunction(SelfPacedFunction):
     """A self-paced function given by three formulas of float arrays that broadcast.
 
-    Inputs are checked here. NaN and overflow in a formula give no warning.
+    Inputs are checked here.
     """
 
     def weight(self, loss: ArrayLike, pace: ArrayLike) -> FloatArray:
-        return blockwise(self.weight_formula, loss_array(loss), pace_array(pace, self.max_pace))
+        return _evaluate(self.weight_formula, loss_array(loss), pace_array(pace, self.max_pace))
 
     def inverse(self, weight: ArrayLike, pace: ArrayLike) -> FloatArray:
-        return blockwise(self.inverse_formula, weight_array(weight), pace_array(pace, self.max_pace))
+        return _evaluate(self.inverse_formula, weight_array(weight), pace_array(pace, self.max_pace))
 
     def penalty(self, weight: ArrayLike, pace: ArrayLike) -> FloatArray:
-        return blockwise(self.penalty_formula, weight_array(weight), pace_array(pace, self.max_pace))
+        return _evaluate(self.penalty_formula, weight_array(weight), pace_array(pace, self.max_pace))
 
     @abstractmethod
     def weight_formula(self, loss: FloatArray, pace: FloatArray) -> FloatArray: ...
@@ -208,29 +203,11 @@ def product(first: FloatArray, second: FloatArray) -> FloatArray:
     return _replace_nan(np.asarray(first * second), 0.0)
 
 
+def _evaluate(formula, values: FloatArray, pace: FloatArray) -> FloatArray:
+    """Overflow to infinity and 1/0 give no warning: the formulas then have the right limit."""
+    with np.errstate(all="ignore"):
+        return np.asarray(formula(values, pace), dtype=np.float64)[()]
+
+
 def _replace_nan(values: FloatArray, by: float) -> FloatArray:
     return np.where(np.isnan(values), by, values)
-
-
-def blockwise(
-    formula: Callable[[FloatArray, FloatArray], FloatArray], values: FloatArray, pace: FloatArray
-) -> FloatArray:
-    """Evaluate an elementwise formula of (values, pace), broadcast, block by block.
-
-    Overflow to infinity and 1/0 give no warning: the formulas then have the right limit.
-    """
-    with np.errstate(all="ignore"):
-        shape = np.broadcast_shapes(values.shape, pace.shape)
-        size = int(np.prod(shape))
-        if size <= BLOCK:
-            return np.asarray(formula(values, pace), dtype=np.float64)[()]
-        result = np.empty(shape)
-        rows = max(1, BLOCK * len(result) // size)
-        for start in range(0, len(result), rows):
-            some = slice(start, start + rows)
-            # An array with one row is not cut, so parts that depend on the pace alone are computed once.
-            parts = (
-                each[some] if each.ndim == result.ndim and len(each) > 1 else each for each in (values, pace)
-            )
-            result[some] = formula(*parts)
-        return result

@@ -2,7 +2,6 @@
 
 import io
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +10,7 @@ import numpy as np
 from mlspl._files import write_file
 from mlspl.errors import UserError
 from mlspl.pacing.base import SelfPacedFunction, pace_array
-from mlspl.pacing.literature import Diversity, get
+from mlspl.pacing.literature import get
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -169,8 +168,6 @@ def _colours(n: int) -> list[Any]:
 def _draw(
     top: "Axes", bottom: "Axes", function: SelfPacedFunction, colours: dict[float, Any], max_loss: float
 ) -> None:
-    if isinstance(function, Diversity):
-        function = replace(function, groups=None)
     loss = np.linspace(0.0, max_loss, 1001)
     # Dense at the ends, where a penalty may be steep.
     grid = np.square(np.sin(np.linspace(0.0, np.pi / 2, 1001)))

@@ -1,12 +1,12 @@
 """Check the conditions of a self-paced function one by one, with a counterexample for each failure."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from mlspl.pacing.base import FloatArray, SelfPacedFunction
-from mlspl.pacing.literature import Diversity, get, names
+from mlspl.pacing.literature import get, names
 from mlspl.pacing.numeric import vanishes
 
 _LOSSES = np.concatenate([[0.0], np.logspace(-3, 3, 121)])
@@ -88,8 +88,6 @@ def verify(function: str | SelfPacedFunction) -> Report:
     Definition 1 (3) | v* → 0 as λ → 0 | at l = 1, λ = 1e-100: v* = 0.25
     """
     function = get(function)
-    if isinstance(function, Diversity):
-        function = replace(function, groups=None)  # the grids make their own groups
     grid = _Grid(function)
     with np.errstate(all="ignore"):
         numbers = _check_numbers(grid)

@@ -6,7 +6,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mlspl import pacing
-from mlspl.errors import UserError
 from tests.naive import pacing as naive
 
 numbers = st.floats(0.0, 3.0)
@@ -14,12 +13,13 @@ numbers = st.floats(0.0, 3.0)
 
 @settings(max_examples=60, deadline=None)
 @given(
-    pairs=st.lists(st.tuples(numbers, numbers, st.integers(0, 2)), min_size=1, max_size=7),
+    pairs=st.lists(st.tuples(numbers, numbers), min_size=1, max_size=7),
     gamma=st.floats(0.0, 2.0),
 )
 def test_weights_are_the_cheapest_of_all_choices(pairs, gamma):
-    loss, pace, groups = (list(each) for each in zip(*pairs, strict=True))
-    chosen = pacing.Diversity(gamma, groups=groups).weight(loss, pace)
+    loss, pace = (list(each) for each in zip(*pairs, strict=True))
+    groups = [0] * len(loss)
+    chosen = pacing.Diversity(gamma).weight(loss, pace)
     cost = naive.diversity_cost(chosen, loss, pace, gamma, groups)
     best = min(naive.diversity_cost(v, loss, pace, gamma, groups) for v in product((0, 1), repeat=len(loss)))
     assert cost <= best + 1e-12
@@ -27,30 +27,20 @@ def test_weights_are_the_cheapest_of_all_choices(pairs, gamma):
 
 def test_nothing_between_in_and_out_is_cheaper():
     random = np.random.default_rng(0)
-    loss, groups = random.uniform(0, 2, size=6), [0, 0, 0, 1, 1, 1]
-    chosen = pacing.Diversity(0.8, groups=groups).weight(loss, 0.6)
+    loss, groups = random.uniform(0, 2, size=6), [0] * 6
+    chosen = pacing.Diversity(0.8).weight(loss, 0.6)
     cost = naive.diversity_cost(chosen, loss, [0.6] * 6, 0.8, groups)
     assert {0.0, 1.0} == set(chosen)
     for v in random.uniform(size=(2000, 6)):
         assert cost <= naive.diversity_cost(v, loss, [0.6] * 6, 0.8, groups)
 
 
-def test_a_column_is_a_group_by_default():
+def test_a_column_is_a_group_():
     random = np.random.default_rng(1)
     loss = random.exponential(size=(50, 4))
     whole = pacing.Diversity(0.7).weight(loss, 0.5)
     for column in range(4):
         assert np.array_equal(whole[:, column], pacing.Diversity(0.7).weight(loss[:, column], 0.5))
-    assert np.array_equal(whole, pacing.Diversity(0.7, groups=np.zeros(50, dtype=int)).weight(loss, 0.5))
-    assert np.array_equal(
-        whole, pacing.Diversity(0.7, groups=np.tile([3, 1, 4, 2], (50, 1))).weight(loss, 0.5)
-    )
-
-
-def test_a_group_per_row_is_a_group_in_each_column():
-    loss = np.array([[0.9, 0.1], [0.9, 0.1], [0.9, 5.0]])
-    grouped = pacing.Diversity(1.0, groups=[0, 0, 1]).weight(loss, 0.2)
-    assert grouped.tolist() == [[1, 1], [0, 1], [1, 0]]
 
 
 def test_without_diversity_it_is_hard():
@@ -72,14 +62,3 @@ def test_penalty_adds_up_to_the_regulariser_and_inverse_is_minus_its_slope():
 
 def test_a_group_that_is_out_has_no_penalty():
     assert pacing.Diversity().penalty(np.zeros((3, 2)), 1.0).tolist() == [[0, 0]] * 3
-
-
-@pytest.mark.parametrize("groups", [[0.5, 1.0], [[[1]]], ["a"]])
-def test_groups_are_whole_numbers(groups):
-    with pytest.raises(UserError, match="whole numbers"):
-        pacing.Diversity(groups=groups)
-
-
-def test_groups_must_fit_the_losses():
-    with pytest.raises(UserError, match="shape"):
-        pacing.Diversity(groups=[0, 1, 2]).weight(np.ones((4, 2)), 1.0)

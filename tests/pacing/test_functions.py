@@ -279,7 +279,7 @@ def test_mistakes_are_answered_with_a_sentence(call, sentence):
         call()
 
 
-@pytest.mark.parametrize("function", [*FUNCTIONS, pacing.Diversity(0.5, groups=[[0, 1], [0, 0]])], ids=repr)
+@pytest.mark.parametrize("function", [*FUNCTIONS, pacing.Diversity(0.5)], ids=repr)
 def test_functions_are_values(function):
     again = copy.deepcopy(function)
     assert again == function

@@ -27,7 +27,7 @@ def test_the_lines_are_the_functions():
 
 
 def test_every_function_can_be_drawn_in_one_picture():
-    functions = [*pacing.names(), pacing.derive(lambda t: 1 / (1 + t**2)), pacing.Diversity(groups=[0, 1])]
+    functions = [*pacing.names(), pacing.derive(lambda t: 1 / (1 + t**2)), pacing.Diversity(2.0)]
     figure = pacing.plot(functions)
     drawn = [axes for axes in figure.axes if axes.get_lines()]
     assert len(drawn) == 2 * len(functions)

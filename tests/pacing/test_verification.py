@@ -162,10 +162,6 @@ def test_a_function_that_gives_no_numbers_is_told_so_first():
     assert report.failed[0].witness.startswith("weight failed on arrays: The truth value of an array")
 
 
-def test_diversity_is_verified_whatever_its_groups():
-    assert pacing.verify(pacing.Diversity(groups=[0, 1, 1])).checks == pacing.verify("diversity").checks
-
-
 def test_derived_functions_are_verified():
     assert pacing.verify(pacing.derive(lambda t: np.exp(-t - t**2))).passed
     assert pacing.verify(pacing.derive(lambda t: np.maximum(0, 1 - t), exponent=0.5)).passed
