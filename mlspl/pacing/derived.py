@@ -4,7 +4,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -72,11 +72,13 @@ def derive(
     return function
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class DerivedFunction(CurveFamily):
     """A self-paced function made by `derive`; `source` is its curve."""
 
     source: str | Callable[[FloatArray], Any]
+
+    _family: ClassVar[str]
 
     def __post_init__(self) -> None:
         """Check the curve and the exponent, and take the name from the curve."""
@@ -121,11 +123,9 @@ class DerivedFunction(CurveFamily):
 
     def latex(self) -> str:
         """Return weight, inverse and penalty as a LaTeX ``align*`` block."""
-        left = {"weight": r"v^{\ast}(l, \lambda)", "inverse": r"s(v, \lambda)", "penalty": r"f(v, \lambda)"}
-        unknown = r"\text{(no closed form)}"
-        lines = [
-            f"{left[part]} &= {forms['latex'] if forms else unknown}" for part, forms in self._forms.items()
-        ]
+        left = (r"v^{\ast}(l, \lambda)", r"s(v, \lambda)", r"f(v, \lambda)")
+        right = [forms["latex"] if forms else r"\text{(no closed form)}" for forms in self._forms.values()]
+        lines = [f"{name} &= {form}" for name, form in zip(left, right, strict=True)]
         return "\n".join([r"\begin{align*}", " \\\\\n".join(lines), r"\end{align*}"])
 
     def check_curve(self) -> None:
@@ -173,12 +173,9 @@ class DerivedFunction(CurveFamily):
         return NumericCurve(self.curve, self.lowest)
 
     def _values(self, t: FloatArray) -> FloatArray:
+        curve = Expression(self.source) if isinstance(self.source, str) else self.source
         with np.errstate(all="ignore"):
-            return np.asarray(self._evaluate(t), dtype=np.float64)
-
-    @cached_property
-    def _evaluate(self) -> Callable[[FloatArray], Any]:
-        return Expression(self.source) if isinstance(self.source, str) else self.source
+            return np.asarray(curve(t), dtype=np.float64)
 
     @cached_property
     def _left(self) -> float:
@@ -190,9 +187,16 @@ class DerivedFunction(CurveFamily):
     def _forms(self) -> dict[str, dict[str, str] | None]:
         if not isinstance(self.source, str):
             raise UserError(f"{self!r} has no formulas. Derive it from text or from a SymPy expression.")
-        family = "scale" if self.lowest == 0 else "shift"
-        found = find_formulas(self.source, family, float(getattr(self, "exponent", 1.0)))
+        found = find_formulas(self.source, self._family, float(getattr(self, "exponent", 1.0)))
         return {part: found.get(part) for part in ("weight", "inverse", "penalty")}
+
+    def __repr__(self) -> str:
+        exponent = float(getattr(self, "exponent", 1.0))
+        shown = (
+            repr(self.source) if isinstance(self.source, str) else getattr(self.source, "__qualname__", "")
+        )
+        end = "" if exponent == 1.0 else f", exponent={exponent!r}"
+        return f"derive({shown or self.source}, family={self._family!r}{end})"
 
 
 @dataclass(frozen=True, repr=False)
@@ -201,17 +205,14 @@ class DerivedScale(DerivedFunction, ScaleFamily):
 
     exponent: float = 1.0
 
-    def __repr__(self) -> str:
-        exponent = "" if self.exponent == 1.0 else f", exponent={float(self.exponent)!r}"
-        return f"derive({_shown(self.source)}, family='scale'{exponent})"
+    _family = "scale"
 
 
 @dataclass(frozen=True, repr=False)
 class DerivedShift(DerivedFunction, ShiftFamily):
     """v* = g(l − λ) for the curve g given to `derive`."""
 
-    def __repr__(self) -> str:
-        return f"derive({_shown(self.source)}, family='shift')"
+    _family = "shift"
 
 
 def _source(curve: Any) -> Any:
@@ -222,7 +223,3 @@ def _source(curve: Any) -> Any:
     if len(curve.free_symbols) != 1:
         raise UserError(f"{curve} has {len(curve.free_symbols)} symbols: give an expression in one symbol.")
     return str(curve.subs(next(iter(curve.free_symbols)), sympy.Symbol("t")))
-
-
-def _shown(source: Any) -> str:
-    return repr(source) if isinstance(source, str) else getattr(source, "__qualname__", str(source))

@@ -2,10 +2,10 @@
 
 import json
 import os
-import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from contextlib import suppress
 from importlib.util import find_spec
 from typing import Any
 
@@ -16,9 +16,8 @@ from mlspl.pacing.base import FloatArray
 from mlspl.pacing.expression import Expression
 from mlspl.pacing.numeric import NumericCurve
 
-_QUESTION_SECONDS = 2.0  # of processor time for each question to SymPy
-_CPU_SECONDS = 12  # of processor time for the child
-_WALL_SECONDS = 40.0
+_CPU_SECONDS = 6  # of processor time for the child; on Windows only the next limit holds
+_WALL_SECONDS = 30.0
 _MEMORY = 2**30  # bytes of address space
 _SHORT = 16  # operations; a shorter penalty is not simplified further
 _PROBES = np.concatenate([[1e-6, 1e-3], np.linspace(0.02, 0.98, 25)])
@@ -92,26 +91,24 @@ def _search(
     import sympy as sp
 
     losses, costs = numeric.inverse(probes), numeric.penalty(probes)
-    plain = curve
-    if curve.has(sp.tanh, sp.sinh, sp.cosh):
-        plain = _ask(lambda: sp.simplify(curve.rewrite(sp.exp))) or curve
-    roots = _ask(lambda: sp.solve(sp.Eq(plain, v), t)) or []
-    roots += _ask(lambda: [sp.simplify(root) for root in roots]) or []
-    roots = [root for root in roots if _agrees(root, v, probes, losses)]
+    plain = sp.simplify(curve.rewrite(sp.exp)) if curve.has(sp.tanh, sp.sinh, sp.cosh) else curve
+    roots = sp.solve(sp.Eq(plain, v), t)
+    roots = [root for root in (*roots, *map(sp.simplify, roots)) if _agrees(root, v, probes, losses)]
     if not roots:
         return
     root = min(roots, key=sp.count_ops)
     yield "inverse", root
     shortest = np.inf
-    for integral in (
+    for integrate in (
         lambda: sp.integrate(plain, t).subs(t, root) - v * root,  # by parts
         lambda: -sp.integrate(root, v, manual=True),
     ):
-        for form in _rewrite(_ask(integral), v):
-            size = sp.count_ops(form)
-            if size < shortest and _agrees(form, v, probes, costs, up_to_constant=True):
-                shortest = size
-                yield "penalty", form
+        with suppress(Exception):  # SymPy may fail on one of them
+            for form in _rewrite(integrate(), v):
+                size = sp.count_ops(form)
+                if size < shortest and _agrees(form, v, probes, costs, up_to_constant=True):
+                    shortest = size
+                    yield "penalty", form
         if shortest <= _SHORT:
             return
 
@@ -120,14 +117,12 @@ def _rewrite(form: Any, v: Any) -> Iterator[Any]:
     """Write a form in a few ways, each without its constant."""
     import sympy as sp
 
-    if form is None or form.has(sp.Integral):
-        return
-    simple = _ask(lambda: sp.simplify(form))
+    yield form.as_independent(v, as_Add=True)[1]
+    simple = sp.simplify(form)
+    yield simple.as_independent(v, as_Add=True)[1]
     logs = (sp.log(v), sp.log(1 - v), sp.log(2 - v))
-    split = _ask(lambda: sp.collect(sp.expand(sp.expand_log(sp.expand(simple), force=True)), logs))
-    for way in (form, simple, split):
-        if way is not None:
-            yield way.as_independent(v, as_Add=True)[1]
+    split = sp.collect(sp.expand(sp.expand_log(sp.expand(simple), force=True)), logs)
+    yield split.as_independent(v, as_Add=True)[1]
 
 
 def _agrees(
@@ -148,29 +143,6 @@ def _agrees(
     if up_to_constant:
         values, expected = values - values[-1], expected - expected[-1]
     return bool(np.allclose(values, expected, rtol=1e-8, atol=1e-8 * np.abs(expected).max()))
-
-
-class _TimeUp(BaseException):
-    """The time for a question is over; not an Exception, which SymPy might catch."""
-
-
-def _stop(number: int, frame: object) -> None:
-    raise _TimeUp
-
-
-def _ask(question: Callable[[], Any]) -> Any:
-    """Return SymPy's answer, or None if it fails or takes too long."""
-    timed = sys.platform != "win32"  # Windows has no timer of processor time; the parent's limit remains
-    try:
-        if timed:
-            signal.signal(signal.SIGVTALRM, _stop)
-            signal.setitimer(signal.ITIMER_VIRTUAL, _QUESTION_SECONDS)
-        return question()
-    except (Exception, _TimeUp):
-        return None
-    finally:
-        if timed:
-            signal.setitimer(signal.ITIMER_VIRTUAL, 0)
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partialmethod
 
 import numpy as np
 
@@ -111,14 +112,9 @@ class _Grid:
         result = getattr(self.function, method)(values.reshape(1, -1), pace.reshape(1, -1))
         return np.asarray(result, dtype=np.float64).reshape(values.shape)
 
-    def weight(self, loss, pace) -> FloatArray:
-        return self.evaluate("weight", loss, pace)
-
-    def inverse(self, weight, pace) -> FloatArray:
-        return self.evaluate("inverse", weight, pace)
-
-    def penalty(self, weight, pace) -> FloatArray:
-        return self.evaluate("penalty", weight, pace)
+    weight = partialmethod(evaluate, "weight")
+    inverse = partialmethod(evaluate, "inverse")
+    penalty = partialmethod(evaluate, "penalty")
 
 
 def _check(
