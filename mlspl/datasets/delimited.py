@@ -1,12 +1,12 @@
 """CSV files: pandas parses them; a second look finds the line of a mistake."""
 
+import csv
 import io
 import re
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 
 from mlspl.datasets.columns import INDEX, NO_OPTIONS, RawTable, ReadOptions, check_names, parse_dates
@@ -24,7 +24,6 @@ _EXCEL = re.compile(r"sep=([,;\t|])", re.IGNORECASE)
 _QUOTED = re.compile(r'"[^"]*"')
 _DECIMAL = re.compile(r"[+-]?\d+[.,]\d+")
 _SAMPLE = 2**16
-_BLOCK = 2**24
 _NO_HEADER = "the first line holds {}, but should hold the names of the columns. Write a header."
 _OPEN_QUOTE = "this is not a CSV file: a quote is not closed. Close all quotes."
 
@@ -48,14 +47,13 @@ def read_csv(path: Path, options: ReadOptions = NO_OPTIONS) -> RawTable:
     options.check(names, path)
     body = text[stop:]
     first_line = text.count(b"\n", 0, stop) + 1
-    if not has_equal_rows(body, delimiter.encode(), len(names)):
-        _refuse_unequal_rows(body, delimiter, len(names), path, first_line)
     raw = options.raw_columns(names)
     na_values = ["", *options.missing]
     decimal = options.decimal or ("," if _has_decimal_commas(body[:_SAMPLE], delimiter) else ".")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", pd.errors.ParserWarning)
-        try:
+    try:
+        with warnings.catch_warnings():
+            # Given for rows of too many fields.
+            warnings.simplefilter("error", pd.errors.ParserWarning)
             frame = pd.read_csv(
                 io.BytesIO(body),
                 sep=delimiter,
@@ -70,17 +68,15 @@ def read_csv(path: Path, options: ReadOptions = NO_OPTIONS) -> RawTable:
                 low_memory=False,
                 **EXACT,
             )
-        except (pd.errors.ParserError, pd.errors.EmptyDataError, ValueError) as error:
-            if not body.strip():
-                raise DataFormatError(
-                    "no rows follow the header. Is the file complete?", path, line
-                ) from None
-            message = (
-                _OPEN_QUOTE if "EOF" in str(error) else f"this is not a CSV file ({shorten(str(error))})."
-            )
-            raise DataFormatError(message, path, line) from None
-    if not len(frame):
+        error: Exception | None = None
+    except (pd.errors.ParserWarning, ValueError) as caught:
+        error = caught
+    if isinstance(error, pd.errors.EmptyDataError) or (error is None and not len(frame)):
         raise DataFormatError("no rows follow the header. Is the file complete?", path, line)
+    if error is not None or _has_short_rows(frame, body, delimiter):
+        _refuse_unequal_rows(body, delimiter, len(names), path, first_line)
+    if error is not None:
+        raise DataFormatError(f"this is not a CSV file ({shorten(str(error))}).", path, line)
     if _is_row(frame):
         raise DataFormatError(_NO_HEADER.format("values like those below it"), path, line)
 
@@ -131,42 +127,26 @@ def field_spans(text: bytes, delimiter: bytes, start: int = 0) -> Iterator[list[
         record = []
 
 
-def has_equal_rows(text: bytes, delimiter: bytes, n_columns: int) -> bool:
-    """Return whether all rows have that many fields; False also if quotes leave it open."""
-    is_quoted, n_fields, n_outside = False, 1, b'"' in text
-    for start in range(0, len(text), _BLOCK):
-        block = np.frombuffer(text, np.uint8, min(_BLOCK, len(text) - start), start)
-        signs = np.flatnonzero((block == ord(delimiter)) | (block == ord("\n")))
-        if n_outside:
-            within = (np.cumsum(block == ord('"')) + is_quoted) & 1
-            is_quoted = bool(within[-1])
-            signs = signs[within[signs] == 0]
-        ends = np.flatnonzero(block[signs] == ord("\n"))
-        lengths = np.diff(ends, prepend=-1)
-        if len(ends):
-            lengths[0] += n_fields - 1
-            n_fields = len(signs) - int(ends[-1])
-        else:
-            n_fields += len(signs)
-        wrong = np.flatnonzero(lengths != n_columns)
-        # A blank line has one field.
-        if len(wrong) and not _are_blank(block, signs[ends[wrong]], lengths[wrong]):
-            return False
-    return not is_quoted
-
-
-def _are_blank(block: np.ndarray, stops: np.ndarray, lengths: np.ndarray) -> bool:
-    return bool((lengths == 1).all() and (stops > 0).all() and (block[stops - 1] == ord("\n")).all())
+def _has_short_rows(frame: pd.DataFrame, body: bytes, delimiter: str) -> bool:
+    """Return whether some rows may have too few fields, which pandas fills with NaN."""
+    if not frame.iloc[:, -1].isna().any():
+        return False
+    records = csv.reader(io.StringIO(body.decode(), newline=""), delimiter=delimiter)
+    try:
+        return not all(len(record) in (0, frame.shape[1]) for record in records)
+    except csv.Error:
+        return True
 
 
 def _refuse_unequal_rows(body: bytes, delimiter: str, n_columns: int, path: Path, first_line: int) -> None:
     for record in field_spans(body, delimiter.encode()):
-        start, line = record[0][0], first_line + body.count(b"\n", 0, record[0][0])
+        message = ""
         if any(body[a:b].startswith(b'"') and b'"' not in body[a + 1 : b] for a, b in record):
-            raise DataFormatError(_OPEN_QUOTE, path, line)
-        if len(record) != n_columns:
+            message = _OPEN_QUOTE
+        elif len(record) != n_columns:
             message = f"{len(record)} values under {n_columns} names. Quote values that hold a {delimiter!r}."
-            raise DataFormatError(message, path, first_line + body.count(b"\n", 0, start))
+        if message:
+            raise DataFormatError(message, path, first_line + body.count(b"\n", 0, record[0][0]))
 
 
 def _find_header(text: bytes, path: Path, start: int = 0) -> tuple[int, int]:
