@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -34,7 +34,8 @@ _FAULTS = {
     arff_rows.TEXT_AFTER_ROW: "text follows the closing }} of a sparse row. Begin a new line.",
     arff_rows.WRONG_COUNT: "{detail} values for {n} attributes. Quote values that hold blanks; ? is unknown.",
 }
-_SEPARATOR = re.compile(r"[ \t]*(,?)[ \t]*")
+# Values with blanks or a comma between, and perhaps a comment.
+_VALUES = re.compile(rf"\{{\s*((?:(?:{_VALUE.pattern})(?:\s*,\s*(?!\}})|\s*))*+)\}}\s*(?:%.*)?")
 # MEKA's label count, in a relation such as 'Music: -C 6'.
 _LABEL_COUNT = re.compile(r"(?:^|[\s:])-C\s+(-?\d{1,9})(?!\d)")
 _ESCAPES = {"n": "\n", "r": "\r", "t": "\t"}
@@ -143,9 +144,7 @@ def read_arff(path: Path, options: ReadOptions = NO_OPTIONS) -> RawTable:
 
 def read_header(text: bytes, path: Path) -> Header:
     """Read up to and including the line ``@data``."""
-    lines: dict[Attribute, int] = {}
-    declarations: dict[str, tuple[str, ...]] = {}
-    names: set[str] = set()
+    attributes: dict[str, Attribute] = {}
     n_labels = None
     start, line = 0, 0
     while start < len(text):
@@ -160,40 +159,34 @@ def read_header(text: bytes, path: Path) -> Header:
         rest = content[keyword.end() :] if keyword else content
         try:
             if word == "data" and (not rest or rest[0] == "%"):
-                if not names:
+                if not attributes:
                     raise ValueError("no @attribute stands before @data.")
-                return Header(list(lines), n_labels, start)
+                return Header(list(attributes.values()), n_labels, start)
             if word == "relation":
                 match = _LABEL_COUNT.search(unquote(rest.strip(" \t")))
                 n_labels = int(match[1]) if match else None
             elif word == "attribute":
-                attribute = _parse_attribute(rest, declarations)
-                if attribute.name in names:
-                    first = next(n for other, n in lines.items() if other.name == attribute.name)
-                    name = shorten(attribute.name)
-                    raise ValueError(f"attribute {name!r} is on line {first}, too. Rename one.")
-                names.add(attribute.name)
-                lines[attribute] = line
+                attribute = _parse_attribute(rest)
+                if attribute.name in attributes:
+                    raise ValueError(f"two attributes are called {shorten(attribute.name)!r}. Rename one.")
+                attributes[attribute.name] = attribute
             else:
-                expected = "where @relation, @attribute or @data is expected"
-                raise ValueError(f"{shorten(content)!r} {expected}.")
+                raise ValueError(f"{shorten(content)!r} where @relation, @attribute or @data is expected.")
         except ValueError as error:
             raise DataFormatError(str(error), path, line) from None
-    if not names:
+    if not attributes:
         raise DataFormatError("no @attribute and no @data: this is no ARFF file.", path, line)
     raise DataFormatError("the file ends before @data. Was it cut off?", path, line)
 
 
-def _parse_attribute(text: str, declarations: dict[str, tuple[str, ...]]) -> Attribute:
-    """Read what follows ``@attribute``; `declarations` remembers value lists, most of which are ``{0,1}``."""
+def _parse_attribute(text: str) -> Attribute:
+    """Read what follows ``@attribute``."""
     match = _NAME.match(text)
     if not match:
         raise ValueError(f"@attribute without a readable name: {shorten(text)!r}.")
     rest, name = text[match.end() :].lstrip(" \t"), unquote(match[0])
     if rest[:1] == "{":
-        if rest not in declarations:
-            declarations[rest] = _parse_values(rest, name)
-        return Attribute(name, "categorical", declarations[rest])
+        return Attribute(name, "categorical", _parse_values(rest))
     words = rest.partition("%")[0].split() or [""]
     kind = _KINDS.get(words[0].lower())
     if kind is None or (kind == "numeric" and len(words) > 1):
@@ -202,26 +195,15 @@ def _parse_attribute(text: str, declarations: dict[str, tuple[str, ...]]) -> Att
     return Attribute(name, kind)
 
 
-def _parse_values(text: str, name: str) -> tuple[str, ...]:
+@lru_cache  # most are {0,1}
+def _parse_values(text: str) -> tuple[str, ...]:
     """Return the declared values in ``{a, 'b c', d}``."""
-    values: dict[str, None] = {}
-    pos = len(text) - len(text[1:].lstrip(" \t"))
-    comma = False
-    while text[pos : pos + 1] != "}" or comma:
-        word = _VALUE.match(text, pos)
-        if not word:
-            where = shorten(text[pos:])
-            raise ValueError(f"the values of {name!r} are not readable at {where!r}. Write {{a,b,c}}.")
-        value = unquote(word[0])
-        if value in values:
-            raise ValueError(f"value {value!r} of {name!r} is declared twice.")
-        values[value] = None
-        gap = _SEPARATOR.match(text, word.end())
-        assert gap is not None
-        comma, pos = bool(gap[1]), gap.end()
-    after = text[pos + 1 :].lstrip(" \t")
-    if after and after[0] != "%":
-        raise ValueError(f"text after the values of {name!r}: {shorten(after)!r}.")
+    match = _VALUES.fullmatch(text)
+    if not match:
+        raise ValueError(f"the values are not readable: {shorten(text)!r}. Write {{a,b,c}}.")
+    values = [unquote(word) for word in _VALUE.findall(match[1])]
+    if len(set(values)) < len(values):
+        raise ValueError(f"a value is declared twice: {shorten(text)!r}.")
     return tuple(values)
 
 

@@ -73,11 +73,11 @@ def test_the_files_are_fine_before_they_are_damaged(tmp_path):
         ("sand {0,1}", "sand numeric\n%", 9, "label 'sand' is 2"),
         ("sand {0,1}", "sand {0,0}", 5, "declared twice"),
         ("sand {0,1}", "sand {0,1", 5, "not readable"),
-        ("sand {0,1}", "sand {0,1} x", 5, "text after the values"),
+        ("sand {0,1}", "sand {0,1} x", 5, "not readable"),
         ("sand {0,1}", "sand {0,,1}", 5, "not readable"),
         ("sand {0,1}", "sand", 5, "has the type ''"),
         ("sand {0,1}", "sand relational", 5, "has the type 'relational'"),
-        ("sand {0,1}", "sea {0,1}", 5, "line 4"),
+        ("sand {0,1}", "sea {0,1}", 5, "called 'sea'"),
         ("@attribute sand {0,1}", "@attribute", 5, "without a readable name"),
         ("@attribute sand {0,1}", "@attribute 'sand {0,1}", 5, "without a readable name"),
         (
