@@ -6,7 +6,6 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from mlspl._docs import share
-from mlspl._limits import check_memory
 from mlspl.model_selection import AnchoredCalibration
 from mlspl.models._base import store_parameters
 from mlspl.models._space_classifier import SpaceClassifier
@@ -18,18 +17,17 @@ __all__ = ["RankSVMClassifier"]
 class RankSVMClassifier(SpaceClassifier):
     """Rank each row's relevant labels above its irrelevant ones by a margin, then cut the ranking.
 
-    Minimises ½ Σ_l ‖w_l‖² + C Σ_i 1/(#Y_i·#Ȳ_i) Σ_(p,q) [1 − (f_p(x_i) − f_q(x_i))]₊ over the pairs of a
-    relevant label p and an irrelevant label q of the same row, exactly: the duality gap is known and at most
-    ``tol`` times the objective. Where to cut a row's ranking is learned by linear least squares from its
-    scores to the cut with the fewest errors; `decision_function` is the score minus that cut.
-    `predict_proba` is one sigmoid for all labels, ½ at the cut, its slope fitted to out-of-fold scores when
-    first asked for: it ranks and predicts as the scores do.
+    Minimises ½ Σ_l (‖w_l‖² + b_l²) + C Σ_i 1/(#Y_i·#Ȳ_i) Σ_(p,q) [1 − (f_p(x_i) − f_q(x_i))]₊ over the pairs
+    of a relevant label p and an irrelevant label q of the same row, up to a duality gap of ``tol`` times the
+    objective. b_l² is in units of the kernel's median diagonal. The cut of a row's ranking is learned by
+    linear least squares from its scores to the cut with the fewest errors; `decision_function` is the score
+    minus that cut. `predict_proba` is one sigmoid for all labels, ½ at the cut, its slope fitted to
+    out-of-fold scores when first asked for.
 
     Rows with no label or with all labels are left out of training. If no row is left, labels are ranked by
-    their frequencies. A single label is
-    ranked against a virtual label that is relevant where it is absent (calibrated label ranking): this is the
-    ordinary SVM of cost 2C. A pair's cost is multiplied by both its label weights; a label of weight 0 or of
-    unknown value is left out of its row, #Y_i and #Ȳ_i included.
+    their frequencies. A single label is ranked against a virtual label that is relevant where it is absent
+    (calibrated label ranking). A pair's cost is multiplied by both its label weights; a label of weight 0 or
+    of unknown value is left out of its row, #Y_i and #Ȳ_i included.
 
     Memory grows as n² + n·L + the number of pairs Σ #Y_i·#Ȳ_i; a sweep over the rows takes at most n²·L
     operations, and 10 to 100 sweeps are usual with the RBF kernel.
@@ -111,11 +109,6 @@ class RankSVMClassifier(SpaceClassifier):
         if Y.shape[1] == 1:
             signed = np.column_stack([signed, -np.sign(signed)])
         n_pairs = np.sum(signed > 0, axis=1) * np.sum(signed < 0, axis=1)
-        check_memory(
-            14.0 * 8 * n_pairs.sum(),
-            f"{n_pairs.sum():,} pairs of relevant and irrelevant labels",
-            "Use MLSPLClassifier, or fewer rows or labels.",
-        )
         rows = np.flatnonzero(n_pairs)
         prepared = self._gram().prepare(X, rows if len(rows) else [0])
         if len(rows):
@@ -158,10 +151,7 @@ _AGAINST_VIRTUAL = np.array([[1.0, -1.0]]), 0.0
 
 
 def _cut(scores, signed, scale):
-    """Take a cut a·f + c off the scores f: the matrix I − 1aᵀ and the constant −c, by least squares.
-
-    A row counts as much as the mean cost of its pairs.
-    """
+    """The matrix I − 1aᵀ and the constant −c that subtract a cut a·f + c; rows count by their mean cost."""
     present, absent = np.maximum(signed, 0.0).sum(axis=1), np.maximum(-signed, 0.0).sum(axis=1)
     root_weight = scale[:, 0] * np.sqrt(present * absent)
     design = np.column_stack([scores, np.ones(len(scores))]) * root_weight[:, None]
@@ -172,8 +162,7 @@ def _cut(scores, signed, scale):
 def _best_cuts(scores, signed):
     """For each row, the cut of its ranking with the least weight of labels on the wrong side.
 
-    It lies in the middle of a gap between two neighbouring scores, the widest if several are as good;
-    if it is best to take all labels or none, half a margin off the end.
+    It is the middle of the widest such gap between two scores, or half a margin off an end.
     """
     order = np.argsort(-scores, axis=1, kind="stable")
     scores = np.take_along_axis(scores, order, axis=1)

@@ -4,7 +4,6 @@ from mlspl.solvers.code_program import solve_codes
 from mlspl.solvers.extra_trees import TreeFeatures, grow_extra_trees
 from mlspl.solvers.kernel_svm import SVMSolution, SVRSolution, solve_svms, solve_svrs
 from mlspl.solvers.linear import LINEAR_LOSSES, LinearSolution, solve_linear
-from mlspl.solvers.rank_pairs import LabelPairs, label_pairs
 from mlspl.solvers.rank_svm import RankSVMSolution, solve_rank_svm
 from mlspl.solvers.ridge import solve_ridge
 from mlspl.solvers.threads import one_library_thread, raise_interrupts
@@ -13,7 +12,6 @@ from mlspl.solvers.trees import FlatTrees, average_leaf_labels
 __all__ = [
     "LINEAR_LOSSES",
     "FlatTrees",
-    "LabelPairs",
     "LinearSolution",
     "RankSVMSolution",
     "SVMSolution",
@@ -21,7 +19,6 @@ __all__ = [
     "TreeFeatures",
     "average_leaf_labels",
     "grow_extra_trees",
-    "label_pairs",
     "one_library_thread",
     "raise_interrupts",
     "solve_codes",

@@ -86,9 +86,9 @@ def rank_svm_coef(signed_weight, alpha):
     return coef
 
 
-def rank_svm_primal(K, signed_weight, coef, bias):
+def rank_svm_primal(K, signed_weight, coef):
     """½ Σ‖w_l‖² + Σ c [1 − (f_p − f_q)]₊."""
-    F = K @ coef + bias
+    F = K @ coef
     loss = sum(c * max(0.0, 1 - F[i, p] + F[i, q]) for i, p, q, c in rank_svm_pairs(signed_weight))
     return 0.5 * np.sum(coef * (K @ coef)) + loss
 
@@ -147,13 +147,11 @@ def rank_svm_optimum(K, signed_weight):
     for k, (i, p, q, _) in enumerate(pairs):
         to_coef[i * L + p, k], to_coef[i * L + q, k] = 1.0, -1.0
     hessian = to_coef.T @ np.kron(K, np.eye(L)) @ to_coef
-    balance = to_coef.reshape(-1, L, m).sum(axis=0)[:-1]
     found = minimize(
         lambda a: 0.5 * a @ hessian @ a - a.sum(),
         np.zeros(m),
         jac=lambda a: hessian @ a - 1.0,
         bounds=[(0.0, pair[3]) for pair in pairs],
-        constraints={"type": "eq", "fun": lambda a: balance @ a, "jac": lambda a: balance},
         method="SLSQP",
         options={"maxiter": 1000, "ftol": 1e-14},
     )
