@@ -25,29 +25,19 @@ def solve_codes(
 
         min Σ_l v_il max(0, 1 − y_il (s_il + ⟨w_l, q⟩)) + β Σ_j q_j d_ij.
 
-    The nearest prototype k is optimal if moving to any prototype j costs at least as much distance as it can
-    save loss: β(d_ij − d_ik) ≥ Σ_l v_il max(0, y_il(w_lj − w_lk)). The other instances are solved as linear
-    programs by HiGHS.
+    The nearest prototype k is optimal if no prototype j can save more loss than its distance costs:
+    β(d_ij − d_ik) ≥ Σ_l v_il max(0, y_il(w_lj − w_lk)). The other instances are solved by HiGHS.
 
     Parameters
     ----------
-    scores : array (n, L)
-        Scores s without the codes.
-    targets : array (n, L)
-        Labels y, -1 or +1.
+    scores, targets, label_weights : arrays (n, L)
+        Scores s without the codes, labels y (-1 or +1), and weights v, 0 or more.
     code_weights : array (L, m)
         Weight of each code in each label's score.
     distances : array (n, m)
         Squared distances d_ij = ‖y_i − a_j‖² to the prototypes.
-    label_weights : array (n, L)
-        Non-negative weights v.
     beta : float
-        Non-negative weight of the distances.
-
-    Returns
-    -------
-    array (n, m)
-        The codes.
+        Weight of the distances, 0 or more.
 
     Examples
     --------

@@ -20,28 +20,19 @@ _PURE = 1e-12
 
 
 class TreeFeatures:
-    """Training rows as the trees read them, prepared once for all targets.
+    """Training rows (n, d), float32 without NaN, as the trees read them; a sparse X stays sparse.
 
-    Parameters
-    ----------
-    X : float32 array or CSR matrix (n, d)
-        The rows, without NaN. A sparse X stays sparse; a node then costs time by its nonzero values.
+    ``arrays`` holds dense columns (d, n), then rows and columns of a sparse matrix; what does not apply is
+    empty.
     """
 
     def __init__(self, X) -> None:
         self.shape = X.shape
-        empty = np.empty(0, np.float32), np.empty(0, np.int32), np.zeros(1, np.int32)
-        self._columns = np.empty((0, 0), np.float32)
-        self._by_row, self._by_column = empty, empty
         if sparse.issparse(X):
-            self._by_row, self._by_column = _parts(X.tocsr()), _parts(X.tocsc())
+            self.arrays = (np.empty((0, 0), np.float32), _parts(X.tocsr()), _parts(X.tocsc()))
         else:
-            self._columns = np.ascontiguousarray(X.T)
-
-    @property
-    def arrays(self) -> tuple:
-        """Dense columns (d, n), then rows and columns of a sparse matrix; what does not apply is empty."""
-        return self._columns, self._by_row, self._by_column
+            empty = np.empty(0, np.float32), np.empty(0, np.int32), np.zeros(1, np.int64)
+            self.arrays = (np.ascontiguousarray(X.T), empty, empty)
 
 
 def _parts(X) -> tuple:
@@ -52,7 +43,9 @@ def _parts(X) -> tuple:
 def grow_extra_trees(
     features: TreeFeatures, targets, weight, counts, seeds, min_samples_leaf, max_features, empty_value=0.5
 ) -> tuple[FlatTrees, np.ndarray]:
-    """Grow a tree for each row of `counts`.
+    """Grow a tree for each row of `counts`; returns the trees and the sum of their feature importances (d,).
+
+    A leaf answers with the mean of the first target.
 
     Parameters
     ----------
@@ -70,13 +63,6 @@ def grow_extra_trees(
         Smallest number of rows in a leaf, and features drawn at a node.
     empty_value : float, default=0.5
         The answer of a one-target tree none of whose rows has any weight.
-
-    Returns
-    -------
-    trees : FlatTrees
-        The trees; a leaf answers with the mean of the first target.
-    importances : array (d,)
-        The sum over the trees of each feature's share of the reduction of variance.
 
     Examples
     --------
@@ -123,13 +109,11 @@ def _grow(columns, by_row, by_column, targets, weight, counts, seeds, min_leaf, 
     given = np.empty(n if is_sparse else 0, np.float32)
     row_length, column_length = len(row_features) / n, len(column_rows) / d
     features = np.empty(d, np.int64)
-    is_constant, constants = np.zeros(d, np.bool_), np.empty(d, np.int64)
     # The last node in which a feature had a nonzero value, for sparse rows.
     nonzero_in = np.full(d if is_sparse else 0, -1, np.int64)
     total, sums = np.empty(q), np.empty(q)
-    # Of every node that waits: its first row, the one behind its last, its parent and side, and how many
-    # features were known to be constant at its parent.
-    waiting = np.empty((n + 1, 5), np.int64)
+    # Of every node that waits: its first row, the one behind its last, its parent and side.
+    waiting = np.empty((n + 1, 4), np.int64)
     used = 0
     for tree in range(len(seeds)):
         random = _scramble(seeds[tree])
@@ -144,16 +128,12 @@ def _grow(columns, by_row, by_column, targets, weight, counts, seeds, min_leaf, 
                 position[i] = n_rows
                 n_rows += 1
         gained = np.zeros(d)
-        n_constants = 0
         node, root = 0, used
-        waiting[0] = (0, n_rows, -1, 0, 0)
+        waiting[0] = (0, n_rows, -1, 0)
         n_waiting = 1
         while n_waiting:
             n_waiting -= 1
-            first, behind, parent, side, known = waiting[n_waiting]
-            while n_constants > known:
-                n_constants -= 1
-                is_constant[constants[n_constants]] = False
+            first, behind, parent, side = waiting[n_waiting]
             if used == capacity:
                 capacity *= 2
                 feature, left, right = (
@@ -194,8 +174,6 @@ def _grow(columns, by_row, by_column, targets, weight, counts, seeds, min_leaf, 
                     features[j] = features[drawn]
                     features[drawn] = f
                     drawn += 1
-                    if is_constant[f]:
-                        continue
                     n_values = behind - first
                     if is_sparse:
                         n_values = 0
@@ -223,9 +201,6 @@ def _grow(columns, by_row, by_column, targets, weight, counts, seeds, min_leaf, 
                     for k in range(n_values):
                         low, high = min(low, values[k]), max(high, values[k])
                     if high <= low + _CONSTANT:
-                        is_constant[f] = True
-                        constants[n_constants] = f
-                        n_constants += 1
                         continue
                     varied += 1
                     random = _advance(random)
@@ -286,14 +261,11 @@ def _grow(columns, by_row, by_column, targets, weight, counts, seeds, min_leaf, 
                         values[middle], values[last] = values[last], values[middle]
                 for k in range(first, behind):
                     position[rows[k]] = k
-                waiting[n_waiting] = (middle, behind, node, 1, n_constants)
-                waiting[n_waiting + 1] = (first, middle, node, 0, n_constants)
+                waiting[n_waiting] = (middle, behind, node, 1)
+                waiting[n_waiting + 1] = (first, middle, node, 0)
                 n_waiting += 2
             used += 1
             node += 1
-        while n_constants:
-            n_constants -= 1
-            is_constant[constants[n_constants]] = False
         # Nodes of the next tree have other numbers, so `nonzero_in` needs no reset.
         starts[tree + 1] = used
         if gained.sum() > 0.0:

@@ -18,28 +18,18 @@ _GROUP = 16
 class SVMSolution:
     """Result of `solve_svms`, one row per label.
 
-    The score of a new instance for label l is ``K_new @ (alpha[l] * Y[l]) + bias[l]``.
-
     Attributes
     ----------
-    alpha : array (L, n)
-        Dual variables, 0 ≤ alpha ≤ C.
-    bias : array (L,)
-        Intercepts.
+    alpha, bias : arrays (L, n) and (L,)
+        Dual variables and intercepts; scores of new rows are ``K_new @ (alpha[l] * Y[l]) + bias[l]``.
     bounded : bool array (L, n)
         Where alpha has reached its cost C > 0: instances inside the margin or on its wrong side.
     decision : array (L, n)
-        Scores of the training instances, bias included.
-    objective : array (L,)
-        The primal objective ½‖w‖² + Σ_i C_i max(0, 1 − y_i f(x_i)).
-    gap : array (L,)
-        Primal minus dual objective. For a positive semi-definite kernel the objective is at most this
-        far above its minimum.
-    violation : array (L,)
-        Largest violation of the optimality conditions, LIBSVM's criterion; below `tol` unless `max_iter` was
-        reached.
-    n_iter : int array (L,)
-        Number of pair steps.
+        Scores of the training instances.
+    objective, gap : arrays (L,)
+        The primal objective, and primal minus dual objective: its distance to the minimum is at most that.
+    violation, n_iter : arrays (L,)
+        Largest violation of the optimality conditions (LIBSVM's criterion), and number of pair steps.
     """
 
     alpha: np.ndarray
@@ -53,10 +43,7 @@ class SVMSolution:
 
     @property
     def warm_start(self) -> np.ndarray:
-        """A start for the same labels at other costs: `alpha`, but infinite where `bounded`.
-
-        Pairs at their old cost then start at their new one, where most of them end.
-        """
+        """A start at other costs: `alpha`, but infinite where `bounded`, to start at the new cost."""
         return np.where(self.bounded, np.inf, self.alpha)
 
 
@@ -66,10 +53,8 @@ class SVRSolution:
 
     Attributes
     ----------
-    coef : array (m, n)
-        Dual coefficients β; the regression predicts ``K_new @ coef + bias``.
-    bias : array (m,)
-        Intercepts.
+    coef, bias : arrays (m, n) and (m,)
+        Dual coefficients β and intercepts; predictions are ``K_new @ coef + bias``.
     fitted : array (m, n)
         Predictions for all n rows of the kernel matrix, those of cost 0 included.
     objective : array (m,)
@@ -99,47 +84,34 @@ def solve_svms(
     """Fit one soft-margin SVM per label, with a cost for every pair of label and instance.
 
     For each label, min over w and b of ½‖w‖² + Σ_i C_i max(0, 1 − y_i(⟨w, φ(x_i)⟩ + b)): LIBSVM's problem and
-    optimum.
+    optimum. A label whose instances of positive cost are all of one class has the constant score of that
+    class, +1 or −1, and 0 if there are none.
 
     Parameters
     ----------
     K : array (n, n)
         Symmetric kernel matrix. For an indefinite one the result meets the optimality conditions.
     Y : array (L, n)
-        The labels, +1 or −1, one row per label.
+        The labels, +1 or −1.
     C : float or array broadcastable to (L, n)
         Cost of a unit of hinge loss. A pair of cost 0 is left out and has alpha 0.
     alpha : array (L, n), optional
         Where to start, for instance the ``warm_start`` of a solution with other costs or another kernel.
-        It is clipped to the costs and shifted to Σ alpha·y = 0.
     tol : float
-        Stop when no pair of instances violates the optimality conditions by more (LIBSVM's criterion).
+        Stop when no pair of instances violates the optimality conditions by more.
     max_iter : int
         Most pair steps per label.
     n_threads : int, optional
         Labels solved at the same time; by default as many as numba may use. The result does not depend on it.
-        Up to 256 rows the labels are solved one after the other.
-
-    Returns
-    -------
-    SVMSolution
-
-    Notes
-    -----
-    The bias is not regularised. A label whose instances of positive cost are all of one class has the
-    constant score of that class, +1 or −1; if every cost is 0, the score is 0. alpha is 0 in both cases.
 
     Examples
     --------
     >>> import numpy as np
     >>> x = np.array([-2.0, -1.0, 1.0, 2.0])
-    >>> Y = np.array([[-1, -1, 1, 1], [1, 1, 1, 1]])
-    >>> solution = solve_svms(np.outer(x, x), Y, C=10.0)
+    >>> solution = solve_svms(np.outer(x, x), np.array([[-1, -1, 1, 1], [1, 1, 1, 1]]), C=10.0)
     >>> np.round(solution.decision, 6) + 0.0
     array([[-2., -1.,  1.,  2.],
            [ 1.,  1.,  1.,  1.]])
-    >>> solution.bias
-    array([0., 1.])
     """
     K, Y, costs = _check(K, Y, C, tol)
     if not np.all(np.abs(Y) == 1):
@@ -179,11 +151,9 @@ def solve_svrs(
     max_iter: int = 10_000_000,
     n_threads: int | None = 1,
 ) -> SVRSolution:
-    """Fit m ε-support vector regressions that share a kernel matrix.
+    """Fit m ε-support vector regressions that share a kernel matrix: LIBSVM's problem in β = α − α*.
 
-    Each solves LIBSVM's problem in the difference β = α − α* of its two multipliers,
-
-        min ½βᵀKβ − tᵀβ + ε‖β‖₁   subject to Σβ_i = 0, −C_i ≤ β_i ≤ C_i.
+    Each minimises ½βᵀKβ − tᵀβ + ε‖β‖₁ subject to Σβ_i = 0, −C_i ≤ β_i ≤ C_i.
 
     Parameters
     ----------
@@ -192,25 +162,19 @@ def solve_svrs(
     targets : array (m, n)
         One row of targets per regression.
     C : float or array broadcastable to (m, n)
-        Cost of an error beyond ε, per regression and instance. An instance of cost 0 is left out of the
-        regression; `fitted` has its prediction.
+        Cost of an error beyond ε. An instance of cost 0 is left out; `fitted` has its prediction.
     epsilon : float
         Errors up to this size are free.
     coef : array (m, n), optional
-        Where to start, for instance the solution of a similar problem. It is clipped to the costs.
+        Where to start, for instance the solution of a similar problem.
     tol, max_iter, n_threads
         As in `solve_svms`.
-
-    Returns
-    -------
-    SVRSolution
 
     Examples
     --------
     >>> import numpy as np
     >>> x = np.arange(4.0)
-    >>> solution = solve_svrs(np.outer(x, x), x[None, :], C=10.0, epsilon=0.0, tol=1e-9)
-    >>> np.round(solution.fitted, 6)
+    >>> np.round(solve_svrs(np.outer(x, x), x[None, :], C=10.0, epsilon=0.0, tol=1e-9).fitted, 6)
     array([[0., 1., 2., 3.]])
     """
     K, targets, costs = _check(K, targets, C, tol)

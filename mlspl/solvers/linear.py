@@ -23,16 +23,10 @@ _MANY_VALUES = 2**24
 class LinearSolution(NamedTuple):
     """Result of `solve_linear`, one row per label.
 
-    The score of an instance x with codes q for label l is ⟨coef[l], x⟩ + ⟨code_coef[l], q⟩ + bias[l].
-
     Attributes
     ----------
-    coef : array (L, d)
-        Weights of the features.
-    code_coef : array (L, m)
-        Weights of the codes.
-    bias : array (L,)
-        Intercepts.
+    coef, code_coef, bias : arrays (L, d), (L, m) and (L,)
+        The score of x with codes q for label l is ⟨coef[l], x⟩ + ⟨code_coef[l], q⟩ + bias[l].
     scores : array (L, n)
         Scores of the rows.
     objective : array (L,)
@@ -63,9 +57,9 @@ def solve_linear(
 ) -> LinearSolution:
     """Fit one linear model per row of targets, with a cost for every pair of model and instance.
 
-    For each, min over w of ½‖w‖² + Σ_i C_i loss(t_i, ⟨w, [x_i, q_i, 1]⟩). The bias is the weight of a
-    constant feature and regularised with the others: LIBLINEAR's problem and optimum, not LIBSVM's. Only
-    for ``loss="squared"`` it is not regularised, as in ridge regression.
+    For each, min over w of ½‖w‖² + Σ_i C_i loss(t_i, ⟨w, [x_i, q_i, 1]⟩): LIBLINEAR's problem and optimum.
+    The bias is regularised, except for ``loss="squared"`` (ridge regression). Smooth losses are minimised by
+    truncated Newton, the others by LIBLINEAR. A model with a single class has a constant score.
 
     Parameters
     ----------
@@ -84,20 +78,11 @@ def solve_linear(
     start : LinearSolution, optional
         Warm start of smooth losses: a solution for the same rows and models at other costs or codes.
     tol : float
-        Smooth losses stop when the objective is proved to be this close to its minimum, relatively. The
-        others stop at 10 `tol` by LIBLINEAR's criterion.
+        Relative distance of the objective to its minimum. Losses that are not smooth stop at 10 `tol` by
+        LIBLINEAR's criterion.
     n_threads : int, optional
         Groups of models solved at the same time; by default as many as numba may use. The result does not
         depend on it.
-
-    Returns
-    -------
-    LinearSolution
-
-    Notes
-    -----
-    Smooth losses are minimised in the primal by truncated Newton, the others by LIBLINEAR's dual coordinate
-    descent. A model whose instances of positive cost are all of one class has a constant score.
 
     Examples
     --------

@@ -3,7 +3,7 @@
 Row i has a signed weight u_il for label l: positive if the label is relevant, negative if it is not, 0 if it
 is left out. Every (relevant p, irrelevant q) of a row is a pair of cost c_ipq = u_ip·|u_iq|. The program is
 
-    min_{w,b} ½ Σ_l (‖w_l‖² + b_l²/ρ) + Σ_ipq c_ipq [1 − (f_p(x_i) − f_q(x_i))]₊,   f_l(x) = ⟨w_l, φ(x)⟩ + b_l,
+    min_{w,b} ½ Σ_l (‖w_l‖² + b_l²/ρ) + Σ_ipq c_ipq [1 − (f_p(x_i) − f_q(x_i))]₊,  f_l(x) = ⟨w_l, φ(x)⟩ + b_l,
 
 with ρ the median of the kernel's diagonal: a bias is the weight of a constant feature, as in LIBLINEAR. Its
 dual has one variable 0 ≤ α_ipq ≤ c_ipq per pair. With β_il = Σ_q α_ilq − Σ_p α_ipl it is
@@ -91,12 +91,12 @@ def solve_rank_svm(K, signed_weight, *, tol=1e-4, max_iter=10_000) -> RankSVMSol
     rho = float(np.median(K.diagonal())) or 1.0
     alpha, coef, scores = np.zeros(len(cost)), np.zeros((n_labels, n)), np.zeros((n_labels, n))
     rng = np.random.default_rng(0)
-    for n_iter in range(1, max_iter + 1):
+    n_iter, gap, objective = 0, np.inf, 0.0
+    while n_iter < max_iter and gap > tol * objective:
+        n_iter += 1
         _sweep(rng.permutation(n), K, rho, first, relevant, irrelevant, cost, alpha, coef, scores)
         loss, gap = _loss(first, relevant, irrelevant, cost, alpha, scores)
         objective = 0.5 * np.einsum("li,li->", coef, scores) + loss
-        if gap <= tol * objective:
-            break
     bias = rho * coef.sum(axis=1)
     return RankSVMSolution(coef.T.copy(), bias, scores.T.copy(), alpha, objective, max(gap, 0.0), n_iter)
 

@@ -13,25 +13,19 @@ _BLOCK_ROWS = 4096
 def solve_ridge(X, targets, alpha, folds, n_threads=1) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
     """Minimise ‖t − X w − b‖² + α‖w‖² for every column t of `targets`, on all rows and without each fold.
 
-    Takes d² numbers a fold and n·d² operations, however many targets there are.
+    Takes d² numbers a fold and n·d² operations, however many targets there are. Returns coefficients (m, d),
+    intercepts (m,) and, given folds, out-of-fold predictions (n, m).
 
     Parameters
     ----------
-    X : array (n, d)
-        The features.
-    targets : array (n, m)
-        The targets.
+    X, targets : arrays (n, d) and (n, m)
+        The features and the targets.
     alpha : float
         The penalty, positive.
     folds : sequence of (train, test) or None
         Index arrays; every row is in exactly one test part.
     n_threads : int
         Folds solved at the same time; the result does not depend on it.
-
-    Returns
-    -------
-    Coefficients (m, d) and intercepts (m,) of the fit on all rows, and out-of-fold predictions (n, m) if
-    there are folds.
 
     Examples
     --------

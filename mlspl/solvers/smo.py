@@ -235,26 +235,7 @@ def _find_leaders(search):  # pragma: no cover - compiled
             high, small = g[r, c] + up[r, c], g[r, c] + low[r, c]
             highest[c] = high if high > highest[c] else highest[c]
             lowest[c] = small if small < lowest[c] else lowest[c]
-    return _largest(highest), _smallest(lowest)
-
-
-@_compiled
-def _smallest(leaders):  # pragma: no cover - compiled
-    m0, m1, m2, m3 = leaders[0], leaders[1], leaders[2], leaders[3]
-    for c in range(4, len(leaders), 4):
-        m0, m1 = min(m0, leaders[c]), min(m1, leaders[c + 1])
-        m2, m3 = min(m2, leaders[c + 2]), min(m3, leaders[c + 3])
-    return min(min(m0, m1), min(m2, m3))
-
-
-@_compiled
-def _largest(leaders):  # pragma: no cover - compiled
-    """The maximum by four independent comparisons at a time."""
-    m0, m1, m2, m3 = leaders[0], leaders[1], leaders[2], leaders[3]
-    for c in range(4, len(leaders), 4):
-        m0, m1 = max(m0, leaders[c]), max(m1, leaders[c + 1])
-        m2, m3 = max(m2, leaders[c + 2]), max(m3, leaders[c + 3])
-    return max(max(m0, m1), max(m2, m3))
+    return highest.max(), lowest.min()
 
 
 @_compiled
@@ -289,7 +270,7 @@ def _find_partner(search, i, top):  # pragma: no cover - compiled
     for r in range(by_column.shape[0]):
         for c in range(by_column.shape[1]):
             leaders[c] = by_column[r, c] if by_column[r, c] > leaders[c] else leaders[c]
-    best = _largest(leaders)
+    best = leaders.max()
     if best > 0.0:
         for c in range(len(leaders)):
             if leaders[c] == best:
@@ -304,7 +285,7 @@ def _choose(search, ask_partner):  # pragma: no cover - compiled
     """Fill the working set from both ends, one variable per column and side; the worst pair comes first."""
     chosen, count = search.chosen, 0
     while count + 2 <= _WORKING_SET:
-        top, bottom = _largest(search.highest), _smallest(search.lowest)
+        top, bottom = search.highest.max(), search.lowest.min()
         if not top > bottom:
             break
         count = _append(chosen, count, _find_leader(search.highest, search.g, search.up, top, -_FAR))

@@ -12,11 +12,7 @@ __all__ = ["one_library_thread", "raise_interrupts", "read_only", "run_threads"]
 
 
 def read_only(array) -> np.ndarray:
-    """The array as C-contiguous float64, as a read-only view.
-
-    Numba compiles once more for read-only arrays, such as those that joblib shares between processes. With
-    every input in this form there is one compiled version, which cannot change its inputs.
-    """
+    """The array as a read-only view in C-contiguous float64, for one compiled version."""
     view = np.ascontiguousarray(array, dtype=np.float64).view()
     view.flags.writeable = False
     return view
@@ -27,10 +23,9 @@ def run_threads(
 ) -> None:
     """Call ``work(*arguments)`` for every tuple of arguments, on at most `n_threads` threads.
 
-    `work` is a compiled function that releases the GIL and writes its result into its arguments, so that
-    the result does not depend on the number of threads. After an exception or Ctrl-C, calls that have not
-    started are dropped, and running ones are waited for. Long calls end when `stop[0]` is true; given `stop`,
-    even a single call runs on another thread, so that this one can receive Ctrl-C.
+    `work` releases the GIL and writes its result into its arguments. After an exception or Ctrl-C, calls that
+    have not started are dropped; running ones see `stop[0]`. Given `stop`, even a single call runs on another
+    thread, so that this one can receive Ctrl-C.
     """
     calls = list(calls)
     n_threads = min(n_threads, len(calls))
@@ -52,10 +47,7 @@ def run_threads(
 
 @contextmanager
 def raise_interrupts() -> Iterator[None]:
-    """Raise KeyboardInterrupt when Ctrl-C arrives in a compiled function that returns arrays.
-
-    numba handles the signal while it converts the arrays, and raises a SystemError then.
-    """
+    """Raise KeyboardInterrupt where numba, while converting arrays, turns Ctrl-C into a SystemError."""
     try:
         yield
     except SystemError as error:
@@ -77,18 +69,7 @@ class _Limit:
 
 @contextmanager
 def one_library_thread() -> Iterator[None]:
-    """Limit BLAS and OpenMP to one thread.
-
-    The limits hold for the whole process. The first of several overlapping callers sets them, and the last
-    one restores them.
-
-    Examples
-    --------
-    >>> from threadpoolctl import threadpool_info
-    >>> with one_library_thread():
-    ...     {library["num_threads"] for library in threadpool_info()}
-    {1}
-    """
+    """Limit BLAS and OpenMP to one thread in this process; the last of overlapping callers restores them."""
     with _Limit.lock:
         if _Limit.users == 0:
             _Limit.limits = threadpool_limits(1)

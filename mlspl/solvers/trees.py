@@ -73,27 +73,13 @@ class FlatTrees:
         )
         return cls(starts, feature, left, right, value, missing_left, parts[0].n_features)
 
-    def part(self, start: int, stop: int) -> "FlatTrees":
-        """Some of the trees; the arrays are shared."""
-        return FlatTrees(self.starts[start : stop + 1], *self._nodes(), self.n_features)
-
     def sum_leaves(
         self, X, in_bag=None, n_forests: int = 1
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Add up the answers of the trees of each forest for each row of X, and count the trees.
+        """Sums and numbers (n, n_forests) of the answers of each forest's trees for float32 rows X.
 
-        Parameters
-        ----------
-        X : float32 array (n, d)
-            The rows.
-        in_bag : uint8 array (n_trees / n_forests, n), optional
-            Where it is not 0, the tree was grown on the row and is left out.
-        n_forests : int, default=1
-            The trees are this many forests of equal size, one after the other.
-
-        Returns
-        -------
-        sums, counts : arrays (n, n_forests)
+        The trees are `n_forests` forests of equal size, one after the other. A tree is left out for the rows
+        where `in_bag`, uint8 (n_trees / n_forests, n), is not 0.
         """
         self._check_width(X)
         sums, counts = np.zeros((len(X), n_forests)), np.zeros((len(X), n_forests))
@@ -167,7 +153,7 @@ def _descend(X, i, start, feature, left, right, value, missing_left):
 
 @njit(cache=True, nogil=True)
 def average_leaf_labels(leaves, n_nodes, weighted_labels, weights, found, sums, counts):
-    """Add up, over the trees, the mean labels and weights of the training rows in the leaves found.
+    """Add to `sums` and `counts` (m, L) the mean labels and weights of the training rows in the leaves found.
 
     Parameters
     ----------
@@ -180,7 +166,7 @@ def average_leaf_labels(leaves, n_nodes, weighted_labels, weights, found, sums, 
     found : int32 array (n_trees, m)
         The leaf of each new row in each tree; negative where the tree is left out.
     sums, counts : float64 arrays (m, L)
-        Where the mean weighted labels and the mean weights are added.
+        The totals.
     """
     n, n_labels = weighted_labels.shape
     weighted = weights.shape[0] > 0
