@@ -63,9 +63,7 @@ def test_the_gap_is_met_and_is_a_proof(seed, n, L, log_C, kernel, d):
 def test_optimum_equals_that_of_a_general_solver(seed):
     K, signed_weight = problem(seed, n=8, L=4, C=10.0)
     solution = solve_rank_svm(K, signed_weight, tol=1e-7)
-    assert solution.objective == pytest.approx(
-        naive.rank_svm_optimum(with_bias(K), signed_weight), rel=1e-6
-    )
+    assert solution.objective == pytest.approx(naive.rank_svm_optimum(with_bias(K), signed_weight), rel=1e-6)
 
 
 @pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
