@@ -12,8 +12,6 @@ from mlspl.curriculum.consensus import Consensus, _read, consensus
 from mlspl.errors import UserError, listed
 from mlspl.noise import NoiseEstimate
 
-__all__ = ["Opinions"]
-
 # Pairs on which the others agree that count as reviewed, at most.
 MOST_AGREED = 20_000
 
@@ -29,7 +27,7 @@ class Opinions:
     def __init__(self, annotations: Any, X, given: NDArray[np.int8], probabilities, names: list[str]):
         self.consensus = annotations
         if not isinstance(annotations, Consensus):
-            found, named = _read(annotations, X)[2], _read(annotations, X)[4]
+            _, _, found, _, named = _read(annotations, X)
             order = _positions(found, names, named)
             self.consensus = consensus(X, annotations, probabilities=probabilities[:, order])
         found = list(self.consensus.agreement.index)

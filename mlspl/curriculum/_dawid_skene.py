@@ -10,8 +10,6 @@ from scipy.special import expit, logit
 
 from mlspl._numba_cache import njit
 
-__all__ = ["Estimate", "Votes", "fit_dawid_skene", "standard_errors"]
-
 MOST_STEPS = 200
 TOLERANCE = 1e-3  # largest change of a probability in a step
 # Prior counts. All rates: 4 right of 5. A label's rate: 10 pairs at the mean of all labels. An annotator's

@@ -1,7 +1,5 @@
 """Out-of-sample log-odds of every pair, which an audit judges by."""
 
-from dataclasses import dataclass, field
-
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
@@ -9,29 +7,19 @@ from scipy.special import logit
 from sklearn.base import BaseEstimator, clone
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import Normalizer, StandardScaler
-from sklearn.utils import get_tags
+from sklearn.utils import check_array, check_random_state, get_tags
 
+from mlspl._progress import show_progress
+from mlspl._validation import explain
 from mlspl.errors import UserError
 from mlspl.model_selection import IterativeStratification, PlattCalibration, out_of_fold_scores
 from mlspl.models import BSVMClassifier, SelfPacedForestClassifier
 from mlspl.pacing import QuantilePace, Trace
 
-__all__ = ["Prediction", "average_predictions", "predict_out_of_sample", "suited_models"]
-
 # With more pairs a forest per label takes hours, a kernel or linear model minutes.
 MOST_FOREST_PAIRS = 500_000
 # Weights of two models: tenths, as finer steps differ by less than the noise of the held-out loss.
 SHARES = np.linspace(0.0, 1.0, 11)
-
-
-@dataclass(frozen=True)
-class Prediction:
-    """Log-odds (n, L) of one model, its mean held-out log-loss, and its trace if it was paced."""
-
-    name: str
-    odds: NDArray[np.float64]
-    loss: float
-    trace: Trace | None = field(default=None, repr=False)
 
 
 def suited_models(X, n_labels: int, n_jobs=None, random_state=None) -> dict[str, BaseEstimator]:
@@ -75,8 +63,38 @@ def suited_models(X, n_labels: int, n_jobs=None, random_state=None) -> dict[str,
     return models
 
 
-def predict_out_of_sample(name, estimator, X, given, cv, n_jobs, random_state, progress) -> Prediction:
-    """Return calibrated log-odds of the labels `given` (int8, -1 unknown), out of bag or out of fold."""
+def predict_pairs(
+    X, given, estimator: BaseEstimator | None = None, cv: int = 5, n_jobs=None, random_state=None, verbose=0
+) -> tuple[NDArray[np.float64], dict[str, float], Trace | None]:
+    """Return log-odds of the labels `given` (int8, -1 unknown) out of sample, model weights, and a trace.
+
+    Without an estimator they are those of `suited_models`, with the weights of least held-out log-loss.
+    """
+    seed = check_random_state(random_state).randint(2**31 - 1)
+    if estimator is not None:
+        models, folds_at_a_time = {type(estimator).__name__: estimator}, n_jobs
+    else:
+        try:
+            check_array(X, accept_sparse=True, dtype=[np.float64, np.float32], ensure_all_finite=False)
+        except (TypeError, ValueError) as error:
+            raise explain(error, X, "X", "features") from None
+        models, folds_at_a_time = suited_models(X, given.shape[1], n_jobs, seed), None
+    odds, weights, trace = np.zeros(given.shape), dict[str, float](), None
+    with show_progress("folds of the audit", len(models) * cv, hidden=not verbose, lines=True) as advance:
+        for name, model in models.items():
+            own, own_trace = _predict_out_of_sample(model, X, given, cv, folds_at_a_time, seed, advance)
+            share = 1.0
+            if weights:
+                losses = [_loss(share * own + (1 - share) * odds, given) for share in SHARES]
+                share = float(SHARES[int(np.argmin(losses))])
+            odds = share * own + (1 - share) * odds
+            weights = {name: weight * (1 - share) for name, weight in weights.items()} | {name: share}
+            trace = trace or own_trace
+    return odds, weights, trace
+
+
+def _predict_out_of_sample(estimator, X, given, cv, n_jobs, random_state, progress):
+    """Return calibrated log-odds, out of bag or out of fold, and the trace of a paced model or None."""
     Y = np.where(given >= 0, given, np.nan) if (given < 0).any() else given.astype(np.int64)
     if isinstance(estimator, SelfPacedForestClassifier):
         probabilities, trace = _predict_out_of_bag(estimator, X, Y)
@@ -86,25 +104,15 @@ def predict_out_of_sample(name, estimator, X, given, cv, n_jobs, random_state, p
         folds = IterativeStratification(cv, random_state=random_state)
         scorer = estimator if hasattr(estimator, "decision_function") else _LogOdds(estimator)
         scores = out_of_fold_scores(scorer, X, Y, cv=folds, n_jobs=n_jobs, progress=progress)
-        trace = _trace(estimator, X, Y)
+        paced = estimator.get_params(deep=False).get("pace_function")
+        trace = None if paced is None else getattr(clone(estimator).fit(X, Y), "trace_", None)
     if scores.shape != given.shape:
         raise UserError(
             f"{type(estimator).__name__} gives scores of shape {scores.shape} for labels of shape "
             f"{given.shape}: give an estimator of all labels, for instance in MultiOutputClassifier."
         )
     odds = PlattCalibration().fit(scores, Y).log_odds(scores)
-    return Prediction(name, odds, _loss(odds, given), trace if trace is not None and trace.n_steps else None)
-
-
-def average_predictions(predictions, given) -> tuple[NDArray[np.float64], dict[str, float]]:
-    """Return the mean log-odds with the weights of least held-out log-loss, and these weights."""
-    odds, weights = predictions[0].odds, {predictions[0].name: 1.0}
-    for other in predictions[1:]:
-        losses = [_loss(share * other.odds + (1 - share) * odds, given) for share in SHARES]
-        share = float(SHARES[int(np.argmin(losses))])
-        odds = share * other.odds + (1 - share) * odds
-        weights = {name: weight * (1 - share) for name, weight in weights.items()} | {other.name: share}
-    return odds, weights
+    return odds, trace if trace is not None and trace.n_steps else None
 
 
 def _predict_out_of_bag(estimator, X, Y) -> tuple[NDArray[np.float64], Trace | None]:
@@ -149,12 +157,6 @@ def _probability_of_one(probabilities, classes):
     """Return P(1) of one label; a label that was constant in training has one column."""
     present = np.flatnonzero(np.asarray(classes) == 1)
     return probabilities[:, present[0]] if len(present) else np.zeros(len(probabilities))
-
-
-def _trace(estimator, X, Y) -> Trace | None:
-    """Return the trace of a paced estimator, fitted once on all rows."""
-    paced = estimator.get_params(deep=False).get("pace_function")
-    return None if paced is None else getattr(clone(estimator).fit(X, Y), "trace_", None)
 
 
 def _safe_logit(probabilities):

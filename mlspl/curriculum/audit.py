@@ -1,6 +1,6 @@
 """`audit`: which labels of a data set are probably wrong."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from html import escape
 from os import PathLike
@@ -13,13 +13,10 @@ from numpy.typing import NDArray
 from scipy.special import expit
 from sklearn.base import BaseEstimator
 from sklearn.metrics import roc_auc_score
-from sklearn.utils import check_array, check_random_state
 
-from mlspl._progress import show_progress
-from mlspl._validation import Labels, check_labels, explain
+from mlspl._validation import Labels, check_labels
 from mlspl.curriculum._annotators import Opinions
-from mlspl.curriculum._models import average_predictions, predict_out_of_sample, suited_models
-from mlspl.curriculum._reasons import explain_issues
+from mlspl.curriculum._models import predict_pairs
 from mlspl.curriculum.consensus import Consensus
 from mlspl.curriculum.difficulty import Difficulty, difficulty, rank_pairs
 from mlspl.curriculum.issues import row_scores
@@ -27,14 +24,14 @@ from mlspl.errors import UserError
 from mlspl.noise import OtherLabels, estimate_noise, label_codes
 from mlspl.pacing import Trace
 
-__all__ = ["LEAST_SUSPICION", "Audit", "audit"]
-
 # Pairs are listed as issues from this suspicion on, and at most so many.
 LEAST_SUSPICION = 0.1
 """Pairs with at least this suspicion are listed as issues."""
 MOST_ISSUES = 100_000
 # Pairs that are offered because their review tells most.
 MOST_INFORMATIVE = 100
+# Another label is mentioned if it moves the log-odds by at least this: an even chance to nearly 2 to 1.
+WORTH = 0.5
 
 
 @dataclass(frozen=True, repr=False)
@@ -73,6 +70,8 @@ class Audit:
         Which pairs were reviewed.
     annotators : Consensus or None
         The quality of the annotators, if `annotations` were given.
+    other_labels : OtherLabels or None
+        The log-odds adjusted for the other labels of the row, and the influence of each.
     """
 
     suspicion: NDArray[np.floating]
@@ -88,12 +87,12 @@ class Audit:
     models: dict[str, float]
     label_names: list[str]
     row_names: pd.Index
-    reviewed: NDArray[np.bool_] | None = field(default=None)
-    annotators: Consensus | None = field(default=None)
-    _opinions: Opinions | None = field(default=None)
-    _other_labels: OtherLabels | None = field(default=None)
-    _negative: int = field(default=0)
-    _framed: bool = field(default=False)
+    reviewed: NDArray[np.bool_] | None = None
+    annotators: Consensus | None = None
+    other_labels: OtherLabels | None = None
+    _opinions: Opinions | None = None
+    _negative: int = 0
+    _framed: bool = False
 
     def __repr__(self) -> str:
         """Return the size and the number of expected errors, in a line."""
@@ -277,7 +276,7 @@ class Audit:
     def _explain(self, rows, labels) -> list[str]:
         never = None if self.trace is None else self.trace.entered == 0
         texts = explain_issues(
-            rows, labels, self.label_names, self.given, self.probabilities, self._other_labels, never
+            rows, labels, self.label_names, self.given, self.probabilities, self.other_labels, never
         )
         if self._opinions is None:
             return texts
@@ -360,60 +359,65 @@ def audit(
         raise UserError(f"X has {X.shape[0]} rows and Y has {len(given)}: they must be the same rows.")
     if not 2 <= cv <= len(given):
         raise UserError(f"cv={cv}: the number of folds lies between 2 and the {len(given)} rows.")
-    seed = check_random_state(random_state).randint(2**31 - 1)
-    if estimator is None:
-        try:
-            check_array(X, accept_sparse=True, dtype=[np.float64, np.float32], ensure_all_finite=False)
-        except (TypeError, ValueError) as error:
-            raise explain(error, X, "X", "features") from None
-        models = suited_models(X, given.shape[1], n_jobs, seed)
-        folds_at_a_time = None
-    else:
-        models, folds_at_a_time = {type(estimator).__name__: estimator}, n_jobs
-    with show_progress("steps of the audit", len(models) * cv + 1, hidden=not verbose, lines=True) as advance:
-        predictions = [
-            predict_out_of_sample(name, model, X, given, cv, folds_at_a_time, seed, advance)
-            for name, model in models.items()
-        ]
-        odds, weights = average_predictions(predictions, given)
-        probabilities = expit(odds)
-        names = [str(name) for name in labels.names or range(given.shape[1])]
-        opinions = None if annotations is None else Opinions(annotations, X, given, probabilities, names)
-        noise = estimate_noise(
-            Labels(given == 1, given < 0, names=names),
-            probabilities,
-            absent=absent,
-            reviewed=reviewed,
-            agreed=None if opinions is None else opinions.agreed(given),
-            instance_dependent=instance_dependent,
-            n_jobs=n_jobs,
-        )
-        if opinions is not None:
-            noise = opinions.settle(noise, trusted=absent == "unknown")
-        advance()
-    trace = next((one.trace for one in predictions if one.trace is not None), None)
-    framed = hasattr(Y, "columns")
-    return Audit(
-        noise.suspicion,
-        noise.truth,
+    odds, weights, trace = predict_pairs(X, given, estimator, cv, n_jobs, random_state, verbose)
+    probabilities = expit(odds)
+    names = [str(name) for name in labels.names or range(given.shape[1])]
+    opinions = None if annotations is None else Opinions(annotations, X, given, probabilities, names)
+    noise = estimate_noise(
+        Labels(given == 1, given < 0, names=names),
         probabilities,
-        given,
-        noise.noise_rates,
-        noise.instance_dependent,
-        noise.error_range,
-        noise.information,
-        difficulty(trace) if trace is not None else Difficulty(rank_pairs(_losses(given, probabilities))),
-        trace,
-        weights,
-        names,
-        _row_names(X, Y, len(given)),
-        noise.reviewed,
-        None if opinions is None else opinions.consensus,
-        opinions,
-        noise.other_labels,
-        labels.negative,
-        framed,
+        absent=absent,
+        reviewed=reviewed,
+        agreed=None if opinions is None else opinions.agreed(given),
+        instance_dependent=instance_dependent,
+        n_jobs=n_jobs,
     )
+    if opinions is not None:
+        noise = opinions.settle(noise, trusted=absent == "unknown")
+    return Audit(
+        **vars(noise),
+        probabilities=probabilities,
+        difficulty=Difficulty(rank_pairs(_losses(given, probabilities)))
+        if trace is None
+        else difficulty(trace),
+        trace=trace,
+        models=weights,
+        label_names=names,
+        row_names=_row_names(X, Y, len(given)),
+        annotators=None if opinions is None else opinions.consensus,
+        _opinions=opinions,
+        _negative=labels.negative,
+        _framed=hasattr(Y, "columns"),
+    )
+
+
+def explain_issues(rows, labels, names, given, probabilities, other_labels, never_entered):
+    """Return a text for each suspected pair (rows[k], labels[k]).
+
+    The model's probability; the other label that is the strongest evidence against the given one; whether the
+    pair never entered the paced fit.
+    """
+    texts = [f"{share:.0%} likely by its features" for share in probabilities[rows, labels]]
+    if other_labels is not None and len(rows):
+        weight = other_labels.weights[labels]
+        others = np.where(given[rows] >= 0, given[rows] - other_labels.centre, 0.0)
+        # Positive where a label moves the odds away from what is given.
+        against = weight * others * np.where(given[rows, labels] == 0, 1.0, -1.0)[:, None]
+        strongest = against.argmax(axis=1)
+        for k, other in enumerate(strongest.tolist()):
+            if against[k, other] >= WORTH:
+                texts[k] += "; " + _relation(weight[k, other] > 0, given[rows[k], other] == 1, names[other])
+    if never_entered is not None:
+        for k in np.flatnonzero(never_entered[rows, labels]).tolist():
+            texts[k] += "; too unlikely for the model to learn from it"
+    return texts
+
+
+def _relation(together: bool, present: bool, name: str) -> str:
+    """Return how the pair's own label, the subject, relates to the other one."""
+    if present:
+        return f"{'usually' if together else 'rarely'} comes with {name}, which is given"
+    return f"rarely comes without {name}" if together else f"usually given where {name} is not"
 
 
 def _row_names(X, Y, n: int) -> pd.Index:

@@ -1,27 +1,23 @@
 """`consensus`: the labels that several annotators' labels imply, and how good each annotator is."""
 
 import warnings
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from scipy.special import expit, logit
-from sklearn.utils import check_array, check_random_state
 
 from mlspl._label_sets import is_label_sets, table_of_label_sets
-from mlspl._validation import check_labels, check_scores, explain
+from mlspl._validation import check_labels, check_scores
 from mlspl.curriculum._dawid_skene import Estimate, Votes, fit_dawid_skene, standard_errors
-from mlspl.curriculum._models import average_predictions, predict_out_of_sample, suited_models
+from mlspl.curriculum._models import predict_pairs
 from mlspl.errors import UserError, guess, listed
 from mlspl.noise import label_codes
 
-__all__ = ["Consensus", "consensus"]
-
 # Pairs of which the gain of another opinion is computed: those with the most uncertain labels.
 MOST_CANDIDATES = 20_000
-FOLDS = 5
 
 
 @dataclass(frozen=True, repr=False)
@@ -58,9 +54,9 @@ class Consensus:
     annotators_by_label: pd.DataFrame
     agreement: pd.DataFrame
     models: dict[str, float]
-    _votes: Votes = field()
-    _estimate: Estimate = field()
-    _row_names: pd.Index = field()
+    _votes: Votes
+    _estimate: Estimate
+    _row_names: pd.Index
 
     def __repr__(self) -> str:
         """Return the size and the mean agreement in a line."""
@@ -204,16 +200,7 @@ def consensus(
         # Ties would teach the model whichever value they are given.
         majority = np.where(2 * ones == judged, -1, 2 * ones > judged).astype(np.int8)
         X = X if hasattr(X, "shape") else np.asarray(X)
-        try:
-            check_array(X, accept_sparse=True, dtype=[np.float64, np.float32], ensure_all_finite=False)
-        except (TypeError, ValueError) as error:
-            raise explain(error, X, "X", "features") from None
-        seed = check_random_state(random_state).randint(2**31 - 1)
-        predictions = [
-            predict_out_of_sample(name, model, X, majority, FOLDS, None, seed, lambda steps=1: None)
-            for name, model in suited_models(X, judged.shape[1], n_jobs, seed).items()
-        ]
-        odds, models = average_predictions(predictions, majority)
+        odds, models, _ = predict_pairs(X, majority, n_jobs=n_jobs, random_state=random_state)
     found = fit_dawid_skene(votes, odds)
     p, known = found.probability, judged > 0
     labels = (p > 0.5).astype(int) if known.all() else np.where(known, p > 0.5, np.nan)
@@ -240,10 +227,8 @@ def krippendorff_alpha(judged, ones) -> NDArray[np.float64]:
 def _rate_tables(votes, found, annotators, label_names) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return the rates of annotators over all labels, and by label, with 95 % intervals."""
     shared = np.bincount(votes.rows, minlength=votes.n_rows)[votes.rows] > 1
-    A, pairs = (
-        len(annotators),
-        pd.MultiIndex.from_product([annotators, label_names], names=["annotator", "label"]),
-    )
+    A = len(annotators)
+    pairs = pd.MultiIndex.from_product([annotators, label_names], names=["annotator", "label"])
     overall = pd.DataFrame(index=pd.Index(annotators, name="annotator"))
     overall["rows"] = np.bincount(votes.who, minlength=A)
     overall["shared"] = np.bincount(votes.who[shared], minlength=A)
@@ -285,10 +270,9 @@ def _check(votes, judged, ones, annotators, label_names, with_model: bool) -> No
 
 def _read(annotations, X) -> tuple[Votes, list, list[str], pd.Index, bool]:
     """Return votes; names of annotators, labels and rows; and whether rows or labels were named."""
-    who, keys, codes, names = (_read_long if isinstance(annotations, pd.DataFrame) else _read_tables)(
-        annotations
-    )
-    who, annotators = pd.factorize(who, sort=isinstance(annotations, pd.DataFrame))
+    long = isinstance(annotations, pd.DataFrame)
+    who, keys, codes, names = _read_long(annotations) if long else _read_tables(annotations)
+    who, annotators = pd.factorize(who, sort=long)
     if X is None:
         row_names = pd.Index(pd.unique(pd.Series(keys)))
     elif isinstance(X, pd.DataFrame):

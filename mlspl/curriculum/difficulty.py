@@ -9,8 +9,6 @@ from scipy.stats import rankdata
 from mlspl.errors import UserError
 from mlspl.pacing import Trace
 
-__all__ = ["Difficulty", "difficulty"]
-
 
 @dataclass(frozen=True)
 class Difficulty:

@@ -7,8 +7,6 @@ from numpy.typing import ArrayLike, NDArray
 from mlspl.errors import UserError
 from mlspl.noise import estimate_noise
 
-__all__ = ["label_issues", "noise_rates", "row_scores"]
-
 
 def label_issues(
     Y: ArrayLike,

@@ -15,14 +15,13 @@ from mlspl.errors import UserError
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["AnnotatorDisplay", "DifficultyDisplay", "NoiseDisplay"]
 
 # More labels cannot be read side by side; those with the largest values are shown.
 MOST_LABELS = 30
 
 
 class _LabelDisplay(Display):
-    """A display with a line per label."""
+    """A display with a line per label; `plot` sets `ax_` and `figure_`."""
 
     label_names: list[str]
 
@@ -39,11 +38,6 @@ class DifficultyDisplay(_LabelDisplay):
         Of the pairs.
     label_names : list of str
         Names of the labels.
-
-    Attributes
-    ----------
-    ax_, figure_ : matplotlib Axes and Figure
-        After :meth:`plot`.
 
     Examples
     --------
@@ -77,12 +71,11 @@ class DifficultyDisplay(_LabelDisplay):
         for place, label in enumerate(order):
             column = self.difficulty.pairs[:, label]
             column = column[~np.isnan(column)]
-            if len(column) == 0:
-                continue
-            low, first, median, third, high = np.quantile(column, [0.05, 0.25, 0.5, 0.75, 0.95])
-            ax.plot([low, high], [place, place], color="0.6", linewidth=1)
-            ax.plot([first, third], [place, place], color=BLUE, linewidth=5, solid_capstyle="butt")
-            ax.plot(median, place, "o", color="white", markeredgecolor="0.2", markersize=4)
+            if len(column):
+                low, first, median, third, high = np.quantile(column, [0.05, 0.25, 0.5, 0.75, 0.95])
+                ax.plot([low, high], [place, place], color="0.6", linewidth=1)
+                ax.plot([first, third], [place, place], color=BLUE, linewidth=5, solid_capstyle="butt")
+                ax.plot(median, place, "o", color="white", markeredgecolor="0.2", markersize=4)
         _name_labels(ax, [self.label_names[label] for label in order], len(self.label_names))
         ax.set(xlabel="difficulty", xlim=(0, 1))
 
@@ -94,11 +87,6 @@ class NoiseDisplay(_LabelDisplay):
     ----------
     noise_rates : DataFrame
         As :func:`noise_rates` returns it.
-
-    Attributes
-    ----------
-    ax_, figure_ : matplotlib Axes and Figure
-        After :meth:`plot`.
 
     Examples
     --------
@@ -125,19 +113,12 @@ class NoiseDisplay(_LabelDisplay):
         return cls.from_audit(audit(X, Y, estimator, **options), ax)
 
     def _draw(self, ax) -> None:
-        rates = self.noise_rates
-        order = _shown((rates["lost"] + rates["false"]).to_numpy())
-        for name, meaning, colour, shift in (
-            ("lost", "positives lost", BLUE, 0.15),
-            ("false", "negatives given falsely", ORANGE, -0.15),
-        ):
-            part, places = rates.iloc[order], np.arange(len(order)) + shift
-            ax.hlines(places, part[f"{name}_low"], part[f"{name}_high"], color=colour, linewidth=1.5)
-            ax.plot(part[name], places, "o", color=colour, markersize=4, label=meaning)
-        _name_labels(ax, [str(name) for name in rates.index[order]], len(rates))
+        order = _shown((self.noise_rates["lost"] + self.noise_rates["false"]).to_numpy())
+        meanings = {"lost": "positives lost", "false": "negatives given falsely"}
+        _draw_rates(ax, self.noise_rates.iloc[order], meanings)
+        _name_labels(ax, [self.label_names[label] for label in order], len(self.label_names))
+        ax.set(xlabel="noise rate")
         ax.set_xlim(left=0)
-        ax.set_xlabel("noise rate")
-        ax.legend(frameon=False)
 
 
 class AnnotatorDisplay(_LabelDisplay):
@@ -149,11 +130,6 @@ class AnnotatorDisplay(_LabelDisplay):
         What to draw.
     show : {"quality", "agreement"}, default="quality"
         Rates of the annotators over all labels, or Krippendorff's alpha of the labels.
-
-    Attributes
-    ----------
-    ax_, figure_ : matplotlib Axes and Figure
-        After :meth:`plot`.
 
     Examples
     --------
@@ -173,20 +149,26 @@ class AnnotatorDisplay(_LabelDisplay):
         self.label_names = [str(name) for name in self.table.index]
 
     def _draw(self, ax) -> None:
-        table, what = self.table, "annotators" if self.show == "quality" else "labels"
-        order = _shown(table["sensitivity" if self.show == "quality" else "alpha"].to_numpy())
-        if self.show == "agreement":
-            ax.plot(table["alpha"].iloc[order], np.arange(len(order)), "o", color=BLUE, markersize=4)
-            ax.set_xlabel("Krippendorff's alpha")
+        rates = self.show == "quality"
+        order = _shown(self.table["sensitivity" if rates else "alpha"].to_numpy())
+        if rates:
+            meanings = {name: name for name in ("sensitivity", "specificity")}
+            _draw_rates(ax, self.table.iloc[order], meanings)
         else:
-            for name, colour, shift in (("sensitivity", BLUE, 0.15), ("specificity", ORANGE, -0.15)):
-                part, places = table.iloc[order], np.arange(len(order)) + shift
-                ax.hlines(places, part[f"{name}_low"], part[f"{name}_high"], color=colour, linewidth=1.5)
-                ax.plot(part[name], places, "o", color=colour, markersize=4, label=name)
-            ax.set_xlabel("rate")
-            ax.legend(frameon=False)
+            ax.plot(self.table["alpha"].iloc[order], range(len(order)), "o", color=BLUE, markersize=4)
+        ax.set(xlabel="rate" if rates else "Krippendorff's alpha")
         ax.set_xlim(right=1)
-        _name_labels(ax, [self.label_names[k] for k in order], len(table), what)
+        names = [self.label_names[k] for k in order]
+        _name_labels(ax, names, len(self.table), "annotators" if rates else "labels")
+
+
+def _draw_rates(ax, table, meanings: dict[str, str]) -> None:
+    """Draw two rates of each row of a table with their intervals."""
+    for (name, meaning), colour, shift in zip(meanings.items(), (BLUE, ORANGE), (0.15, -0.15), strict=True):
+        places = np.arange(len(table)) + shift
+        ax.hlines(places, table[f"{name}_low"], table[f"{name}_high"], color=colour, linewidth=1.5)
+        ax.plot(table[name], places, "o", color=colour, markersize=4, label=meaning)
+    ax.legend(frameon=False)
 
 
 def _shown(values) -> NDArray[np.intp]:

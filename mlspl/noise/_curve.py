@@ -16,19 +16,6 @@ from scipy.special import betainc, expit, logsumexp
 
 from mlspl._numba_cache import njit
 
-__all__ = [
-    "FALSE",
-    "LOST",
-    "N_BINS",
-    "SKEWS",
-    "add_tables",
-    "count_pairs",
-    "fit_curves",
-    "fit_rates",
-    "pool_rates",
-    "row_dispersion",
-]
-
 N_BINS = 64
 # Grid of the noise rates. It is dense where most data sets are: in a thousand rows a share of 0.2 has a
 # standard error of 0.013. Together the rates stay below 0.85; beyond that, labels are all noise.

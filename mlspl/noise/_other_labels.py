@@ -15,8 +15,6 @@ from scipy.special import expit
 from mlspl._validation import row_blocks
 from mlspl.model_selection import fit_logistic
 
-__all__ = ["OtherLabels", "adjust_for_other_labels", "fit_path"]
-
 FOLDS = 5
 # Penalties on the coefficients of other labels, ½ ridge · coefficient².
 RIDGES = np.array([300.0, 30.0, 3.0])

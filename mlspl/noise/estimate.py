@@ -24,8 +24,6 @@ from mlspl.errors import UserError
 from mlspl.noise._curve import FALSE, LOST, N_BINS, SKEWS, add_tables, count_pairs, fit_rates, row_dispersion
 from mlspl.noise._other_labels import OtherLabels, adjust_for_other_labels
 
-__all__ = ["NoiseEstimate", "estimate_noise", "label_codes", "wrong_shares"]
-
 # Prior of the weight w. Let φ be the share of the uncertain pairs' expected errors that class-conditional
 # noise explains (expected errors under the first model over those under the second). Annotators who flip
 # labels regardless of x leave a floor where the model is sure: φ was 0.15 to 0.6 with planted flips and lost

@@ -9,8 +9,6 @@ from scipy import sparse
 from sklearn.metrics import pairwise_distances
 from sklearn.preprocessing import StandardScaler
 
-__all__ = ["Evidence", "find_evidence"]
-
 Evidence: TypeAlias = dict[str, list[tuple[float, ...]]]
 """Of one pair: `for` and `against`, features as (position, value, mean with, mean without the label); `with`
 and `without`, rows as (position, distance)."""

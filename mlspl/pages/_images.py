@@ -11,8 +11,6 @@ import numpy as np
 
 from mlspl.errors import UserError
 
-__all__ = ["Picture", "are_local", "find_pictures", "picture_address"]
-
 Picture = np.ndarray | Path | str | None
 """Pixels or a file, which the page embeds; a path relative to the page, which it links; or none."""
 

@@ -12,7 +12,6 @@ from markupsafe import Markup
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-__all__ = ["embed_json", "render"]
 
 _DIRECTIONS = re.compile("[\u202a-\u202e\u2066-\u2069]")
 

@@ -18,8 +18,6 @@ from mlspl.pages._evidence import find_evidence
 from mlspl.pages._images import Picture, are_local, picture_address
 from mlspl.pages._render import embed_json, render
 
-__all__ = ["AUDIT_FILES", "write_audit", "write_audit_folder"]
-
 AUDIT_FILES = ("audit.html", "issues.csv", "labels.csv", "rows.csv")
 """The files that an audit writes to its folder."""
 

@@ -14,8 +14,6 @@ from mlspl.datasets import DataFormatError, Dataset
 from mlspl.errors import UserError, shorten
 from mlspl.pages.label_studio import read_annotations
 
-__all__ = ["DECISIONS", "read_decisions"]
-
 DECISIONS = ("accepted", "rejected", "unsure")
 """What can be decided: the label is wrong and is turned; it is right; nobody knows."""
 

@@ -19,8 +19,6 @@ from mlspl.datasets import DataFormatError, Dataset
 from mlspl.errors import UserError, guess, shorten
 from mlspl.pages._images import Picture, picture_address
 
-__all__ = ["LABEL_STUDIO_FILES", "read_annotations", "write_label_studio"]
-
 LABEL_STUDIO_FILES = ("label-studio.json", "label-studio.xml")
 """The files for Label Studio: tasks to import, and the project's labelling configuration."""
 

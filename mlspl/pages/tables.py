@@ -5,8 +5,6 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-__all__ = ["Cell", "Table", "number"]
-
 
 class Head(NamedTuple):
     """Head of a column: its text, whether the column holds numbers, and what the first click sorts first."""

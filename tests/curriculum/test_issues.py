@@ -12,7 +12,7 @@ from sklearn.metrics import average_precision_score
 from sklearn.model_selection import cross_val_predict
 
 from mlspl.curriculum import label_issues, noise_rates, row_scores
-from mlspl.curriculum._reasons import explain_issues
+from mlspl.curriculum.audit import explain_issues
 from mlspl.errors import UserError
 from mlspl.noise import OtherLabels, estimate_noise, wrong_shares
 from mlspl.noise._curve import (
