@@ -37,8 +37,19 @@ class Ranking:
     distance: float
 
     def titled_ranks(self) -> dict[str, float]:
-        """The ranks by what tables call the methods."""
-        return {method_title(str(name)): float(rank) for name, rank in self.ranks.items()}
+        """The ranks by what tables call the methods, the best first."""
+        ranks = self.ranks.sort_values(kind="stable")
+        return {method_title(str(name)): float(rank) for name, rank in ranks.items()}
+
+    def groups(self) -> list[tuple[int, int]]:
+        """The largest runs of ranks, in ascending order, within the distance: first and last index."""
+        ranks = np.sort(self.ranks)
+        groups: list[tuple[int, int]] = []
+        for first, rank in enumerate(ranks):
+            last = int(np.searchsorted(ranks, rank + self.distance, side="right")) - 1
+            if last > first and (not groups or last > groups[-1][1]):
+                groups.append((first, last))
+        return groups
 
 
 @dataclass(frozen=True)

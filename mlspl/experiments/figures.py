@@ -16,7 +16,7 @@ import pandas as pd
 
 from mlspl._files import OutputFolder, write_file
 from mlspl._text import escape_mathtext
-from mlspl.experiments.comparison import Comparison
+from mlspl.experiments.comparison import Comparison, Ranking
 from mlspl.experiments.scores import criteria_in
 from mlspl.experiments.tables import criterion_head
 from mlspl.experiments.trial import PUBLISHED
@@ -100,26 +100,15 @@ def rank_chart(comparison: Comparison, alpha: float = 0.05) -> Chart:
     """Draw the critical-difference diagram of a comparison that has a ranking."""
     ranking = comparison.ranking
     assert ranking is not None
-    ranks = dict(sorted(ranking.titled_ranks().items(), key=lambda pair: pair[1]))
+    ranks = ranking.titled_ranks()
     names = list(ranks)
-    groups = find_groups(list(ranks.values()), ranking.distance)
-    joined = "; ".join(f"{names[first]} to {names[last]}" for first, last in groups) or "none"
+    joined = "; ".join(f"{names[first]} to {names[last]}" for first, last in ranking.groups()) or "none"
     description = (
         f"{criterion_head(comparison.criterion)}: average ranks "
         f"{', '.join(f'{name} {rank:.2f}' for name, rank in ranks.items())}. "
         f"Critical difference {ranking.distance:.2f}. Not significantly different: {joined}."
     )
     return _as_chart(critical_difference_figure([comparison], alpha), description)
-
-
-def find_groups(ranks: Sequence[float], distance: float) -> list[tuple[int, int]]:
-    """Return the largest runs of ascending ranks within a distance, each as its first and last index."""
-    groups: list[tuple[int, int]] = []
-    for first, rank in enumerate(ranks):
-        last = int(np.searchsorted(ranks, rank + distance, side="right")) - 1
-        if last > first and (not groups or last > groups[-1][1]):
-            groups.append((first, last))
-    return groups
 
 
 def critical_difference_figure(
@@ -133,30 +122,23 @@ def critical_difference_figure(
     from matplotlib.figure import Figure
 
     figure = Figure() if figure is None else figure
-    ranked = [comparison for comparison in comparisons if comparison.ranking]
-    n_methods = max((len(comparison.methods) for comparison in ranked), default=2)
+    ranked = {criterion_head(one.criterion): one.ranking for one in comparisons if one.ranking}
+    n_methods = max((len(ranking.ranks) for ranking in ranked.values()), default=2)
     # In lines of text of a fifth of an inch: title and axis, bars, names on two sides.
     heights = [
-        5 + 0.4 * len(_groups_of(comparison)) + (len(comparison.methods) + 1) // 2 for comparison in ranked
+        5 + 0.4 * len(ranking.groups()) + (len(ranking.ranks) + 1) // 2 for ranking in ranked.values()
     ] or [5.0]
     width = 3.8 + 0.2 * max(0, n_methods - 8)
     figure.set_size_inches(width, 0.2 * sum(heights))
     axes = figure.subplots(len(heights), 1, squeeze=False, height_ratios=heights)[:, 0]
     figure.subplots_adjust(0, 0, 1, 1, hspace=0)
-    for axis, height, comparison in zip(axes, heights, ranked, strict=False):
-        _draw_ranks(axis, comparison, alpha, width, height)
+    for axis, height, (title, ranking) in zip(axes, heights, ranked.items(), strict=False):
+        _draw_ranks(axis, title, ranking, alpha, width, height)
     return figure
 
 
-def _groups_of(comparison: Comparison) -> list[tuple[int, int]]:
-    assert comparison.ranking is not None
-    return find_groups(sorted(comparison.ranking.ranks), comparison.ranking.distance)
-
-
-def _draw_ranks(axis: Axes, comparison: Comparison, alpha: float, width: float, height: float) -> None:
-    ranking = comparison.ranking
-    assert ranking is not None
-    ranks = sorted(ranking.titled_ranks().items(), key=lambda pair: pair[1])
+def _draw_ranks(axis: Axes, title: str, ranking: Ranking, alpha: float, width: float, height: float) -> None:
+    ranks, groups = list(ranking.titled_ranks().items()), ranking.groups()
     k, n_left = len(ranks), (len(ranks) + 1) // 2
     names_width = 1.35
     margin = (k - 1) * names_width / (width - 2 * names_width)
@@ -169,7 +151,7 @@ def _draw_ranks(axis: Axes, comparison: Comparison, alpha: float, width: float, 
     def text(x: float, y: float, words: str, **style) -> None:
         axis.text(x, y, words, **{"color": _INK, "fontsize": 8, "va": "center", **style})
 
-    text(1 - 0.97 * margin, -2.9, escape_mathtext(criterion_head(comparison.criterion)), weight="bold")
+    text(1 - 0.97 * margin, -2.9, escape_mathtext(title), weight="bold")
     text(1, -2.1, f"critical difference {ranking.distance:.2f} (α = {alpha:g})", color=_GREY)
     end = min(1 + ranking.distance, k + 0.97 * margin)
     line((1, end), (-1.5, -1.5), marker="|", markersize=5)
@@ -177,7 +159,6 @@ def _draw_ranks(axis: Axes, comparison: Comparison, alpha: float, width: float, 
     for tick in range(1, k + 1):
         line((tick, tick), (-0.2, 0))
         text(tick, -0.6, str(tick), ha="center", color=_GREY)
-    groups = _groups_of(comparison)
     for level, (first, last) in enumerate(groups):
         y = 0.45 + 0.4 * level
         line((ranks[first][1], ranks[last][1]), (y, y), linewidth=3, color=_COLOURS[0])

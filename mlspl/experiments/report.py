@@ -97,7 +97,6 @@ def _describe_block(block, results: Results, paced: pd.DataFrame, datasets) -> d
         "function_charts": _draw_functions(paced, unpaced),
         "has_unpaced": bool(len(unpaced)),
         "curves": draw_learning_curves(paced, () if dataset is None else dataset.label_names),
-        "validation": draw_validation(standard),
         "timings": _list_timings(standard),
         "pairs": pairs,
         "pairs_note": pairs_note,
@@ -173,30 +172,6 @@ def _tabulate_steps(history: Sequence[Mapping], label_names: Sequence[str]) -> p
     columns: dict[Any, Any] = {("part", key): [step[key] for step in history] for key in _PARTS}
     columns["part", "log_pace"] = np.log([step["pace"] for step in history])
     return pd.DataFrame(columns | {("in play", name): shares[:, j] for j, name in enumerate(names)})
-
-
-def draw_validation(trials: pd.DataFrame) -> Chart | None:
-    """Draw the cross-validated criterion along the paths of paces that MLSPL-CV tried."""
-    tuned = trials[[isinstance(tried, list) for tried in trials["validation"]]]
-    paths: dict[str, dict[float, list[float]]] = {}
-    for chosen, tried in zip(tuned["chosen"], tuned["validation"], strict=True):
-        # A kernel model is identified by the last three, a forest by its family alone.
-        setting = {name: chosen[name] for name in ("family", "C", "gamma", "class_weight") if name in chosen}
-        rows = [row for row in tried if setting.items() <= row.items() and row["mean"] is not None]
-        for path in dict.fromkeys((row["pace_function"], row["per"]) for row in rows if row["pace_function"]):
-            points = paths.setdefault(f"{path[0]}, per {path[1]}", {})
-            for row in rows:
-                # Every path ends at the unpaced model.
-                if (row["pace_function"], row["per"]) in (path, (None, None)):
-                    points.setdefault(row["target"], []).append(row["mean"])
-    if not paths:
-        return None
-    lines = {
-        name: (sorted(points), [float(np.mean(points[x])) for x in sorted(points)])
-        for name, points in paths.items()
-    }
-    criterion = criterion_title(tuned["chosen"].iloc[0]["criterion"])
-    return line_chart(f"Validated {criterion}", lines, "share of losses below the pace")
 
 
 def _list_timings(standard: pd.DataFrame) -> Table:

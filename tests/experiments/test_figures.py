@@ -21,7 +21,8 @@ from mlspl.experiments import (
     save_figure,
     score_table,
 )
-from mlspl.experiments.figures import find_groups, rank_chart
+from mlspl.experiments.comparison import Ranking
+from mlspl.experiments.figures import rank_chart
 
 
 @pytest.fixture(scope="module")
@@ -93,7 +94,7 @@ def test_the_diagram_places_methods_at_their_ranks():
 def test_bars_join_exactly_what_is_not_told_apart(tenths, distance):
     """Two methods share a bar if and only if their ranks differ by no more than the distance."""
     ranks = np.sort(tenths).astype(float)
-    groups = find_groups(ranks, distance)
+    groups = Ranking(pd.Series(ranks), None, distance).groups()
     for i in range(len(ranks)):
         for j in range(i + 1, len(ranks)):
             joined = any(first <= i and j <= last for first, last in groups)

@@ -22,7 +22,6 @@ from mlspl.experiments import (
     write_report,
 )
 from mlspl.experiments.figures import dot_chart, line_chart
-from mlspl.experiments.report import draw_validation
 from mlspl.experiments.statistics import fewest_splits
 from mlspl.recipes import METHODS, get_method
 from tests.pages.screen import check_contrast
@@ -40,15 +39,6 @@ def history(rng, n_labels=3):
             **{"penalty": -float(step), "in_play": rng.uniform(0, 1, n_labels).tolist()},
         }
         for step in range(STEPS)
-    ]
-
-
-def validation():
-    setting = {"C": 1.0, "gamma": 0.1, "class_weight": 0.0}
-    points = [(None, None, 1.0)] + [("huber", "label", quantile) for quantile in (0.5, 0.9)]
-    return [
-        setting | {"pace_function": function, "per": per, "target": target, "mean": 0.8 + target / 10}
-        for function, per, target in points
     ]
 
 
@@ -75,7 +65,6 @@ def store(tmp_path_factory):
                         peak_memory=2**28,
                         warnings=[EVIL] if method == "tram" else [],
                         history=history(rng) if method == PUBLISHED else None,
-                        validation=validation() if method == "mlspl-cv" else None,
                         host="a machine",
                         versions={"numpy": "2.0"},
                     )
@@ -235,8 +224,6 @@ def test_the_numbers_are_those_of_the_store(store, page):
     assert f">{tram['fit_seconds'].mean():.3f}<" in text
     for heading in ("MLSPL under each self-paced function", "Learning curves", "Failed trials", "Warnings"):
         assert heading in text
-    assert "Validated average precision" in text
-    assert "huber, per label: from 0.85 to 0.9" in text
     assert "Mean weight of a pair, over pace λ. arctan: from 0.5 to 0.8" in text
 
 
@@ -293,16 +280,3 @@ def test_the_switch_is_left_out_of_pages_without_scripts(browser, page, show):
         assert not browser.find_element("css selector", ".switch").is_displayed()
     finally:
         browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
-
-
-def test_the_best_setting_may_be_a_forest():
-    """There was an internal error, KeyError: 'C'."""
-    forest = {"family": "forest", "min_samples_leaf": 2}
-    tried = [
-        {**forest, "pace_function": "gaussian", "per": "class", "target": 0.7, "mean": 0.8},
-        {**forest, "pace_function": None, "per": None, "target": 1.0, "mean": 0.7},
-        {"family": "kernel", "C": 1.0, "pace_function": None, "per": None, "target": 1.0, "mean": 0.1},
-    ]
-    trials = pd.DataFrame({"chosen": [{**forest, "criterion": "one_error"}], "validation": [tried]})
-    chart = draw_validation(trials)
-    assert chart.description.endswith("gaussian, per class: from 0.8 to 0.7")
