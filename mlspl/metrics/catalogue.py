@@ -35,15 +35,13 @@ class Criterion:
         Whether the function takes predicted labels P, real scores F, or both.
     greater_is_better : bool
         The direction.
-    minimum, maximum : float
-        Its range; ±∞ where that depends on the data.
 
     Examples
     --------
     >>> from mlspl.metrics import CRITERIA
     >>> coverage = CRITERIA["coverage"]
-    >>> coverage.uses, coverage.greater_is_better, coverage.maximum
-    ('scores', False, inf)
+    >>> coverage.uses, coverage.greater_is_better
+    ('scores', False)
     >>> coverage([[1, 0, 1]], [[2.0, 0.5, -1.0]], [[1, 1, 0]])
     2.0
     """
@@ -52,8 +50,6 @@ class Criterion:
     function: Callable[..., float]
     uses: Literal["labels", "scores", "both"]
     greater_is_better: bool = True
-    minimum: float = 0.0
-    maximum: float = 1.0
 
     def __call__(self, Y: Any, F: Any, P: Any) -> float:
         """Return the criterion of scores F and predicted labels P."""
@@ -67,7 +63,7 @@ CRITERIA: Mapping[str, Criterion] = MappingProxyType(
             Criterion("hamming_loss", hamming_loss, "labels", greater_is_better=False),
             Criterion("ranking_loss", ranking_loss, "scores", greater_is_better=False),
             Criterion("one_error", one_error, "scores", greater_is_better=False),
-            Criterion("coverage", coverage, "scores", greater_is_better=False, maximum=np.inf),
+            Criterion("coverage", coverage, "scores", greater_is_better=False),
             Criterion("average_precision", average_precision, "scores"),
             Criterion("micro_f1", micro_f1, "labels"),
             Criterion("macro_f1", macro_f1, "labels"),
@@ -130,7 +126,7 @@ def get_criterion(criterion: "str | Criterion | Callable[..., float]") -> Criter
             raise UserError(f"{criterion!r} needs a number of 1 or more.")
         return replace(named, name=criterion, function=partial(named.function, k=int(at[2])))
     if callable(criterion):
-        return Criterion("scorer", _Scored(criterion), "both", minimum=-np.inf, maximum=np.inf)
+        return Criterion("scorer", _Scored(criterion), "both")
     raise UserError(f"criterion is {criterion!r}: give the name of one, or a scikit-learn scorer.")
 
 

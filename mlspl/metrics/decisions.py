@@ -94,16 +94,6 @@ class Decisions:
         }
 
 
-def count_wrong(Y: ArrayLike | Labels, P: ArrayLike) -> tuple[int, int]:
-    """Return the number of wrong pairs and of known pairs."""
-    relevant, predicted, unknown = _tables(Y, P)
-    wrong = relevant != predicted
-    size = relevant.shape[0] * relevant.shape[1]
-    if unknown is None:
-        return _count(wrong), size
-    return _count(wrong > unknown), size - _count(unknown)
-
-
 def _tables(Y: ArrayLike | Labels, P: ArrayLike) -> tuple[Any, Any, Any]:
     """Which pairs are relevant, predicted and (or None) unknown; all are dense, or all are sparse."""
     labels = check_labels_beside(Y, P, "P")
@@ -124,17 +114,13 @@ def _sum(table: Any, axis: int) -> NDArray[np.int64]:
     return np.count_nonzero(table, axis=axis)
 
 
-def _count(table: Any) -> int:
-    return int(table.count_nonzero() if sparse.issparse(table) else np.count_nonzero(table))
-
-
 @document
 def hamming_loss(Y: ArrayLike, P: ArrayLike) -> float:
     """Share of the known pairs whose predicted label is wrong.
 
     {labels}
     """
-    return mean(*count_wrong(Y, P), "hamming loss", NEEDS_ONE)
+    return mean(*Decisions.count(Y, P).fractions()["hamming_loss"], "hamming loss", NEEDS_ONE)
 
 
 @document

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from mlspl._numba_cache import njit
 from mlspl._validation import Labels, check_labels_beside, check_scores
 from mlspl.metrics._shared import NEEDS_BOTH, NEEDS_ONE, document, mean
-from mlspl.metrics.decisions import count_wrong
+from mlspl.metrics.decisions import Decisions
 
 RANKING_NAMES = ("ranking_loss", "one_error", "coverage", "average_precision")
 _NEEDS = (NEEDS_BOTH, NEEDS_BOTH, NEEDS_ONE, NEEDS_BOTH)
@@ -76,7 +76,11 @@ def score_all(Y: ArrayLike, F: ArrayLike, P: ArrayLike) -> dict[str, float]:
     average_precision 0.833
     """
     labels = check_labels_beside(Y, F, "F")
-    scores = {"hamming_loss": mean(*count_wrong(labels, P), "hamming loss", NEEDS_ONE)}
+    scores = {
+        "hamming_loss": mean(
+            *Decisions.count(labels, P).fractions()["hamming_loss"], "hamming loss", NEEDS_ONE
+        )
+    }
     sums = rank_sums(labels, F)
     return scores | {name: _mean(sums, number) for number, name in enumerate(RANKING_NAMES)}
 

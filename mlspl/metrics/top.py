@@ -155,11 +155,11 @@ class Ranking:
         self.labels = labels = check_labels_beside(Y, F, "F")
         k = labels.shape[1] if k is None else k
         _check_k(k)
+        if _is_indices(F, labels.shape):
+            F = _scores_of_indices(np.asarray(F), labels.shape)
         if sparse.issparse(F):
             check_shape(F.shape, labels.shape, "F")
             self.top = _top_stored(F, k, labels.unknown)
-        elif _is_indices(F, labels.shape):
-            self.top = _check_indices(F, labels)
         else:
             self.top = _top_dense(check_scores(F, labels.shape, infinite=True), k, labels.unknown)
         self.hits = _lookup(labels.relevant, self.top)
@@ -188,43 +188,33 @@ def _check_k(k: Any) -> None:
 
 def _is_indices(F: Any, shape: tuple[int, int]) -> bool:
     """Whether F is an array of label indices: of integers, and not as wide as Y."""
-    try:
-        table = np.asarray(F)
-    except ValueError:
+    if getattr(F, "ndim", 0) != 2 or np.asarray(F).dtype.kind not in "iu":
         return False
-    if table.ndim != 2 or table.dtype.kind not in "iu":
-        return False
-    if table.shape != shape:
-        return True
-    if shape[1] > 1 and (np.sort(table, axis=1) == np.arange(shape[1])).all():
+    if F.shape == shape and shape[1] > 1 and (np.sort(F, axis=1) == np.arange(shape[1])).all():
         raise UserError(
             "F holds every integer from 0 to L − 1 in every row, so it is unclear whether they are scores or "
             "labels. Give scores as floats, or fewer labels than L."
         )
-    return False
+    return F.shape != shape
 
 
-def _check_indices(F: Any, labels: Labels) -> NDArray[np.intp]:
-    top = np.asarray(F).astype(np.intp)
-    n, n_labels = labels.shape
-    if len(top) != n:
-        raise UserError(f"Y has {n} rows but F has {len(top)}: they must match.")
-    wrong = (top < -1) | (top >= n_labels)
+def _scores_of_indices(F: NDArray, shape: tuple[int, int]) -> sparse.csr_array:
+    """Return scores that rank the labels of each row as they are listed."""
+    if len(F) != shape[0]:
+        raise UserError(f"Y has {shape[0]} rows but F has {len(F)}: they must match.")
+    wrong = (F < -1) | (shape[1] <= F)
     if wrong.any():
         i, j = np.argwhere(wrong)[0]
         raise UserError(
-            f"F[{i}, {j}] is {top[i, j]}: label indices run from 0 to {n_labels - 1}, -1 is none. Give "
+            f"F[{i}, {j}] is {F[i, j]}: label indices run from 0 to {shape[1] - 1}, -1 is none. Give "
             "scores as floats, in the shape of Y."
         )
-    ordered = np.sort(top, axis=1)
-    twice = (ordered[:, 1:] == ordered[:, :-1]) & (ordered[:, 1:] >= 0)
-    if twice.any():
-        i, j = np.argwhere(twice)[0]
-        raise UserError(f"F[{i}] holds label {ordered[i, j]} twice.")
-    if labels.unknown is not None:
-        top = np.where(_lookup(labels.unknown, top), -1, top)
-        top = np.take_along_axis(top, np.argsort(top < 0, axis=1, kind="stable"), axis=1)
-    return top
+    rows, places = np.nonzero(F >= 0)
+    scores = sparse.csr_array((F.shape[1] - places, (rows, F[rows, places])), shape=shape)
+    if scores.nnz < len(rows):
+        i = int(np.argmax(np.diff(scores.indptr) < np.bincount(rows, minlength=shape[0])))
+        raise UserError(f"F[{i}] holds a label twice.")
+    return scores
 
 
 def _top_dense(scores: NDArray, k: int, unknown: Any) -> NDArray[np.intp]:
@@ -250,11 +240,7 @@ def _top_stored(F: Any, k: int, unknown: Any) -> NDArray[np.intp]:
         scores.sum_duplicates()
     if np.isnan(scores.data).any():
         raise UserError("F holds NaN: a label without a score cannot be ranked.")
-    rows, columns, data = (
-        np.repeat(np.arange(F.shape[0]), np.diff(scores.indptr)),
-        scores.indices,
-        scores.data,
-    )
+    rows, columns, data = scores.tocoo().row, scores.indices, scores.data
     if unknown is not None:
         kept = ~_lookup_pairs(unknown, rows, columns)
         rows, columns, data = rows[kept], columns[kept], data[kept]

@@ -169,7 +169,7 @@ def test_many_sparse_labels_take_no_dense_table():
     ("F", "k", "sentence"),
     [
         (np.array([[0, 4]]), 2, r"F\[0, 1\] is 4"),
-        (np.array([[1, 1]]), 2, r"F\[0\] holds label 1"),
+        (np.array([[1, 1]]), 2, r"F\[0\] holds a label twice"),
         (np.array([[0], [1]]), 2, "rows"),
         (np.array([[2, 0, 1]]), 2, "unclear"),
         (np.array([[0.1, 0.2]]), 2, r"\(1, 3\) but F"),
