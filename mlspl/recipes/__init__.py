@@ -5,7 +5,6 @@ before an estimator what its columns need; `METHODS` is the one registry of meth
 tunes.
 """
 
-from mlspl.recipes.dates import DateParts
 from mlspl.recipes.methods import (
     METHODS,
     TUNING_BUDGET,
@@ -15,7 +14,7 @@ from mlspl.recipes.methods import (
     list_settings,
     method_title,
 )
-from mlspl.recipes.pipeline import build_pipeline, encode_table, scores_and_labels
+from mlspl.recipes.pipeline import DateParts, build_pipeline, encode_table, scores_and_labels
 from mlspl.recipes.recipe import Recipe
 from mlspl.recipes.schema import Schema, find_counters, take_rows
 

@@ -28,20 +28,17 @@ class Method:
 
     Parameters
     ----------
-    name : str
-        What the command line calls it.
-    title : str
-        What tables call it.
+    name, title : str
+        What the command line and what tables call it.
     build : callable
         Keyword parameters to an unfitted estimator.
     defaults : mapping
-        Its parameters when it is not tuned, which are those of the estimator.
+        Its parameters when it is not tuned.
     grid : mapping
         The values that tuning tries of each parameter, `TUNING_BUDGET` combinations in all; empty for a
-        method that tunes itself, by its parameter `criterion`.
+        method that tunes itself by its parameter `criterion`.
     decide : bool, default=False
-        Whether calibration and threshold rule are chosen too, by validation with the parameter `criterion`:
-        the methods whose name ends in ``+``.
+        Whether calibration and threshold rule are chosen by validation too: names that end in ``+``.
     libraries : tuple of str
         Distributions it needs beside ours, whose versions a trial notes.
 
@@ -95,19 +92,9 @@ class Method:
 
 
 def get_method(name: str, methods: Mapping[str, Method] | None = None) -> Method:
-    """Return the method of that name, or raise an error that lists the names.
+    """Return the method of that name out of `methods`, by default `METHODS`.
 
-    Parameters
-    ----------
-    name : str
-        With a ``+`` behind it, calibration and threshold rule are chosen by validation, too.
-    methods : mapping, optional
-        By default `METHODS`.
-
-    Examples
-    --------
-    >>> get_method("ml-knn").title, get_method("ml-knn+").title
-    ('ML-kNN', 'ML-kNN+')
+    With a ``+`` after the name, calibration and threshold rule are chosen by validation, too.
     """
     methods = METHODS if methods is None else methods
     plain = name.removesuffix("+")
@@ -124,13 +111,7 @@ def get_method(name: str, methods: Mapping[str, Method] | None = None) -> Method
 
 
 def method_title(name: str) -> str:
-    """Return what tables call a method; other names stay as they are.
-
-    Examples
-    --------
-    >>> method_title("ml-knn"), method_title("someone else's")
-    ('ML-kNN', "someone else's")
-    """
+    """Return what tables call a method; other names stay as they are."""
     return get_method(name).title if _is_known(name, METHODS) else name
 
 
@@ -140,13 +121,7 @@ def _is_known(name: str, methods: Mapping[str, Method]) -> bool:
 
 
 def list_settings(grid: Mapping[str, list]) -> list[dict[str, Any]]:
-    """List all combinations of the values of a grid, the last parameter changing fastest.
-
-    Examples
-    --------
-    >>> list_settings({"C": [1, 10], "gamma": ["auto"]})
-    [{'C': 1, 'gamma': 'auto'}, {'C': 10, 'gamma': 'auto'}]
-    """
+    """List all combinations of the values of a grid, the last parameter changing fastest."""
     return [dict(zip(grid, values, strict=True)) for values in product(*grid.values())]
 
 

@@ -1,25 +1,68 @@
-"""`build_pipeline`: what a table needs before an estimator, put there."""
+"""`build_pipeline`: the preprocessing that a table needs before an estimator; `DateParts`."""
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import BaseEstimator
+import pandas as pd
+from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.compose import ColumnTransformer
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import MaxAbsScaler, OneHotEncoder, StandardScaler
 
-from mlspl.recipes.dates import DateParts
 from mlspl.recipes.schema import Schema
 
-__all__ = ["build_pipeline", "encode_table", "scores_and_labels"]
+__all__ = ["DateParts", "build_pipeline", "encode_table", "scores_and_labels"]
 
 # One-hot columns of more cells than this are kept sparse if they make the table ten times as wide.
 _DENSE_CELLS = 10**7
 # Per column of text: rarer words and pairs of words are left out.
 _MOST_WORDS = 50_000
+
+
+_DATE_PARTS = ("days", "year", "month", "day", "weekday", "hour")
+
+
+class DateParts(TransformerMixin, BaseEstimator):
+    """Turn every column of dates into elapsed days, year, month, day, weekday and hour.
+
+    Columns are days since 1970, as `Dataset` holds dates, or dates of pandas. Missing dates stay missing.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from mlspl.recipes import DateParts
+    >>> DateParts().fit_transform(pd.DataFrame({"heard": pd.to_datetime(["1970-01-02 06:00"])}))
+    array([[1.25e+00, 1.97e+03, 1.00e+00, 2.00e+00, 4.00e+00, 6.00e+00]])
+    """
+
+    _contents: ClassVar[dict[str, Any]] = {"n_features_in_": "int", "feature_names_in_": "values (features)"}
+
+    def fit(self, X: pd.DataFrame, y=None):
+        """Learn nothing but the columns."""
+        self.n_features_in_ = X.shape[1]
+        self.feature_names_in_ = np.array([str(name) for name in X.columns], dtype=object)
+        return self
+
+    def transform(self, X: pd.DataFrame) -> np.ndarray:
+        """Return the parts of all columns, side by side."""
+        return np.hstack([_parts_of(X.iloc[:, j]) for j in range(X.shape[1])])
+
+    def get_feature_names_out(self, input_features=None) -> np.ndarray:
+        """Return names such as ``heard year``."""
+        names = [f"{name} {part}" for name in self.feature_names_in_ for part in _DATE_PARTS]
+        return np.array(names, dtype=object)
+
+
+def _parts_of(column: pd.Series) -> np.ndarray:
+    is_time = pd.api.types.is_datetime64_any_dtype(column.dtype)
+    times = column if is_time else pd.to_datetime(column.astype(float), unit="D", errors="coerce")
+    times = (times if times.dt.tz is None else times.dt.tz_convert("UTC")).dt.tz_localize(None)
+    days = (times - pd.Timestamp(0)) / pd.Timedelta(days=1)
+    parts = [days, times.dt.year, times.dt.month, times.dt.day, times.dt.day_of_week, times.dt.hour]
+    return np.column_stack([part.to_numpy(dtype=float, na_value=np.nan) for part in parts])
 
 
 def build_pipeline(schema: Schema, estimator: BaseEstimator) -> Pipeline:
@@ -59,28 +102,19 @@ def build_pipeline(schema: Schema, estimator: BaseEstimator) -> Pipeline:
         return Pipeline([("fill", fill), ("scale", scale), ("model", estimator)])
     keep_sparse = _is_wide(schema) or "text" in schema.kinds.values()
     parts: list[tuple[str, Any, Any]] = []
-    for kind, make in _TRANSFORMERS.items():
+    for kind in ("numeric", "categorical", "date", "text"):
         names = [name for name in schema.names or () if schema.kind(name) == kind]
         if kind == "text":
-            parts += [(f"{kind}: {name}", make([], keep_sparse), name) for name in names]
+            parts += [(f"{kind}: {name}", _make_transformer(kind, [], keep_sparse), name) for name in names]
         elif names:
             categories = [schema.categories.get(name) for name in names]
-            parts.append((kind, make(categories, keep_sparse), names))
+            parts.append((kind, _make_transformer(kind, categories, keep_sparse), names))
     columns = ColumnTransformer(parts, sparse_threshold=1.0 if keep_sparse else 0.0)
     return Pipeline([("columns", columns), ("model", estimator)])
 
 
 def encode_table(schema: Schema, table: Any, scale: bool = False) -> tuple[Any, list[str]]:
-    """Return a table from ``schema.match`` as numbers, and the names of its columns.
-
-    Parameters
-    ----------
-    schema : Schema
-        Of these rows.
-    table : DataFrame, array or CSR array
-        The rows.
-    scale : bool, default=False
-        Whether to scale the columns as :func:`build_pipeline` does.
+    """Return a table from ``schema.match`` as numbers, scaled or not, and the names of its columns.
 
     Examples
     --------
@@ -121,12 +155,15 @@ def _make_scaler(is_sparse: bool) -> BaseEstimator:
     return MaxAbsScaler() if is_sparse else StandardScaler()
 
 
-def _scale_numbers(categories: Sequence[Any], keep_sparse: bool) -> Pipeline:
+def _make_transformer(kind: str, categories: Sequence[Any], keep_sparse: bool) -> BaseEstimator:
+    """Return the preprocessing of the columns of one kind."""
     fill = SimpleImputer(strategy="median", keep_empty_features=True)
-    return Pipeline([("fill", fill), ("scale", StandardScaler())])
-
-
-def _encode_categories(categories: Sequence[Any], keep_sparse: bool) -> Pipeline:
+    if kind == "text":
+        return TfidfVectorizer(sublinear_tf=True, ngram_range=(1, 2), max_features=_MOST_WORDS)
+    if kind == "date":
+        return Pipeline([("parts", DateParts()), ("fill", fill), ("scale", StandardScaler())])
+    if kind == "numeric":
+        return Pipeline([("fill", fill), ("scale", StandardScaler())])
     known = all(values is not None for values in categories)
     encode = OneHotEncoder(
         categories=[np.array(values, dtype=object) for values in categories] if known else "auto",
@@ -134,20 +171,3 @@ def _encode_categories(categories: Sequence[Any], keep_sparse: bool) -> Pipeline
         sparse_output=keep_sparse,
     )
     return Pipeline([("encode", encode), ("scale", _make_scaler(keep_sparse))])
-
-
-def _split_dates(categories: Sequence[Any], keep_sparse: bool) -> Pipeline:
-    fill = SimpleImputer(strategy="median", keep_empty_features=True)
-    return Pipeline([("parts", DateParts()), ("fill", fill), ("scale", StandardScaler())])
-
-
-def _weigh_words(categories: Sequence[Any], keep_sparse: bool) -> TfidfVectorizer:
-    return TfidfVectorizer(sublinear_tf=True, ngram_range=(1, 2), max_features=_MOST_WORDS)
-
-
-_TRANSFORMERS: dict[str, Callable[[Sequence[Any], bool], BaseEstimator]] = {
-    "numeric": _scale_numbers,
-    "categorical": _encode_categories,
-    "date": _split_dates,
-    "text": _weigh_words,
-}

@@ -21,16 +21,7 @@ __all__ = ["Recipe"]
 
 @dataclass(frozen=True)
 class Recipe:
-    """A method for tables of a schema: what `mlspl fit`, `audit` and `reproduce` do to every file.
-
-    Parameters
-    ----------
-    method : Method
-        From the registry.
-    schema : Schema
-        Of the training rows.
-    seed : int, default=0
-        Seeds everything random.
+    """A `Method` for tables of a `Schema`, with a seed: what `mlspl fit`, `audit` and `reproduce` use.
 
     Examples
     --------
@@ -49,37 +40,16 @@ class Recipe:
     seed: int = 0
 
     def build(self, parameters: Mapping[str, Any], *, undecided: bool = False) -> Pipeline:
-        """Return the unfitted pipeline of these parameters.
-
-        Parameters
-        ----------
-        parameters : mapping
-            Of the method.
-        undecided : bool, default=False
-            Leave out the choice of calibration and threshold rule of a method whose name ends in ``+``.
-        """
+        """Return the unfitted pipeline; `undecided` leaves out calibration and threshold rule."""
         return build_pipeline(self.schema, self.method.make(parameters, self.seed, undecided=undecided))
 
     def choose(
         self, grid: Mapping[str, list], criterion: str, table, Y, report: Callable[[], None] = lambda: None
     ) -> dict[str, Any]:
-        """Return the parameters that do best in cross-validation on these rows.
+        """Return the parameters of the grid that do best in cross-validation on the rows of a table.
 
-        The folds depend on the labels and the seed only, so every method is scored on the same ones. Of
-        equally good settings the first is taken; one that cannot be fitted is left out with a warning.
-
-        Parameters
-        ----------
-        grid : mapping
-            The values to try of each parameter, such as ``method.settings(criterion)``.
-        criterion : str
-            Name of a criterion.
-        table : DataFrame or CSR array
-            The training rows, from ``schema.match``.
-        Y : array of shape (n, L)
-            Their labels.
-        report : callable, optional
-            Called after every setting.
+        The folds depend on the labels and the seed only. Of equally good settings the first is taken; one
+        that cannot be fitted is left out with a warning. `report` is called after every setting.
         """
         settings = list_settings(grid)
         if len(settings) == 1:

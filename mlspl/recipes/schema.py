@@ -31,7 +31,7 @@ __all__ = ["LAYOUTS", "Schema", "find_counters", "take_rows"]
 LAYOUTS = ("frame", "dense", "sparse", "any")
 """What a model takes: a DataFrame, a dense array, a CSR array, or either array."""
 
-# A column of text with this many values, most of them in one row only, tells rows apart and no more.
+# A column with more values than this, most of them in one row only, is an identifier.
 _FEW_CATEGORIES = 20
 # In fewer rows, a column may count by chance.
 _FEW_ROWS = 20
@@ -56,7 +56,7 @@ class Schema:
     n_rows : int, optional
         Number of rows that the model learnt from.
     dropped : sequence of str
-        Columns of the training file that tell rows apart and are not learnt from.
+        Columns of the training file that are not learnt from.
     day_first : mapping
         For each column of dates that were written with slashes whether the day was first.
 
@@ -84,17 +84,10 @@ class Schema:
 
     @classmethod
     def from_dataset(cls, dataset: Dataset, text: Collection[str] | None = None) -> Schema:
-        """Return the schema of a data set to fit a model on.
+        """Return the schema of a data set, read with ``encode=False``, to fit a model on.
 
-        Dense data become a DataFrame with categories as text, so that a fitted pipeline takes the user's own
-        frames, too. Sparse data stay sparse, with a column for every category.
-
-        Parameters
-        ----------
-        dataset : Dataset
-            Read with ``encode=False``.
-        text : collection of str, optional
-            Columns of text to learn from; other text is dropped. By default all columns of text.
+        Dense data become a DataFrame with categories as text. Sparse data stay sparse. `text` names the
+        columns of text to learn from, by default all; other text is dropped.
         """
         n_rows = dataset.X.shape[0]
         if sparse.issparse(dataset.X):
@@ -126,13 +119,7 @@ class Schema:
 
     @classmethod
     def from_frame(cls, frame: pd.DataFrame) -> Schema:
-        """Return the schema of a DataFrame: columns that are not numbers or dates hold categories.
-
-        Examples
-        --------
-        >>> Schema.from_frame(pd.DataFrame({"tempo": [120.0, 64.0], "key": ["C", "F"]})).kinds
-        {'key': 'categorical'}
-        """
+        """Return the schema of a DataFrame: columns that are not numbers or dates hold categories."""
         names = tuple(map(str, frame.columns))
         kinds, categories = {}, {}
         for name, (_, column) in zip(names, frame.items(), strict=True):
@@ -149,14 +136,8 @@ class Schema:
     ) -> Schema:
         """Return as much of the schema of a fitted model or pipeline as its attributes show.
 
-        Parameters
-        ----------
-        model : estimator
-            Fitted.
-        names : sequence of str, optional
-            Names of its columns; by default those it was fitted with.
-        nominal : sequence of str, optional
-            Columns that hold categories; by default those that its encoders were fitted on.
+        `names` are by default those it was fitted with, and `nominal`, the columns of categories, those that
+        its encoders were fitted on.
         """
         fitted = getattr(model, "feature_names_in_", None)
         names = fitted if names is None else names
@@ -171,9 +152,6 @@ class Schema:
     @classmethod
     def from_json(cls, told: Any) -> Schema:
         """Read what `to_json` returned; raise a ValueError for anything else."""
-        if isinstance(told, dict):
-            # Files from before it was learnt have no order of dates.
-            told = {"day_first": {}} | told
         if not isinstance(told, dict) or set(told) != set(cls.__dataclass_fields__):
             raise ValueError("it has other fields than a schema")
         day_first = told["day_first"]
@@ -196,48 +174,19 @@ class Schema:
         return cls(**told)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the schema as what JSON can hold.
-
-        Examples
-        --------
-        >>> schema = Schema(("tempo",), 1)
-        >>> Schema.from_json(schema.to_json()).names
-        ['tempo']
-        """
-        return {
-            "names": None if self.names is None else list(self.names),
-            "n_features": self.n_features,
-            "kinds": dict(self.kinds),
-            "categories": {name: _spell(values) for name, values in self.categories.items()},
-            "layout": self.layout,
-            "n_rows": self.n_rows,
-            "dropped": list(self.dropped),
-            "day_first": dict(self.day_first),
-        }
+        """Return the schema as what JSON can hold."""
+        names = None if self.names is None else list(self.names)
+        categories = {name: _spell(values) for name, values in self.categories.items()}
+        return vars(self) | {"names": names, "categories": categories, "dropped": list(self.dropped)}
 
     def kind(self, name: str) -> str:
         """Return the kind of a column."""
         return self.kinds.get(name, "numeric")
 
     def match(self, dataset: Dataset) -> tuple[Any, list[str]]:
-        """Bring rows of a data set into the form that the model takes, its columns found by name.
+        """Return rows, read with ``encode=False``, in the form that the model takes; and unused columns.
 
-        Parameters
-        ----------
-        dataset : Dataset
-            The training rows, or new ones; read with ``encode=False``.
-
-        Returns
-        -------
-        table : DataFrame, array or CSR array
-            What the model takes.
-        extra : list of str
-            Columns that are not in the schema, and were not dropped from it.
-
-        Raises
-        ------
-        UserError
-            Lists the columns that are missing.
+        Columns are found by name. A `UserError` lists those that are missing.
 
         Examples
         --------
@@ -386,13 +335,7 @@ def _are_categories(values: Any) -> bool:
 
 
 def find_counters(table: pd.DataFrame | sparse.csr_array) -> list[str]:
-    """Return the names of the columns of numbers that grow by one from row to row.
-
-    Examples
-    --------
-    >>> find_counters(pd.DataFrame({"id": np.arange(7.0, 50.0), "tempo": 120.0}))
-    ['id']
-    """
+    """Return the names of the columns of numbers that grow by one from row to row."""
     if sparse.issparse(table) or len(table) <= _FEW_ROWS:
         return []
     numeric = table.select_dtypes("number").columns
@@ -400,11 +343,5 @@ def find_counters(table: pd.DataFrame | sparse.csr_array) -> list[str]:
 
 
 def take_rows(table: Any, rows: np.ndarray) -> Any:
-    """Return the rows at these positions of a DataFrame or array.
-
-    Examples
-    --------
-    >>> take_rows(pd.DataFrame({"tempo": [120.0, 64.0]}), np.array([1]))["tempo"].tolist()
-    [64.0]
-    """
+    """Return the rows at these positions of a DataFrame or array."""
     return table.iloc[rows] if isinstance(table, pd.DataFrame) else table[rows]

@@ -165,9 +165,3 @@ def test_the_order_of_dates_is_kept_of_those_that_are_learnt_from():
     schema = Schema.from_dataset(days)
     assert Schema.from_json(schema.to_json()).day_first == {"heard": True}
     assert Schema.from_dataset(days.without(["heard"])).day_first == {}
-
-
-def test_a_schema_from_before_the_order_of_dates_was_kept_is_read():
-    told = Schema(["heard"], 1, {"heard": "date"}).to_json()
-    del told["day_first"]
-    assert Schema.from_json(told).day_first == {}
