@@ -9,16 +9,7 @@ from sklearn.base import BaseEstimator
 from mlspl._docs import share
 from mlspl._numba_cache import njit
 from mlspl._validation import check_label_weight, check_labels_beside, check_scores
-
-
-def check_training(
-    F: ArrayLike, Y: ArrayLike, label_weight: ArrayLike | None
-) -> tuple[NDArray[np.float64], NDArray[np.bool_], NDArray[np.float64]]:
-    """Return scores, which pairs are relevant, and weights (0 where Y is unknown), all of shape (n, L)."""
-    labels: Any = check_labels_beside(Y, F, "F").dense()
-    scores = check_scores(F, labels.shape).astype(np.float64, copy=False)
-    weight = check_label_weight(label_weight, labels)
-    return scores, labels.relevant, np.ones(labels.shape) if weight is None else weight
+from mlspl.errors import UserError
 
 
 class ScoreEstimator(BaseEstimator):
@@ -32,11 +23,25 @@ class ScoreEstimator(BaseEstimator):
         ----------
         {calibration_fit}
         """
-        self._fit(*check_training(F, Y, label_weight))
+        labels: Any = check_labels_beside(Y, F, "F").dense()
+        scores = check_scores(F, labels.shape).astype(np.float64, copy=False)
+        weight = check_label_weight(label_weight, labels)
+        self._fit(scores, labels.relevant, np.ones(labels.shape) if weight is None else weight)
         return self
 
     def _fit(self, scores, relevant, weight) -> None:
+        """Fit on arrays (n, L); weights are 0 where the label is unknown."""
         raise NotImplementedError
+
+
+def resolve(value: Any, base: type, known: dict[str, type]) -> Any:
+    """Return a new instance of the class of that name; an instance of the base passes through."""
+    if isinstance(value, base):
+        return value
+    if value not in known:
+        what = base.__name__.lower()
+        raise UserError(f"There is no {what} {value!r}. Choose one of {', '.join(known)}.")
+    return known[value]()
 
 
 def smooth_targets(relevant: NDArray[np.bool_], weight: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -4,8 +4,7 @@ Calibrated scores are log-odds. Zero is an even chance for every label, so label
 zero is the natural threshold. Unlike probabilities they do not saturate at 1.0, where different scores tie.
 """
 
-from collections.abc import Mapping, Sequence
-from types import MappingProxyType
+from collections.abc import Sequence
 from typing import Self
 
 import numpy as np
@@ -14,9 +13,8 @@ from scipy.special import expit, logit
 from sklearn.utils.validation import check_is_fitted
 
 from mlspl._validation import check_scores
-from mlspl.errors import UserError
 from mlspl.metrics import rank_criteria
-from mlspl.model_selection._training import ScoreEstimator, fit_curves, fit_logistic, smooth_targets
+from mlspl.model_selection._training import ScoreEstimator, fit_curves, fit_logistic, resolve, smooth_targets
 
 # Slope per standard deviation of a label with uninformative scores: small, but it keeps their order.
 _FLAT = 1e-6
@@ -50,15 +48,7 @@ class Calibration(ScoreEstimator):
 
 
 class IdentityCalibration(Calibration):
-    """No calibration: the scores are used as log-odds.
-
-    Examples
-    --------
-    >>> from mlspl.model_selection import IdentityCalibration
-    >>> calibration = IdentityCalibration().fit([[0.0, 2.0]], [[0, 1]])
-    >>> calibration.log_odds([[0.0, -1.0]])
-    array([[ 0., -1.]])
-    """
+    """No calibration: the scores are used as log-odds."""
 
     _contents = {"n_labels_": "int"}
 
@@ -140,17 +130,6 @@ class PooledCalibration(PlattCalibration):
     ----------
     slope_, offset_ : ndarrays of shape (L,)
         The same numbers for every label; the slope is positive.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from mlspl.model_selection import PooledCalibration
-    >>> rng = np.random.default_rng(0)
-    >>> F = rng.standard_normal((100_000, 2))
-    >>> Y = rng.random(F.shape) < 1 / (1 + np.exp(-(3 * F - 1)))
-    >>> calibration = PooledCalibration().fit(F, Y)
-    >>> print(calibration.slope_.round(1), calibration.offset_.round(1))
-    [3. 3.] [-1. -1.]
     """
 
     def _fit(self, scores, relevant, weight) -> None:
@@ -336,29 +315,15 @@ class JointCalibration(Calibration):
         return np.round(odds, 12)
 
 
-CALIBRATIONS: Mapping[str, type[Calibration]] = MappingProxyType(
-    {
-        "none": IdentityCalibration,
-        "platt": PlattCalibration,
-        "pooled": PooledCalibration,
-        "shrunk": ShrunkCalibration,
-    }
-)
+CALIBRATIONS: dict[str, type[Calibration]] = {
+    "none": IdentityCalibration,
+    "platt": PlattCalibration,
+    "pooled": PooledCalibration,
+    "shrunk": ShrunkCalibration,
+}
 """The calibrations by name."""
 
 
 def get_calibration(calibration: str | Calibration | None) -> Calibration:
-    """Return a new calibration of that name; an instance passes through, None is "none".
-
-    Examples
-    --------
-    >>> from mlspl.model_selection import get_calibration
-    >>> get_calibration("platt")
-    PlattCalibration()
-    """
-    if isinstance(calibration, Calibration):
-        return calibration
-    name = "none" if calibration is None else calibration
-    if name not in CALIBRATIONS:
-        raise UserError(f"There is no calibration {name!r}. Choose one of {', '.join(CALIBRATIONS)}.")
-    return CALIBRATIONS[name]()
+    """Return a new calibration of that name; an instance passes through, None is "none"."""
+    return resolve("none" if calibration is None else calibration, Calibration, CALIBRATIONS)

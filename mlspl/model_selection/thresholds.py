@@ -1,8 +1,5 @@
 """Thresholds: from scores (n, L) to predicted labels (n, L), fitted on out-of-fold scores."""
 
-from collections.abc import Mapping
-from types import MappingProxyType
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
@@ -10,7 +7,7 @@ from sklearn.utils.validation import check_is_fitted
 from mlspl._validation import check_scores
 from mlspl.errors import UserError
 from mlspl.metrics import top_labels
-from mlspl.model_selection._training import ScoreEstimator
+from mlspl.model_selection._training import ScoreEstimator, resolve
 
 
 class Threshold(ScoreEstimator):
@@ -22,15 +19,7 @@ class Threshold(ScoreEstimator):
 
 
 class ZeroThreshold(Threshold):
-    """A label is predicted where its score is positive.
-
-    Examples
-    --------
-    >>> from mlspl.model_selection import ZeroThreshold
-    >>> ZeroThreshold().fit([[0.5, -1.0]], [[1, 0]]).apply([[0.5, -1.0], [0.0, 2.0]])
-    array([[ True, False],
-           [False,  True]])
-    """
+    """A label is predicted where its score is positive."""
 
     _contents = {"n_labels_": "int"}
 
@@ -78,13 +67,10 @@ class LabelThreshold(Threshold):
     def _fit(self, scores, relevant, weight) -> None:
         if self.criterion not in ("f1", "hamming_loss"):
             raise UserError(f"criterion is {self.criterion!r}: choose 'f1' or 'hamming_loss'.")
-        known = weight > 0
-        self.cut_ = np.array(
-            [
-                _best_cut(scores[rows, label], relevant[rows, label], weight[rows, label], self.criterion)
-                for label, rows in enumerate(known.T)
-            ]
-        )
+        self.cut_ = np.empty(scores.shape[1])
+        for label, rows in enumerate((weight > 0).T):
+            parts = (part[rows, label] for part in (scores, relevant, weight))
+            self.cut_[label] = _best_cut(*cut_curve(*parts, self.criterion), self.criterion)
 
     def apply(self, F: ArrayLike) -> NDArray[np.bool_]:
         """Return where F is above its label's cut."""
@@ -140,11 +126,8 @@ def cut_curve(
     return _cut_between(lower[possible], upper[possible]), values[possible]
 
 
-def _best_cut(
-    scores: NDArray[np.float64], relevant: NDArray[np.bool_], weight: NDArray[np.float64], criterion: str
-) -> float:
+def _best_cut(cuts: NDArray[np.float64], values: NDArray[np.float64], criterion: str) -> float:
     """Return the best cut of one label; of several, the one nearest to 0."""
-    cuts, values = cut_curve(scores, relevant, weight, criterion)
     gains = values if criterion == "f1" else -values
     # Values that differ by rounding are equal.
     cuts = cuts[gains >= gains.max() - 1e-12]
@@ -216,25 +199,14 @@ class CountThreshold(Threshold):
         return predicted
 
 
-THRESHOLDS: Mapping[str, type[Threshold]] = MappingProxyType(
-    {"zero": ZeroThreshold, "label": LabelThreshold, "count": CountThreshold}
-)
+THRESHOLDS: dict[str, type[Threshold]] = {
+    "zero": ZeroThreshold,
+    "label": LabelThreshold,
+    "count": CountThreshold,
+}
 """The thresholds by name."""
 
 
 def get_threshold(threshold: str | Threshold) -> Threshold:
-    """Return a new threshold of that name; an instance passes through.
-
-    Examples
-    --------
-    >>> from mlspl.model_selection import LabelThreshold, get_threshold
-    >>> get_threshold("count")
-    CountThreshold()
-    >>> get_threshold(LabelThreshold("hamming_loss"))
-    LabelThreshold(criterion='hamming_loss')
-    """
-    if isinstance(threshold, Threshold):
-        return threshold
-    if threshold not in THRESHOLDS:
-        raise UserError(f"There is no threshold {threshold!r}. Choose one of {', '.join(THRESHOLDS)}.")
-    return THRESHOLDS[threshold]()
+    """Return a new threshold of that name; an instance passes through."""
+    return resolve(threshold, Threshold, THRESHOLDS)
