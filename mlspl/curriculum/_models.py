@@ -41,13 +41,6 @@ def suited_models(X, n_labels: int, n_jobs=None, random_state=None) -> dict[str,
     Returns
     -------
     dict of str to estimator
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from mlspl import curriculum
-    >>> list(curriculum.suited_models(np.ones((100, 2)), n_labels=3))
-    ['kernel', 'forest']
     """
     if sparse.issparse(X):
         linear = BSVMClassifier(1.0, space="linear", loss="logistic", n_jobs=n_jobs)

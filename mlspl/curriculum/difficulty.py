@@ -23,13 +23,6 @@ class Difficulty:
         The means over rows.
     rows : ndarray of shape (n,)
         The means over labels.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from mlspl.curriculum import Difficulty
-    >>> Difficulty(np.array([[0.0, 1.0]])).labels
-    array([0., 1.])
     """
 
     pairs: NDArray[np.float64]

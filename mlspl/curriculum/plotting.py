@@ -38,14 +38,6 @@ class DifficultyDisplay(_LabelDisplay):
         Of the pairs.
     label_names : list of str
         Names of the labels.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from mlspl.curriculum import Difficulty, DifficultyDisplay
-    >>> display = DifficultyDisplay(Difficulty(np.random.default_rng(0).random((50, 2))), ["a", "b"]).plot()
-    >>> display.ax_.get_xlabel()
-    'difficulty'
     """
 
     def __init__(self, difficulty: Difficulty, label_names: list[str]) -> None:
@@ -130,15 +122,6 @@ class AnnotatorDisplay(_LabelDisplay):
         What to draw.
     show : {"quality", "agreement"}, default="quality"
         Rates of the annotators over all labels, or Krippendorff's alpha of the labels.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from mlspl import curriculum
-    >>> votes = np.random.default_rng(0).integers(0, 2, (50, 2, 3))
-    >>> display = curriculum.AnnotatorDisplay(curriculum.consensus(None, votes)).plot()
-    >>> display.ax_.get_xlabel()
-    'rate'
     """
 
     def __init__(self, consensus: Consensus, show: str = "quality") -> None:

@@ -207,7 +207,9 @@ def _list_pairs(block: str, comparisons: Sequence[Comparison]) -> tuple[Table | 
 def _list_ranks(comparisons: Sequence[Comparison]) -> dict[str, Any] | None:
     """Average ranks and critical-difference diagrams, if there are enough data sets and methods."""
     table = ranks_table(comparisons)
-    return table and {
+    if table is None:
+        return None
+    return {
         "table": table,
         "diagrams": [rank_chart(comparison) for comparison in comparisons if comparison.ranking],
         "notes": list(dict.fromkeys(note for comparison in comparisons for note in comparison.notes)),

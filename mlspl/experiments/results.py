@@ -135,17 +135,6 @@ def write_report(
     -------
     Path
         The file.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from mlspl.experiments import Outcome, Store, Trial
-    >>> with tempfile.TemporaryDirectory() as folder, Store(f"{folder}/results.db") as store:
-    ...     trial = Trial("flags", "9c4f", "ml-knn", {"k": 10}, split=0)
-    ...     store.record(trial, Outcome(scores={"one_error": 0.25}))
-    ...     page = write_report(store, Path(folder) / "report.html").read_text(encoding="utf-8")
-    >>> "0.2500" in page
-    True
     """
     results = collect_results(store)
     if results.frame.empty:

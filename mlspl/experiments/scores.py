@@ -49,19 +49,6 @@ def score_table(trials: pd.DataFrame) -> pd.DataFrame:
 
     `block` is what methods are compared on: the data set, with its share of training rows where several were
     run, and its corruption. `variant` is the method, with those of its parameters that differ between trials.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from mlspl.experiments import Outcome, Store, Trial
-    >>> with tempfile.TemporaryDirectory() as folder, Store(f"{folder}/results.db") as store:
-    ...     for name in ("sigmoid", "tanh"):
-    ...         trial = Trial("flags", "9c4f", "mlspl-published", {"pace_function": name}, split=0)
-    ...         store.record(trial, Outcome(scores={"one_error": 0.2}))
-    ...     print(score_table(store.frame())[["block", "variant", "one_error"]].to_string(index=False))
-    block                   variant  one_error
-    flags mlspl-published (sigmoid)        0.2
-    flags    mlspl-published (tanh)        0.2
     """
     trials = trials[trials["error"].isna()].reset_index(drop=True)
     scores = pd.DataFrame(trials["scores"].tolist(), index=trials.index, dtype=np.float64)

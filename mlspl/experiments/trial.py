@@ -55,13 +55,6 @@ class Trial:
         Version of the package.
     folds : int, default=0
         Of a cross-validation, whose folds 0 to folds - 1 are the splits; 0 for the splits of the protocol.
-
-    Examples
-    --------
-    >>> a = Trial("flags", "9c4f", "ml-knn", {"k": 10, "s": 1.0}, split=0)
-    >>> b = Trial("flags", "9c4f", "ml-knn", {"s": 1.0, "k": 10}, split=0)
-    >>> a.key == b.key, len(a.key)
-    (True, 64)
     """
 
     dataset: str

@@ -35,15 +35,6 @@ class Criterion:
         Whether the function takes predicted labels P, real scores F, or both.
     greater_is_better : bool
         The direction.
-
-    Examples
-    --------
-    >>> from mlspl.metrics import CRITERIA
-    >>> coverage = CRITERIA["coverage"]
-    >>> coverage.uses, coverage.greater_is_better
-    ('scores', False)
-    >>> coverage([[1, 0, 1]], [[2.0, 0.5, -1.0]], [[1, 1, 0]])
-    2.0
     """
 
     name: str

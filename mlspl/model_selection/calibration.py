@@ -151,17 +151,6 @@ class ShrunkCalibration(Calibration):
         The log-odds of the labels' frequencies.
     share_ : float
         From 0.05 (uninformative scores, which keep their order) to 1.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from mlspl.model_selection import ShrunkCalibration
-    >>> rng = np.random.default_rng(0)
-    >>> Y = rng.random((10_000, 2)) < [0.5, 0.1]
-    >>> F = rng.standard_normal(Y.shape)
-    >>> calibration = ShrunkCalibration().fit(F, Y)
-    >>> print(round(calibration.share_, 2), calibration.prior_.round(1))
-    0.05 [-0.  -2.2]
     """
 
     _contents = {"prior_": "float (labels)", "share_": "float"}
@@ -268,17 +257,6 @@ class JointCalibration(Calibration):
         The log-odds where all scores and probabilities are 0.
     platt_ : PlattCalibration
         The calibration of the labels by themselves.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from mlspl.model_selection import JointCalibration
-    >>> rng = np.random.default_rng(0)
-    >>> F = rng.standard_normal((20_000, 2))
-    >>> Y = rng.random(F.shape) < 1 / (1 + np.exp(-F @ [[2, 1], [0, 2]]))
-    >>> JointCalibration().fit(F, Y).coef_.round() + 0.0
-    array([[2., 0.],
-           [1., 2.]])
     """
 
     _contents = {

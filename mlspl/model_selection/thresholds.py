@@ -69,7 +69,7 @@ class LabelThreshold(Threshold):
             raise UserError(f"criterion is {self.criterion!r}: choose 'f1' or 'hamming_loss'.")
         self.cut_ = np.empty(scores.shape[1])
         for label, rows in enumerate((weight > 0).T):
-            parts = (part[rows, label] for part in (scores, relevant, weight))
+            parts = scores[rows, label], relevant[rows, label], weight[rows, label]
             self.cut_[label] = _best_cut(*cut_curve(*parts, self.criterion), self.criterion)
 
     def apply(self, F: ArrayLike) -> NDArray[np.bool_]:

@@ -120,12 +120,13 @@ def estimate_noise(
         suspicion = _calibrate(suspicion, decisions, given)
         truth = np.where(given < 0, truth, np.where(given == 1, 1 - suspicion, suspicion))
         factor = _group_sums(given, suspicion) / np.maximum(before, 1e-9)
+    mask = None
     if settled is not None:
-        known = settled >= 0
-        suspicion[known] = settled[known] != given[known]
+        mask = settled >= 0
+        suspicion[mask] = settled[mask] != given[mask]
         suspicion[given < 0] = np.nan
-        truth[known] = settled[known]
-        information[known] = 0.0
+        truth[mask] = settled[mask]
+        information[mask] = 0.0
     rates = _rates_table(given, posterior, second, (weights, wide), factor, names)
     # All labels at the same end of their intervals, because what is not known is common to them.
     lost, false = _group_sums(given, np.nan_to_num(suspicion))
@@ -134,7 +135,6 @@ def estimate_noise(
     ends = (rates[f"lost_{end}"] @ positives + rates[f"false_{end}"] @ negatives for end in ("low", "high"))
     expected, least, most = float(np.nansum(suspicion)), *map(float, ends)
     low, high = min(least, expected), max(most, expected)
-    mask = None if settled is None else settled >= 0
     return NoiseEstimate(given, suspicion, truth, mask, rates, weight, (low, high), information, adjusted)
 
 

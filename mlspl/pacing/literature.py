@@ -309,14 +309,7 @@ _CLASSES: dict[str, type[SelfPacedFunction]] = {
 
 
 def names() -> list[str]:
-    """Return the names that `get` knows, the paper's own first.
-
-    Examples
-    --------
-    >>> from mlspl import pacing
-    >>> pacing.names()[:5]
-    ['arctan', 'sigmoid', 'tanh', 'exponential', 'gaussian']
-    """
+    """Return the names that `get` knows, the paper's own first."""
     return list(_CLASSES)
 
 

@@ -34,11 +34,6 @@ def find_pictures(
         The folder that holds the pictures, at any depth.
     page_folder : Path or None
         The folder of the page that will link to the pictures; None to embed them.
-
-    Examples
-    --------
-    >>> find_pictures(["a calm song", None], Path(), None)
-    (None, [])
     """
     known = [name for name in names if name]
     if not known or not all(name.lower().endswith(_SUFFIXES) for name in known):

@@ -111,18 +111,6 @@ def write_audit_folder(
     -------
     list of Path
         The files.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from mlspl import BSVMClassifier, curriculum, datasets
-    >>> digits = datasets.load_dataset("digits-traits")
-    >>> X, (Y, planted) = digits.X[:200], datasets.corrupt(digits.Y[:200], "flip", 0.05, random_state=0)
-    >>> found = curriculum.audit(X, Y, BSVMClassifier(gamma="scale"), random_state=0)
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     paths = write_audit_folder(folder, found, X, name="digits", fingerprint="of these rows")
-    >>> [path.name for path in paths]
-    ['audit.html', 'issues.csv', 'labels.csv', 'rows.csv']
     """
     outputs = OutputFolder(Path(folder), map(Path, inputs), force=force)
     outputs.check(AUDIT_FILES)

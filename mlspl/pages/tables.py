@@ -73,13 +73,7 @@ def _as_cell(value: Cell | str | float) -> Cell:
 
 
 def number(value: float, digits: int = 4, sign: bool = False) -> str:
-    """Return a number as pages show it, a dash for what is missing.
-
-    Examples
-    --------
-    >>> number(-0.5, 2), number(0.5, 2, sign=True), number(float("nan"))
-    ('−0.50', '+0.50', '–')
-    """
+    """Return a number as pages show it, a dash for what is missing."""
     if math.isnan(value):
         return "–"
     return f"{value:{'+' if sign else ''}.{digits}f}".replace("-", "−")

@@ -36,6 +36,10 @@ def test_the_name_of_the_data_does_not_decide_the_key():
     assert trial(dataset="other").key == trial().key
 
 
+def test_the_order_of_parameters_does_not_decide_the_key():
+    assert trial(parameters={"k": 1, "s": 2}).key == trial(parameters={"s": 2, "k": 1}).key
+
+
 json_values = st.recursive(
     st.none()
     | st.booleans()
