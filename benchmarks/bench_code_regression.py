@@ -46,7 +46,7 @@ def refit(regressor, rows, codes, folds):
     regressor().regress(rows, codes)
     for train, test in folds:
         inner, held_out = rows.split(train, test)
-        held_out.scores(*regressor().regress(inner, codes[train])[:2])
+        held_out(*regressor().regress(inner, codes[train])[:2])
 
 
 def scikit_learn(K, codes, tol):

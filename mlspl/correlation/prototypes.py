@@ -1,34 +1,36 @@
-"""Prototypes of the label vectors and codes of the instances: their start, distances, and the A step."""
+"""Prototypes of the label vectors and codes of the instances: their start, distances, and the A step.
+
+k-means of the label sets is exact, so that every machine finds the same clusters: sums, products and squared
+distances are whole numbers below 2⁵³, and a distance is one correctly rounded quotient. Ties, which 0/1
+vectors often have, go to the label set that comes first.
+"""
 
 import numpy as np
 from scipy import sparse
-
-from mlspl.correlation._label_sets import cluster_label_sets, distinct_label_sets
+from sklearn.utils import check_random_state
 
 __all__ = ["initial_codes", "prototype_distances", "prototype_means"]
+
+_MAX_STEPS = 300
+# Up to so many cells, dense products are faster than those of CSR.
+_DENSE_CELLS = 2**20
 
 
 def initial_codes(signs, n_codes, random_state=None) -> tuple[np.ndarray, np.ndarray]:
     """Cluster the label vectors by k-means and code every instance by its cluster.
 
     Distinct label vectors are clustered, each weighted by its frequency. If there are at most `n_codes` of
-    them, each is a prototype.
+    them, each is a prototype. Returns codes (n, m), with a 1 in the column of the instance's cluster, and
+    prototypes (m, L), the mean label vectors of the clusters.
 
     Parameters
     ----------
     signs : array or CSR array (n, L)
         Labels, positive where present. Memory and time of CSR grow with the labels that are present.
     n_codes : int
-        Number of prototypes; there are never more than distinct label vectors.
+        Largest number of prototypes.
     random_state : int, RandomState or None
         Seeds k-means.
-
-    Returns
-    -------
-    codes : array (n, m)
-        A 1 in the column of the instance's cluster.
-    prototypes : array (m, L)
-        Mean label vector of each cluster.
 
     Examples
     --------
@@ -58,14 +60,7 @@ def initial_codes(signs, n_codes, random_state=None) -> tuple[np.ndarray, np.nda
 
 
 def prototype_distances(signs, prototypes) -> np.ndarray:
-    """Squared distances ‖y_i − a_j‖² of labels (n, L) to prototypes (m, L), of shape (n, m).
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> prototype_distances(np.array([[1.0, 1.0]]), np.array([[1.0, 1.0], [-1.0, 0.5]]))
-    array([[0.  , 4.25]])
-    """
+    """Squared distances ‖y_i − a_j‖² of labels (n, L) to prototypes (m, L), of shape (n, m)."""
     signs, prototypes = np.asarray(signs, dtype=np.float64), np.asarray(prototypes, dtype=np.float64)
     squares = np.sum(signs**2, axis=1)[:, None] + np.sum(prototypes**2, axis=1)
     # Rounded, so that equal distances stay equal.
@@ -73,27 +68,85 @@ def prototype_distances(signs, prototypes) -> np.ndarray:
 
 
 def prototype_means(signs, codes, prototypes) -> np.ndarray:
-    """A step: a_j = Σ_i q_ij y_i / Σ_i q_ij, the minimiser of Σ_ij q_ij ‖y_i − a_j‖².
+    """A step (16): a_j = Σ_i q_ij y_i / Σ_i q_ij, for ±1 labels y (n, L), codes q (n, m), prototypes (m, L).
 
-    The paper prints the sum without its denominator; with it all prototypes collapse into one. A prototype
-    without instances stays as it was.
-
-    Parameters
-    ----------
-    signs : array (n, L)
-        Labels, -1 or +1.
-    codes : array (n, m)
-        The codes q.
-    prototypes : array (m, L)
-        The present prototypes; not changed.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> signs, codes = np.array([[1.0], [-1.0]]), np.array([[1.0, 0.0], [1.0, 0.0]])
-    >>> prototype_means(signs, codes, prototypes=np.array([[0.5], [0.7]]))
-    array([[0. ],
-           [0.7]])
+    The paper lacks the denominator. A prototype without instances stays as it was.
     """
     sums, mass = np.asarray(codes).T @ signs, np.sum(codes, axis=0)[:, None]
     return np.divide(sums, mass, out=np.array(prototypes, dtype=np.float64), where=mass > 0)
+
+
+def distinct_label_sets(Y) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """First row of each distinct label set of a CSR array, the set of each row, and the sets' frequencies.
+
+    Sets are sorted as binary numbers.
+    """
+    digits = (Y.shape[1] - Y.indices).astype(">u4").tobytes()
+    ends = (4 * Y.indptr.astype(np.int64)).tolist()
+    rows: dict[bytes, list[int]] = {}
+    for i in range(Y.shape[0]):
+        rows.setdefault(digits[ends[i] : ends[i + 1]], []).append(i)
+    members = [rows[key] for key in sorted(rows)]
+    member = np.empty(Y.shape[0], dtype=np.intp)
+    for number, of_set in enumerate(members):
+        member[of_set] = number
+    return np.array([of_set[0] for of_set in members]), member, np.array([len(of_set) for of_set in members])
+
+
+def cluster_label_sets(label_sets, count, n_groups, random_state=None) -> tuple[np.ndarray, np.ndarray]:
+    """Cluster distinct label sets (D, L) with counts (D,); returns clusters (D,) and ±1 means (k, L).
+
+    k-means++ with several candidates per centre, then Lloyd's steps until no label set moves.
+    """
+    label_sets = sparse.csr_array(label_sets, dtype=np.float64)
+    n_present = np.diff(label_sets.indptr)
+    if np.prod(label_sets.shape) <= _DENSE_CELLS:
+        label_sets = label_sets.toarray()
+    centres = _draw_centres(label_sets, n_present, count, n_groups, check_random_state(random_state))
+    sums, sizes = _dense(label_sets[centres]), np.ones(n_groups)
+    group = np.full(len(count), -1)
+    for _ in range(_MAX_STEPS):
+        # Squared distances (D, k) to the centres, the means `sums / sizes`.
+        squares = n_present[:, None] * sizes**2 + np.sum(sums**2, axis=1)
+        distance = (squares - 2.0 * sizes * (label_sets @ sums.T)) / sizes**2
+        nearest = distance.argmin(axis=1)
+        _fill_empty_groups(nearest, distance, count, n_groups)
+        if np.array_equal(nearest, group):
+            break
+        group = nearest
+        members = (group == np.arange(n_groups)[:, None]) * count.astype(np.float64)
+        sums, sizes = members @ label_sets, members.sum(axis=1)
+    return group, (2.0 * sums - sizes[:, None]) / sizes[:, None]
+
+
+def _draw_centres(label_sets, n_present, count, n_groups, random) -> list[int]:
+    """k-means++: each centre drawn in proportion to count times squared distance, the best of a few draws."""
+    n_draws = 2 + int(np.log(n_groups))
+    chosen: list[int] = []
+    nearest = np.full(len(count), 1, dtype=np.int64)  # at first all are as far
+    for _ in range(n_groups):
+        upto = np.cumsum(count * nearest)
+        tickets = random.randint(upto[-1], size=n_draws if chosen else 1, dtype=np.int64)
+        drawn = np.searchsorted(upto, tickets, side="right")
+        # Labels that differ: the squared distance.
+        shared = _dense(label_sets @ label_sets[drawn].T).astype(np.int64)
+        differ = n_present[:, None] + n_present[drawn] - 2 * shared
+        left = np.minimum(nearest[:, None], differ) if chosen else differ
+        cost = count @ left
+        best = min(range(len(drawn)), key=lambda draw: (cost[draw], drawn[draw]))
+        chosen.append(int(drawn[best]))
+        nearest = left[:, best]
+    return chosen
+
+
+def _dense(table) -> np.ndarray:
+    return table.toarray() if sparse.issparse(table) else table
+
+
+def _fill_empty_groups(group, distance, count, n_groups) -> None:
+    """Move the label set of largest cost into each empty cluster, in place."""
+    for empty in np.flatnonzero(np.bincount(group, minlength=n_groups) == 0):
+        # A label set alone in its cluster has no cost after the next step.
+        shared = np.bincount(group, minlength=n_groups)[group] > 1
+        cost = np.where(shared, count * distance[np.arange(len(group)), group], -np.inf)
+        group[cost.argmax()] = empty

@@ -20,9 +20,6 @@ class CodeRegressor(ABC, BaseEstimator):
     def regress(self, rows: Rows, codes, folds=None) -> Regression:
         """Fit on all rows and, given folds, predict every row's code out of fold.
 
-        Codes are made from the labels, so a classifier trained on them has its own target as a feature.
-        Trained on out-of-fold predictions, it has the same features as at test time.
-
         Parameters
         ----------
         rows : Rows

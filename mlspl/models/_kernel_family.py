@@ -131,9 +131,9 @@ class KernelFamily:
     ) -> Iterator[tuple[PathStep, np.ndarray]]:
         """Yield every cost and point fitted on the training rows, and its scores of the test rows."""
         weight = None if label_weight is None else label_weight[train]
-        inner, held_out = rows.split(train, test)
+        inner, score = rows.split(train, test)
         for step in self.visit(inner, Y[train], weight, points_of):
-            yield step, held_out.scores(step.coef, step.intercept)
+            yield step, score(step.coef, step.intercept)
 
     def _gamma(self, factor, X) -> float | None:
         return None if not self.space.has_gamma else float(factor) * resolve_gamma("scale", X)

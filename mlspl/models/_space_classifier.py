@@ -19,7 +19,6 @@ from mlspl.models.local_correlation import Coding, LocalCorrelationLearner, code
 from mlspl.spaces import (
     Gram,
     KernelExpansion,
-    LandmarkExpansion,
     LinearModel,
     Space,
     SpaceChoice,
@@ -52,7 +51,7 @@ class SpaceClassifier(MultiLabelClassifier):
     """
 
     _contents = {
-        "model_": (KernelExpansion, LandmarkExpansion, LinearModel),
+        "model_": (KernelExpansion, LinearModel),
         "_calibration": (LazyCalibration, AnchoredCalibration),
     }
     _gram_C = 1.0

@@ -4,17 +4,15 @@
 """
 
 from mlspl.spaces._kernels import resolve_gamma
-from mlspl.spaces.base import HeldOut, Model, Regression, Rows, Solutions, Space
+from mlspl.spaces.base import Model, Regression, Rows, Solutions, Space
 from mlspl.spaces.choice import SpaceChoice, choose_space
 from mlspl.spaces.gram import Gram, KernelExpansion
 from mlspl.spaces.linear import Linear, LinearModel
-from mlspl.spaces.nystroem import LandmarkExpansion, Nystroem
+from mlspl.spaces.nystroem import Nystroem
 
 __all__ = [
     "Gram",
-    "HeldOut",
     "KernelExpansion",
-    "LandmarkExpansion",
     "Linear",
     "LinearModel",
     "Model",

@@ -1,13 +1,14 @@
 """The contract of a space: training rows, weighted linear functions fitted on them, models of new rows."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from copy import copy
 from dataclasses import replace
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-__all__ = ["LOSSES", "HeldOut", "Model", "Regression", "Rows", "Solutions", "Space", "pair_losses"]
+__all__ = ["LOSSES", "Model", "Regression", "Rows", "Solutions", "Space", "pair_losses"]
 
 LOSSES = ("hinge", "squared_hinge", "logistic")
 
@@ -24,18 +25,8 @@ def pair_losses(loss, signs, scores) -> np.ndarray:
 class Solutions(NamedTuple):
     """The functions of all labels, as `Rows.solve` returns them.
 
-    Attributes
-    ----------
-    coef : array (L, p)
-        Coordinates in the space.
-    intercept : array (L,)
-        The biases.
-    code_weights : array (m, L)
-        Weights of the codes that were joined to the rows.
-    scores : array (n, L)
-        Scores of the training rows, with codes and bias.
-    warm_start : object
-        Where `Rows.solve` may start at other costs.
+    Coordinates (L, p) in the space, biases (L,), weights (m, L) of the codes that were joined to the rows,
+    scores (n, L) of the training rows, and where `Rows.solve` may start at other costs.
     """
 
     coef: np.ndarray
@@ -61,27 +52,18 @@ class Model(ABC):
         """Scores (n, L) of new rows."""
 
 
-class HeldOut(ABC):
-    """Rows that were held out, prepared for functions fitted on the other rows."""
-
-    @abstractmethod
-    def scores(self, coef, intercept) -> np.ndarray:
-        """Scores (n, L) of the held-out rows."""
-
-
 class Rows(ABC):
     """Training rows in a space; holds what is computed once for all labels, paces and costs."""
 
     space: Any
-    n_threads: int
 
     @abstractmethod
     def __len__(self) -> int:
         """Number of rows."""
 
     @abstractmethod
-    def split(self, train, test) -> tuple["Rows", HeldOut]:
-        """The rows of `train`, and the rows of `test` as held-out rows."""
+    def split(self, train, test) -> tuple["Rows", Callable[..., np.ndarray]]:
+        """The rows of `train`, and a function of (coef, intercept) that scores the rows of `test`."""
 
     @abstractmethod
     def join(self, codes) -> "Rows":
@@ -97,16 +79,9 @@ class Rows(ABC):
 
     @abstractmethod
     def solve(self, signs, costs, warm_start=None) -> Solutions:
-        """Fit one function per label, with a cost for every pair.
+        """Fit one function per label, given signs -1 or +1 and costs of the pairs, both (L, n).
 
-        Parameters
-        ----------
-        signs : array (L, n)
-            Labels, -1 or +1.
-        costs : array (L, n)
-            Cost of a unit of loss; 0 leaves a pair out.
-        warm_start : object, optional
-            ``Solutions.warm_start`` of the same labels at other costs or with other codes.
+        A cost of 0 leaves a pair out. `warm_start` is that of the same labels at other costs or codes.
         """
 
     @abstractmethod

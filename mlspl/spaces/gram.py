@@ -12,7 +12,7 @@ from mlspl._rounding import on_grid, significant
 from mlspl.errors import UserError
 from mlspl.solvers import solve_rank_svm, solve_svms, solve_svrs
 from mlspl.spaces._kernels import ROUNDED, kernel_matrix, resolve_gamma, training_kernel
-from mlspl.spaces.base import HeldOut, Model, Regression, Rows, Solutions, Space, pair_losses
+from mlspl.spaces.base import Model, Regression, Rows, Solutions, Space, pair_losses
 
 __all__ = ["Gram", "GramRows", "KernelExpansion"]
 
@@ -46,9 +46,8 @@ class Gram(Space):
     >>> import numpy as np
     >>> from mlspl.spaces import Gram
     >>> rows = Gram("linear").prepare(np.array([[-2.0], [-1.0], [1.0], [2.0]]))
-    >>> solved = rows.solve(np.array([[-1.0, -1.0, 1.0, 1.0]]), np.ones((1, 4)))
-    >>> rows.make_model(solved.coef, solved.intercept).scores(np.array([[3.0]])).round(3)
-    array([[3.]])
+    >>> rows.solve(np.array([[-1.0, -1.0, 1.0, 1.0]]), np.ones((1, 4))).scores.T.round(3)
+    array([[-2., -1.,  1.,  2.]])
     """
 
     kernel: Any = "rbf"
@@ -85,7 +84,6 @@ class GramRows(Rows):
 
     def __init__(self, space, K, X=None, kernel=None, indices=None, codes=None):
         self.space = space
-        self.n_threads = space.n_threads
         self._K = K
         self._X = X
         self._kernel = kernel
@@ -98,7 +96,8 @@ class GramRows(Rows):
     def split(self, train, test):
         """Copies of two blocks of the kernel matrix."""
         inner = GramRows(self.space, np.ascontiguousarray(self._K[np.ix_(train, train)]))
-        return inner, _HeldOutBlock(self._K[np.ix_(test, train)])
+        K = self._K[np.ix_(test, train)]
+        return inner, lambda coef, intercept: np.round(K @ coef.T + intercept, 12)
 
     def join(self, codes):
         """The kernel K + QQᵀ."""
@@ -212,18 +211,8 @@ class _WarmStart(NamedTuple):
         return self.solver_start + significant(np.clip(factor, 0.0, _LARGEST_STEP))[:, None] * moved
 
 
-class _HeldOutBlock(HeldOut):
-    """Held-out rows, by their kernel values with the training rows."""
-
-    def __init__(self, K):
-        self._K = K
-
-    def scores(self, coef, intercept) -> np.ndarray:
-        return np.round(self._K @ coef.T + intercept, 12)
-
-
 class KernelExpansion(Model):
-    """f_l(x) = Σ_i coef_li k(x, x_i) + b_l over the training rows that have a coefficient.
+    """f_l(x) = Σ_i coef_li k(x, x_i) + ⟨linear_l, x⟩ + b_l over the training rows that have a coefficient.
 
     Parameters
     ----------
@@ -235,6 +224,8 @@ class KernelExpansion(Model):
         Coefficients and biases.
     kernel, gamma, degree, coef0
         The kernel, with γ a number.
+    linear : array (L, d), optional
+        Weights of the features.
     """
 
     _contents = {
@@ -245,17 +236,13 @@ class KernelExpansion(Model):
         "gamma": "float?",
         "degree": "number",
         "coef0": "number",
+        "linear": "float (labels, columns)?",
     }
 
-    def __init__(self, support, X, coef, intercept, kernel, gamma, degree, coef0):
-        self.support = support
-        self.X = X
-        self.coef = coef
-        self.intercept = intercept
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
+    def __init__(self, support, X, coef, intercept, kernel, gamma, degree, coef0, linear=None):
+        self.support, self.X, self.coef, self.intercept = support, X, coef, intercept
+        self.kernel, self.gamma, self.degree, self.coef0 = kernel, gamma, degree, coef0
+        self.linear = linear
 
     def scores(self, X) -> np.ndarray:
         """Scores (n, L), a block of rows at a time."""
@@ -264,6 +251,8 @@ class KernelExpansion(Model):
         scores = np.empty((X.shape[0], len(self.intercept)))
         for block in gen_batches(X.shape[0], max(1, _BLOCK_VALUES // len(self.support))):
             scores[block] = self._kernel_values(X[block]) @ self.coef.T + self.intercept
+            if self.linear is not None:
+                scores[block] += X[block] @ self.linear.T
         # The last digits depend on the order of summation, which differs between machines: ties stay ties.
         return np.round(scores, 12)
 
@@ -296,8 +285,6 @@ def _factor(K, targets, alpha):
 def _check_matrices(n_matrices, n_rows) -> None:
     check_memory(
         8.0 * n_matrices * n_rows**2,
-        f"A kernel matrix of {n_rows:,} rows"
-        if n_matrices == 1
-        else f"{n_matrices} matrices of {n_rows:,} rows",
+        f"Kernel matrices ({n_matrices}) of {n_rows:,} rows",
         "Use space='nystroem' or space='linear', MLkNNClassifier, or fewer rows.",
     )

@@ -11,7 +11,7 @@ from sklearn.utils import gen_batches
 from mlspl._limits import check_memory
 from mlspl.errors import UserError
 from mlspl.solvers import solve_linear, solve_ridge
-from mlspl.spaces.base import HeldOut, Model, Regression, Rows, Solutions, Space, pair_losses
+from mlspl.spaces.base import Model, Regression, Rows, Solutions, Space, pair_losses
 
 __all__ = ["Linear", "LinearModel", "LinearRows"]
 
@@ -41,9 +41,8 @@ class Linear(Space):
     >>> import numpy as np
     >>> from mlspl.spaces import Linear
     >>> rows = Linear("hinge").prepare(np.array([[-2.0], [-1.0], [1.0], [2.0]]))
-    >>> solved = rows.solve(np.array([[-1.0, -1.0, 1.0, 1.0]]), np.ones((1, 4)))
-    >>> rows.make_model(solved.coef, solved.intercept).scores(np.array([[3.0]])).round(3)
-    array([[3.]])
+    >>> rows.solve(np.array([[-1.0, -1.0, 1.0, 1.0]]), np.ones((1, 4))).scores.T.round(3)
+    array([[-2., -1.,  1.,  2.]])
     """
 
     loss: str = "logistic"
@@ -75,7 +74,6 @@ class LinearRows(Rows):
 
     def __init__(self, space, X, codes=None):
         self.space = space
-        self.n_threads = space.n_threads
         self._X = X
         self._codes = codes
 
@@ -84,7 +82,8 @@ class LinearRows(Rows):
 
     def split(self, train, test):
         """Copies of the rows."""
-        return LinearRows(self.space, self._X[train]), _HeldOutRows(self._X[test])
+        X = self._X[test]
+        return LinearRows(self.space, self._X[train]), lambda *function: LinearModel(*function).scores(X)
 
     def join(self, codes):
         """The same X, not copied, with the codes as further columns."""
@@ -102,7 +101,7 @@ class LinearRows(Rows):
             f"Weights and scores of {n_rows:,} rows and {n_labels:,} labels",
             "Use fewer labels, features or rows.",
         )
-        options = {"tol": self.space.tol, "n_threads": self.n_threads}
+        options = {"tol": self.space.tol, "n_threads": self.space.n_threads}
         solution = solve_linear(
             self._X, signs, costs, self.space.loss, codes=self._codes, start=warm_start, **options
         )
@@ -121,7 +120,7 @@ class LinearRows(Rows):
         if not alpha > 0:
             raise UserError(f"alpha is {alpha}; ridge regression needs a positive penalty.")
         if not sparse.issparse(self._X) and self._X.shape[1] <= min(len(self), _FEW_FEATURES):
-            return Regression(*solve_ridge(self._X, targets, alpha, folds, self.n_threads))
+            return Regression(*solve_ridge(self._X, targets, alpha, folds, self.space.n_threads))
         return self._regress(targets, 0.5 / alpha, "squared", 0.0, 1e-6, folds)
 
     def svr(self, targets, C, epsilon, tol, folds=None) -> Regression:
@@ -137,7 +136,7 @@ class LinearRows(Rows):
         return LinearModel(coef, intercept)
 
     def _regress(self, targets, C, loss, epsilon, tol, folds) -> Regression:
-        options = {"epsilon": epsilon, "tol": tol, "n_threads": self.n_threads}
+        options = {"epsilon": epsilon, "tol": tol, "n_threads": self.space.n_threads}
         whole = solve_linear(self._X, targets.T, C, loss, **options)
         if folds is None:
             return Regression(whole.coef, whole.bias, None)
@@ -150,26 +149,8 @@ class LinearRows(Rows):
         return Regression(whole.coef, whole.bias, predicted)
 
 
-class _HeldOutRows(HeldOut):
-    """Held-out rows."""
-
-    def __init__(self, X):
-        self._X = X
-
-    def scores(self, coef, intercept) -> np.ndarray:
-        return LinearModel(coef, intercept).scores(self._X)
-
-
 class LinearModel(Model):
-    """f_l(x) = ⟨coef_l, x⟩ + b_l.
-
-    Parameters
-    ----------
-    coef : array or CSR matrix (L, d)
-        The weights.
-    intercept : array (L,)
-        The biases.
-    """
+    """f_l(x) = ⟨coef_l, x⟩ + b_l, with weights `coef` (L, d), an array or CSR matrix, and biases (L,)."""
 
     _contents = {"coef": "rows (labels, columns)", "intercept": "float (labels)"}
 

@@ -1,7 +1,7 @@
 """A kernel by landmarks: linear functions of a row's kernel values with a few training rows."""
 
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -11,11 +11,11 @@ from sklearn.utils import check_random_state, gen_batches
 from mlspl._limits import available_memory, check_memory
 from mlspl.errors import UserError
 from mlspl.spaces._kernels import kernel_matrix, resolve_gamma
-from mlspl.spaces.base import HeldOut, Regression, Space
+from mlspl.spaces.base import Regression, Space
 from mlspl.spaces.gram import KernelExpansion
-from mlspl.spaces.linear import Linear, LinearModel, LinearRows
+from mlspl.spaces.linear import Linear, LinearRows
 
-__all__ = ["LandmarkExpansion", "Nystroem", "NystroemRows", "count_columns", "count_ridge_landmarks"]
+__all__ = ["Nystroem", "NystroemRows", "count_columns", "count_ridge_landmarks"]
 
 # Eigenvalues of the landmarks' kernel below this share of the largest are rounding errors in float32.
 _FLAT = 1e-7
@@ -145,8 +145,15 @@ class NystroemRows(LinearRows):
 
     def split(self, train, test):
         """A map of the rows of `train`, with landmarks among them."""
-        inner = self._nystroem.prepare(self._rows[train])
-        return inner, _HeldOutMap(inner, self._rows[test])
+        inner, X = self._nystroem.prepare(self._rows[train]), self._rows[test]
+        Z, map_wider = inner._map.map(X), cache(lambda: inner._wider_map.map(X))
+
+        def scores(coef, intercept) -> np.ndarray:
+            own, rest = np.hsplit(coef, [Z.shape[1]])
+            found = Z @ own.T + intercept
+            return found + map_wider() @ rest.T if rest.shape[1] else found
+
+        return inner, scores
 
     def ridge(self, targets, alpha, folds=None) -> Regression:
         """Ridge regressions on the wider map, which is computed anew each time."""
@@ -172,10 +179,10 @@ class NystroemRows(LinearRows):
             expansion, linear, bias = mapping.expand(rest)
             expansion[:, np.searchsorted(mapping.indices, self._map.indices)] += narrow[0]
             linear, bias = linear + narrow[1], bias + narrow[2]
-        bias = bias + intercept
-        if not self._beside:
-            return KernelExpansion(mapping.indices, mapping.X, expansion, bias, **self._kernel)
-        return LandmarkExpansion(linear, mapping.indices, mapping.X, expansion, bias, **self._kernel)
+        linear = linear if self._beside else None
+        return KernelExpansion(
+            mapping.indices, mapping.X, expansion, bias + intercept, **self._kernel, linear=linear
+        )
 
     @property
     def _wider_map(self) -> "_Map":
@@ -186,46 +193,6 @@ class NystroemRows(LinearRows):
 
     def _make_map(self, indices) -> "_Map":
         return _Map(indices, self._rows[indices], self._kernel, self._beside)
-
-
-class _HeldOutMap(HeldOut):
-    """Held-out rows, mapped by the landmarks of the training rows."""
-
-    def __init__(self, rows, X):
-        self._rows = rows
-        self._X = X
-        self._Z = rows._map.map(X)
-
-    def scores(self, coef, intercept) -> np.ndarray:
-        own, rest = np.hsplit(coef, [self._Z.shape[1]])
-        scores = self._Z @ own.T + intercept
-        return scores + self._wider_Z @ rest.T if rest.shape[1] else scores
-
-    @cached_property
-    def _wider_Z(self) -> np.ndarray:
-        return self._rows._wider_map.map(self._X)
-
-
-class LandmarkExpansion(KernelExpansion):
-    """f_l(x) = Σ_i coef_li k(x, x_i) + ⟨linear_l, x⟩ + b_l over landmarks x_i.
-
-    Parameters
-    ----------
-    linear : array (L, d)
-        Weights of the features.
-    support, X, coef, intercept, kernel, gamma, degree, coef0
-        See :class:`KernelExpansion`.
-    """
-
-    _contents = {"linear": "float (labels, columns)"}
-
-    def __init__(self, linear, support, X, coef, intercept, kernel, gamma, degree, coef0):
-        super().__init__(support, X, coef, intercept, kernel, gamma, degree, coef0)
-        self.linear = linear
-
-    def scores(self, X) -> np.ndarray:
-        """Scores (n, L), a block of rows at a time."""
-        return super().scores(X) + LinearModel(self.linear, np.zeros(len(self.linear))).scores(X)
 
 
 class _Map:

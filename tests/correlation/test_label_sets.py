@@ -8,7 +8,7 @@ from scipy import sparse
 from sklearn.cluster import KMeans
 
 from mlspl.correlation import initial_codes
-from mlspl.correlation._label_sets import _draw_centres, cluster_label_sets, distinct_label_sets
+from mlspl.correlation.prototypes import _draw_centres, cluster_label_sets, distinct_label_sets
 from tests.naive import correlation as naive
 
 
@@ -75,7 +75,7 @@ def test_sparse_sets_are_grouped_as_dense_vectors_are(seed, monkeypatch):
     sets, count = label_sets(made_signs(seed))
     csr = sparse.csr_array(sets > 0, dtype=float)
     for cells in (0, 2**20):
-        monkeypatch.setattr("mlspl.correlation._label_sets._DENSE_CELLS", cells)
+        monkeypatch.setattr("mlspl.correlation.prototypes._DENSE_CELLS", cells)
         chosen = _draw_centres(csr, (sets > 0).sum(axis=1), count, 6, np.random.RandomState(seed))
         ours, theirs = cluster_label_sets(csr, count, 6, seed), naive.cluster_label_sets(sets, count, chosen)
         for mine, slow in zip(ours, theirs, strict=True):

@@ -59,7 +59,7 @@ def test_rows_left_out_are_rows_of_no_cost(space, digits, signs):
     X, train, test = digits[0], np.arange(160), np.arange(160, 240)
     inner, held_out = space.prepare(X).split(train, test)
     part = inner.solve(signs[:, train], np.ones((len(signs), 160)))
-    scores = held_out.scores(part.coef, part.intercept)
+    scores = held_out(part.coef, part.intercept)
     np.testing.assert_allclose(scores, inner.make_model(part.coef, part.intercept).scores(X[test]), atol=2e-3)
     if isinstance(space, Linear):
         costs = np.ones(signs.shape)
@@ -140,10 +140,8 @@ def test_machines_and_regressions_of_different_landmarks_add_up(kernel, digits, 
     np.testing.assert_allclose(
         kept.scores(X_new), sum(rows.make_model(*each).scores(X_new) for each in alone), atol=1e-9
     )
-    np.testing.assert_allclose(
-        held_out.scores(*sums), sum(held_out.scores(*each) for each in alone), atol=1e-9
-    )
-    np.testing.assert_allclose(held_out.scores(*sums), kept.scores(X[test]), atol=2e-3)
+    np.testing.assert_allclose(held_out(*sums), sum(held_out(*each) for each in alone), atol=1e-9)
+    np.testing.assert_allclose(held_out(*sums), kept.scores(X[test]), atol=2e-3)
 
 
 def test_regressions_are_those_of_a_space_with_their_landmarks(digits):
@@ -206,7 +204,7 @@ def test_out_of_fold_regressions_are_fits_without_the_fold(regress, digits):
         inner, held_out = rows.split(train, test)
         alone = regress(inner, Y[train], 1.0, None)
         np.testing.assert_allclose(
-            regression.out_of_fold[test], held_out.scores(alone.coef, alone.intercept), atol=0.03
+            regression.out_of_fold[test], held_out(alone.coef, alone.intercept), atol=0.03
         )
 
 
@@ -219,9 +217,7 @@ def test_left_out_ridge_predictions_do_not_depend_on_large_kernel_values():
     held_out = rows.ridge(targets, 1.0, folds).out_of_fold
     for train, test in folds:
         inner, new = rows.split(train, test)
-        np.testing.assert_allclose(
-            held_out[test], new.scores(*inner.ridge(targets[train], 1.0)[:2]), atol=1e-8
-        )
+        np.testing.assert_allclose(held_out[test], new(*inner.ridge(targets[train], 1.0)[:2]), atol=1e-8)
 
 
 def test_ridge_predictions_of_codes_sum_to_one(digits):
