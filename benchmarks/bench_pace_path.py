@@ -13,10 +13,10 @@ from sklearn.preprocessing import StandardScaler
 
 from mlspl import MLSPLClassifier
 from mlspl.datasets import load_dataset
-from mlspl.model_selection import IterativeStratification, protocol_split
+from mlspl.model_selection import protocol_split
 from mlspl.models._families import list_points
 from mlspl.models._kernel_family import visit_paths
-from mlspl.models.local_correlation import Coding, LocalCorrelationLearner
+from mlspl.models.local_correlation import Coding
 from mlspl.spaces import Gram
 
 REPEATS = 7
@@ -36,10 +36,8 @@ def best_of(function, *arguments, **named):
 
 
 def fit_path(X, Y, C, points):
-    folds = list(IterativeStratification(3, random_state=0).split(Y, Y))
     rows = Gram(gamma=0.5 / X.shape[1]).prepare(X)
-    learner = LocalCorrelationLearner(rows, Y, Coding(regressor="ridge", random_state=0), folds)
-    steps = visit_paths(learner, Y, None, {C: points})
+    steps = visit_paths(rows, Y, None, Coding(regressor="ridge", random_state=0), {C: points})
     assert sum(1 for _ in steps) == len(points)
 
 

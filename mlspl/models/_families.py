@@ -3,13 +3,13 @@
 import time
 import warnings
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from itertools import groupby, product
+from itertools import product
 from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 
 from mlspl import pacing
+from mlspl._rounding import on_grid
 from mlspl.model_selection import Calibration, IterativeStratification, get_calibration
 from mlspl.models._forest_models import JointForest, LabelForests
 from mlspl.models.tuned_decision import evaluate
@@ -24,7 +24,6 @@ __all__ = [
     "FittedFamily",
     "FittedMember",
     "PathPoint",
-    "average",
     "choose_point",
     "evaluate_candidates",
     "list_points",
@@ -98,51 +97,16 @@ def list_points(per, quantiles) -> list[PathPoint]:
 def visit_points(fit, losses, points, Y, known) -> Iterator[tuple[PathPoint, np.ndarray]]:
     """Call `fit` with the weights of every point in turn; yield the point and its weights.
 
-    The losses are those of the unpaced model, so that points do not depend on their order. They may be None
-    if no point is paced.
+    The losses are those of the unpaced model; they may be None if no point is paced.
     """
-    learner = _FixedLosses(fit, losses)
-    for (name, per), group in groupby(points, key=lambda point: point[:2]):
-        path = list(group)
-        if name is None:
-            weights = np.ones(Y.shape)
-            fit(weights)
-            yield from ((point, weights) for point in path)
-            continue
-        schedule = _Quantiles(tuple(point.target for point in path), per)
-        steps = pacing.paced(learner, pacing.get(name), schedule, Y, known, target_weight=np.inf)
-        n_done = 0
-        for step in steps:
-            n_done += 1
-            yield path[step.number - 1], step.weights
-        # The loop ends early only if the remaining points give the same model.
-        yield from ((point, steps.weights) for point in path[n_done:])
-
-
-@dataclass(frozen=True)
-class _Quantiles(pacing.PaceSchedule):
-    """Quantiles in any order."""
-
-    quantiles: tuple[float, ...]
-    per: Literal["class", "label", "negatives", "all"]
-
-    @property
-    def targets(self):
-        return self.quantiles
-
-    def pace(self, target, losses, Y, known=None):
-        return pacing.QuantilePace(per=self.per).pace(target, losses, Y, known)
-
-
-class _FixedLosses:
-    """A learner with constant losses."""
-
-    def __init__(self, fit, losses):
-        self.fit = fit
-        self._losses = losses
-
-    def losses(self):
-        return self._losses
+    losses = None if losses is None else on_grid(losses)
+    for point in points:
+        weights = np.ones(Y.shape)
+        if point != UNPACED:
+            pace = pacing.QuantilePace(per=point.per).pace(point.target, losses, Y, known)
+            weights = pacing.get(point.pace_function).weight(losses, pace)
+        fit(weights)
+        yield point, weights
 
 
 def split_rows(Y, n_folds, random_state) -> list[tuple[np.ndarray, np.ndarray]]:
@@ -190,10 +154,7 @@ class Family(Protocol):
     """Number of reports of a search."""
 
     def search(self, X, Y, label_weight, folds, report: Callable[..., Any]) -> Iterator[list[Candidate]]:
-        """Yield lists of candidates that were finished together.
-
-        `report` takes a note, and ``complete=True`` if candidates are complete.
-        """
+        """Yield candidates that were finished together; `report` takes a note and ``complete``."""
 
     def choose(self, candidates: list[Candidate], badness: list[float], Y, label_weight) -> list[int]:
         """Indices of the candidates to average, best first; smaller `badness` is better."""
@@ -238,9 +199,8 @@ def evaluate_candidates(candidates, cut, truth, folds, criterion) -> list[dict[s
 def select_families(names: list[str], odds: list[np.ndarray], criterion, truth, folds, sign) -> list[int]:
     """Families to average: all, or one that is better than the average by over two standard errors.
 
-    A forest per label is left out unless it makes the average better by half a standard error: see
-    :class:`~mlspl.SelfPacedForestClassifier`. The standard error is that of the mean difference over the
-    folds. With `sign`, smaller is better.
+    A forest per label is left out unless it makes the average better by half a standard error, that of the
+    mean difference over the folds. With `sign`, smaller is better.
     """
 
     def lead(first, second, n_errors) -> float:
@@ -257,18 +217,15 @@ def select_families(names: list[str], odds: list[np.ndarray], criterion, truth, 
     kept = list(range(len(odds)))
     if {"joint", "forest"} <= set(names):
         without = [number for number in kept if names[number] != "forest"]
-        if lead(average(odds), average([odds[number] for number in without]), 0.5) <= 0:
+        if lead(np.mean(odds, axis=0), np.mean([odds[number] for number in without], axis=0), 0.5) <= 0:
             kept = without
-    together = average([odds[number] for number in kept])
+    together = np.mean([odds[number] for number in kept], axis=0)
     leads = [lead(odds[number], together, 2.0) for number in kept]
     return [kept[int(np.argmax(leads))]] if len(kept) > 1 and max(leads) > 0 else kept
 
 
 def log_losses(odds, Y, label_weight) -> np.ndarray:
-    """Log loss of each row, with one sigmoid for all scores, scaled so that the mean is that over the pairs.
-
-    With few or noisy labels it is a better guide than a ranking criterion, as every pair counts.
-    """
+    """Log loss of each row, with one sigmoid for all scores; the mean is that over the pairs."""
     weight = np.ones(Y.shape) if label_weight is None else label_weight
     calibrated = get_calibration("pooled").fit(odds, Y, weight).log_odds(odds)
     losses = weight * np.logaddexp(0.0, np.where(Y, -calibrated, calibrated))
@@ -284,15 +241,10 @@ def choose_point(odds: list[np.ndarray], Y, label_weight, n_errors: float = 0.5)
 
 
 def make_net_family(points: list[PathPoint], random_state) -> "Family":
-    """Networks, which are imported only here: they need PyTorch."""
+    """Networks, which need PyTorch."""
     from mlspl.torch import NetFamily
 
     return NetFamily(points, random_state)
-
-
-def average(log_odds: list[np.ndarray]) -> np.ndarray:
-    """The mean of the families' log-odds."""
-    return np.mean(log_odds, axis=0)
 
 
 class _StoppedError(Exception):
@@ -302,10 +254,7 @@ class _StoppedError(Exception):
 def search_families(
     families, X, Y, label_weight, folds, report, deadline=np.inf
 ) -> tuple[list[tuple[Family, list[Candidate]]], str]:
-    """All candidates of all families, or those finished before a stop; and the reason of the stop.
-
-    A callback or the deadline, in seconds of ``time.monotonic``, stops the search once there is a candidate.
-    """
+    """All candidates, or those finished before a callback or the deadline; and the reason of the end."""
     found: list[tuple[Family, list[Candidate]]] = []
     reason = "max_steps"
 

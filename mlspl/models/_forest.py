@@ -21,10 +21,7 @@ __all__ = [
     "MeanForestLearner",
     "RowSamples",
     "TreeRows",
-    "count_tried",
     "flatten_tree",
-    "given_label_losses",
-    "label_frequencies",
     "make_learner",
     "make_tree",
     "scale_weights",
@@ -63,20 +60,11 @@ class RowSamples:
             row[random.permutation(n_rows)[: max(1, int(_SAMPLED * n_rows))]] = 1
         return cls(counts, random.randint(np.iinfo(np.int32).max, size=(n_forests, n_trees)))
 
-    def part(self, start: int, stop: int) -> "RowSamples":
-        """Those of some of the trees."""
-        return RowSamples(self.counts[start:stop], self.seeds[:, start:stop])
-
-
-def count_tried(n_features: int) -> int:
-    """The number of features drawn at a node by default: √d, or d/10 up to 1,000 where that is more."""
-    return max(int(np.sqrt(n_features)), min(n_features // 10, 1000), 1)
-
 
 def make_tree(forest, min_samples_leaf, max_features, n_features):
     """A scikit-learn tree that holds the parameters; it refuses invalid ones."""
     if isinstance(max_features, str) and max_features == "auto":
-        max_features = count_tried(n_features)
+        max_features = max(int(np.sqrt(n_features)), min(n_features // 10, 1000), 1)
     tree = _TREES[forest](min_samples_leaf=min_samples_leaf, max_features=max_features)
     return tree.fit(np.zeros((2, n_features)), [0, 1])
 
@@ -148,34 +136,14 @@ def _tasks(n_trees) -> list[slice]:
     return [slice(start, start + _TREES_A_TASK) for start in range(0, n_trees, _TREES_A_TASK)]
 
 
-def label_frequencies(Y, prior) -> np.ndarray:
-    """Weighted frequency of each label, strictly between 0 and 1."""
-    return (0.5 + (prior * Y).sum(axis=0)) / (1.0 + prior.sum(axis=0))
-
-
 def scale_weights(weights) -> np.ndarray:
     """The weights (n, L) divided by the largest of each label."""
     largest = weights.max(axis=0)
     return weights / np.where(largest > 0, largest, 1.0)
 
 
-def given_label_losses(Y, probabilities) -> np.ndarray:
-    """−ln p of the label that each pair was given, at most 6.9."""
-    return -np.log(np.clip(np.where(Y, probabilities, 1.0 - probabilities), _LEAST, 1.0))
-
-
-def _check_memory(n_nodes, samples, Y) -> None:
-    """Refuse forests with so many nodes per tree and label that they do not fit in memory."""
-    n_trees, n_rows = samples.counts.shape
-    check_memory(
-        17.0 * n_nodes * n_trees + n_rows * n_trees,
-        f"Forests of {n_trees:,} trees on {n_rows:,} rows and {Y.shape[1]:,} labels",
-        "Use fewer trees (n_estimators), trees='joint', a larger min_samples_leaf, or fewer rows.",
-    )
-
-
-class LabelForestLearner:
-    """A forest per label on the same samples of the rows; a :class:`mlspl.pacing.Learner`.
+class _ForestLearner:
+    """Base of the forests that the loop can pace; a :class:`mlspl.pacing.Learner`.
 
     Attributes
     ----------
@@ -188,17 +156,45 @@ class LabelForestLearner:
     def __init__(self, rows: TreeRows, Y, prior, samples: RowSamples, n_jobs) -> None:
         self.rows, self.Y, self.prior = rows, Y, prior
         self.samples, self.n_jobs = samples, n_jobs
+        self._check_memory()
+        self.frequencies = (0.5 + (prior * Y).sum(axis=0)) / (1.0 + prior.sum(axis=0))
+        self.importances = np.zeros((Y.shape[1], rows.X.shape[1]))
+        self.probabilities = np.tile(self.frequencies, (len(Y), 1))
+
+    def losses(self) -> np.ndarray:
+        """−ln of the out-of-sample probability of the label that each pair was given, at most 6.9."""
+        given = np.where(self.Y, self.probabilities, 1.0 - self.probabilities)
+        return -np.log(np.clip(given, _LEAST, 1.0))
+
+    def _check_memory(self) -> None:
+        """Refuse forests with so many nodes that they do not fit in memory."""
+        (n_trees, n_rows), n_labels = self.samples.counts.shape, self.Y.shape[1]
+        check_memory(
+            17.0 * self._count_nodes() * n_trees + n_rows * n_trees,
+            f"Forests of {n_trees:,} trees on {n_rows:,} rows and {n_labels:,} labels",
+            "Use fewer trees (n_estimators), trees='joint', a larger min_samples_leaf, or fewer rows.",
+        )
+
+    def _count_nodes(self) -> float:
+        """About the largest number of nodes of a tree, 0.6 per row."""
+        return 0.6 * len(self.Y)
+
+
+class LabelForestLearner(_ForestLearner):
+    """A forest per label on the same samples of the rows."""
+
+    def __init__(self, rows: TreeRows, Y, prior, samples: RowSamples, n_jobs) -> None:
+        super().__init__(rows, Y, prior, samples, n_jobs)
         known = prior > 0
-        # At most 0.6 nodes per row; a few for each row of the rarer class.
-        rarer = np.minimum(Y.sum(axis=0), (~Y).sum(axis=0))
-        _check_memory(np.minimum(0.6 * len(Y), 5.0 * rarer).sum(), samples, Y)
-        self.frequencies = label_frequencies(Y, prior)
         varied = (known & Y).any(axis=0) & (known & ~Y).any(axis=0)
         # None until the first fit.
         self.forests: dict[int, Any] = dict.fromkeys(np.flatnonzero(varied).tolist())
-        self.importances = np.zeros((Y.shape[1], rows.X.shape[1]))
-        self.probabilities = np.tile(self.frequencies, (len(Y), 1))
         self._fitted = np.full(Y.shape, np.nan)
+
+    def _count_nodes(self) -> float:
+        """A few for each row of a label's rarer class."""
+        rarer = np.minimum(self.Y.sum(axis=0), (~self.Y).sum(axis=0))
+        return np.minimum(super()._count_nodes(), 5.0 * rarer).sum()
 
     def fit(self, weights) -> None:
         """Grow the forests of all labels whose weights have changed since the last fit."""
@@ -207,12 +203,13 @@ class LabelForestLearner:
             label for label in self.forests if not np.array_equal(weights[:, label], self._fitted[:, label])
         ]
         tasks = _tasks(len(self.samples.counts))
+        counts, seeds = self.samples.counts, self.samples.seeds
         grown = Parallel(n_jobs=self.n_jobs, require="sharedmem")(
             delayed(self.rows.grow)(
                 self.Y[:, [label]],
                 weights[:, label],
-                self.samples.counts[task],
-                self.samples.seeds[label, task],
+                counts[task],
+                seeds[label, task],
                 self.frequencies[label],
             )
             for label in changed
@@ -226,31 +223,18 @@ class LabelForestLearner:
         self._fitted = weights
         self.probabilities = self.model().probabilities(self.rows.X, self.n_jobs, self.samples.counts)
 
-    def losses(self) -> np.ndarray:
-        """−ln of the out-of-sample probability of the label that each pair was given."""
-        return given_label_losses(self.Y, self.probabilities)
-
     def model(self, units=None) -> LabelForests:
         """The forests, for rows in these units."""
         return LabelForests(self.forests, self.frequencies, units)
 
 
-class JointForestLearner:
+class JointForestLearner(_ForestLearner):
     """One forest for all labels, whose cuts reduce the impurity summed over the labels.
 
     The target of a pair is w (y − f), with the pair's weight w and the label's frequency f: an unknown pair
     counts as an average one in the cuts, and not at all in the leaves. A leaf answers with the weighted share
-    of its rows that carry each label. Attributes as in :class:`LabelForestLearner`; the importances are the
-    same for all labels.
+    of its rows that carry each label. The importances are the same for all labels.
     """
-
-    def __init__(self, rows: TreeRows, Y, prior, samples: RowSamples, n_jobs) -> None:
-        self.rows, self.Y, self.prior = rows, Y, prior
-        self.samples, self.n_jobs = samples, n_jobs
-        _check_memory(0.6 * len(Y), samples, Y)
-        self.frequencies = label_frequencies(Y, prior)
-        self.importances = np.zeros((Y.shape[1], rows.X.shape[1]))
-        self.probabilities = np.tile(self.frequencies, (len(Y), 1))
 
     def fit(self, weights) -> None:
         """Grow the forest with these weights of the pairs; of each label only their ratios matter."""
@@ -282,42 +266,25 @@ class JointForestLearner:
         leaves = find_leaves(trees, self.rows.X)
         return trees, importances, np.where(counts * row_weight > 0, leaves, -1 - leaves)
 
-    def losses(self) -> np.ndarray:
-        """−ln of the out-of-sample probability of the label that each pair was given."""
-        return given_label_losses(self.Y, self.probabilities)
-
     def model(self, units=None) -> JointForest:
         """The forest, for rows in these units."""
         return JointForest(self._trees, self._leaves, self.Y, self._weights, self.frequencies, units)
 
 
-class MeanForestLearner:
-    """A joint forest and a forest per label; the probabilities are their mean."""
+class MeanForestLearner(_ForestLearner):
+    """A joint forest and a forest per label; probabilities and importances are their mean."""
 
     def __init__(self, rows: TreeRows, Y, prior, samples: RowSamples, n_jobs) -> None:
-        self.Y = Y
+        super().__init__(rows, Y, prior, samples, n_jobs)
         self.joint = JointForestLearner(rows, Y, prior, samples, n_jobs)
         self.per_label = LabelForestLearner(rows, Y, prior, samples, n_jobs)
-        self.frequencies = label_frequencies(Y, prior)
-
-    @property
-    def probabilities(self) -> np.ndarray:
-        """Out-of-sample probabilities (n, L) of the training rows."""
-        return (self.joint.probabilities + self.per_label.probabilities) / 2
-
-    @property
-    def importances(self) -> np.ndarray:
-        """Feature importances (L, d), the mean of both."""
-        return (self.joint.importances + self.per_label.importances) / 2
 
     def fit(self, weights) -> None:
         """Grow both with these weights of the pairs."""
         self.joint.fit(weights)
         self.per_label.fit(weights)
-
-    def losses(self) -> np.ndarray:
-        """−ln of the out-of-sample probability of the label that each pair was given."""
-        return given_label_losses(self.Y, self.probabilities)
+        self.probabilities = (self.joint.probabilities + self.per_label.probabilities) / 2
+        self.importances = (self.joint.importances + self.per_label.importances) / 2
 
     def model(self, units=None) -> MeanForest:
         """Both, for rows in these units."""

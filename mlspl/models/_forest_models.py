@@ -55,7 +55,19 @@ def as_floats(X, units=None):
     return X
 
 
-class LabelForests(Model):
+class _Forest(Model):
+    """Base of the fitted forests, which give probabilities."""
+
+    def scores(self, X, n_jobs=None) -> np.ndarray:
+        """Log-odds (n, L) of new rows."""
+        return logit(self.probabilities(X, n_jobs))
+
+    def probabilities(self, X, n_jobs=None) -> np.ndarray:
+        """Probabilities (n, L) of new rows."""
+        raise NotImplementedError
+
+
+class LabelForests(_Forest):
     """The forests of all labels that vary, in one set of arrays.
 
     A probability is (Σ_t p_t + f)/(T + 1): the label's frequency f counts as one more tree, so that it ranks
@@ -79,10 +91,6 @@ class LabelForests(Model):
     def n_trees(self) -> int:
         """Trees a label."""
         return len(self.trees) // len(self.labels) if self.trees is not None else 0
-
-    def scores(self, X, n_jobs=None) -> np.ndarray:
-        """Log-odds (n, L) of new rows."""
-        return logit(self.probabilities(X, n_jobs))
 
     def probabilities(self, X, n_jobs=None, in_sample=None) -> np.ndarray:
         """Probabilities (n, L); trees are left out for rows where `in_sample` (n_trees, n) is not 0."""
@@ -116,7 +124,7 @@ class LabelForests(Model):
             raise ValueError("the trees have another number of features")
 
 
-class JointForest(Model):
+class JointForest(_Forest):
     """One forest for all labels. It keeps which training rows share a leaf, and the rows' labels.
 
     A probability is (Σ_t s_t + f)/(Σ_t w_t + 1), with s_t and w_t the mean weighted label and the mean weight
@@ -135,21 +143,9 @@ class JointForest(Model):
     }
 
     def __init__(self, trees, leaves, labels, weights, frequencies, units) -> None:
-        self.trees = trees
-        self.leaves = leaves
-        self.labels = labels
+        self.trees, self.leaves, self.labels = trees, leaves, labels
         self.weights = None if (weights == 1.0).all() else weights
-        self.frequencies = frequencies
-        self.units = units
-
-    @property
-    def n_trees(self) -> int:
-        """Trees of the forest."""
-        return len(self.trees)
-
-    def scores(self, X, n_jobs=None) -> np.ndarray:
-        """Log-odds (n, L) of new rows."""
-        return logit(self.probabilities(X, n_jobs))
+        self.frequencies, self.units = frequencies, units
 
     def probabilities(self, X, n_jobs=None) -> np.ndarray:
         """Probabilities (n, L) of new rows."""
@@ -199,28 +195,20 @@ class JointForest(Model):
             raise ValueError("the trees have another number of features")
 
 
-class MeanForest(Model):
+class MeanForest(_Forest):
     """The mean of a joint forest's probabilities and those of a forest per label."""
 
     _contents = {"joint": JointForest, "per_label": LabelForests}
 
     def __init__(self, joint: JointForest, per_label: LabelForests) -> None:
-        self.joint = joint
-        self.per_label = per_label
+        self.joint, self.per_label = joint, per_label
 
-    @property
-    def frequencies(self) -> np.ndarray:
-        """Frequency of each label."""
-        return self.joint.frequencies
+    frequencies = property(lambda self: self.joint.frequencies)
+    units = property(lambda self: self.joint.units)
 
-    @property
-    def units(self) -> np.ndarray:
-        """Units of the features."""
-        return self.joint.units
-
-    def scores(self, X, n_jobs=None) -> np.ndarray:
-        """Log-odds (n, L) of new rows."""
-        return logit((self.joint.probabilities(X, n_jobs) + self.per_label.probabilities(X, n_jobs)) / 2)
+    def probabilities(self, X, n_jobs=None) -> np.ndarray:
+        """The mean of both."""
+        return (self.joint.probabilities(X, n_jobs) + self.per_label.probabilities(X, n_jobs)) / 2
 
     def _check_contents(self) -> None:
         """Refuse forests of different labels or features; each checks itself."""

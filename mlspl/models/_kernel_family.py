@@ -119,20 +119,13 @@ class KernelFamily:
         fitted = [FittedMember(of_key[key], *tables) for _, found in fitted_parts for key, *tables in found]
         return FittedFamily([model for model, _ in fitted_parts], fitted)
 
-    def visit(self, rows, Y, label_weight, points_of, *, with_losses=False) -> Iterator[PathStep]:
-        """Yield the model of every cost and point on these rows."""
-        learner = LocalCorrelationLearner(
-            rows, Y, self.coding, split_rows(Y, _CODE_FOLDS, self.coding.random_state)
-        )
-        return visit_paths(learner, Y, label_weight, points_of, with_losses=with_losses)
-
     def hold_out(
         self, rows, Y, label_weight, train, test, points_of: PointsOf
     ) -> Iterator[tuple[PathStep, np.ndarray]]:
         """Yield every cost and point fitted on the training rows, and its scores of the test rows."""
         weight = None if label_weight is None else label_weight[train]
         inner, score = rows.split(train, test)
-        for step in self.visit(inner, Y[train], weight, points_of):
+        for step in visit_paths(inner, Y[train], weight, self.coding, points_of):
             yield step, score(step.coef, step.intercept)
 
     def _gamma(self, factor, X) -> float | None:
@@ -183,7 +176,7 @@ def _fit_members(prepared: _PreparedRows, Y, label_weight, members, gamma) -> tu
     coef: Any = 0.0
     intercept = np.zeros(Y.shape[1])
     found = []
-    for step in prepared.family.visit(rows, Y, label_weight, points_of, with_losses=True):
+    for step in visit_paths(rows, Y, label_weight, prepared.family.coding, points_of, with_losses=True):
         coef = coef + step.coef / len(members)
         intercept += step.intercept / len(members)
         found.append(((gamma, step.C, step.point), np.asarray(step.losses), step.label_weights))
@@ -191,18 +184,14 @@ def _fit_members(prepared: _PreparedRows, Y, label_weight, members, gamma) -> tu
 
 
 def visit_paths(
-    learner: LocalCorrelationLearner,
-    Y,
-    label_weight,
-    points_of: PointsOf,
-    *,
-    with_losses: bool = False,
+    rows: Rows, Y, label_weight, coding: Coding, points_of: PointsOf, *, with_losses=False
 ) -> Iterator[PathStep]:
-    """Fit the model of every cost and point, with warm starts.
+    """Fit the model of every cost and point, with warm starts and one cross-fit of the codes.
 
-    Codes are cross-fitted once for all costs. The losses that set the weights are those of the unpaced
-    model, out-of-fold, computed once per cost; costs without a paced point need none unless asked for.
+    The losses that set the weights are those of the unpaced model of each cost, out-of-fold; costs without a
+    paced point need none unless asked for.
     """
+    learner = LocalCorrelationLearner(rows, Y, coding, split_rows(Y, _CODE_FOLDS, coding.random_state))
     for C, points in points_of.items():
         learner.set_costs(C, class_costs(Y, _CLASS_WEIGHT, label_weight))
         needed = with_losses or any(point != UNPACED for point in points)

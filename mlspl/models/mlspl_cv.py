@@ -21,7 +21,6 @@ from mlspl.models._families import (
     BUDGETS,
     Family,
     FamilyModel,
-    average,
     evaluate_candidates,
     list_points,
     make_net_family,
@@ -56,16 +55,15 @@ _SEARCH_SHARE = 0.6
 class MLSPLClassifierCV(CallbackSupportMixin, DecisionMixin, MultiLabelClassifier):
     """Self-paced multi-label learning by several families of learners, each with its validated pace.
 
-    Whether pacing pays, and how much, depends on the unknown noise of the labels. So the pace is a path from
-    few pairs to all of them; its last point is the unpaced model. There are up to three families by default:
-    forests of joint trees, which serve all labels at once; kernel classifiers with cross-fitted codes (C and
-    γ are tried); and a forest per label. Every setting and point is evaluated out-of-fold.
+    The pace is a path from few pairs to all of them; its last point is the unpaced model. There are up to
+    three families by default: forests of joint trees, which serve all labels at once; kernel classifiers with
+    cross-fitted codes (C and γ are tried); and a forest per label. Every setting and point is evaluated
+    out-of-fold.
 
-    Held-out labels are few and noisy, and weighting families lost to plain means on development data. So the
-    best points of the best kernel settings are averaged; the point of a forest is the one with the smallest
-    log loss; and the log-odds of the families are averaged. Two exceptions: a forest per label is left out
-    if the mean is as good without it, and a family stands alone if it beats the mean by over two standard
-    errors. A threshold rule is chosen on the out-of-fold scores.
+    The best points of the best kernel settings are averaged; the point of a forest is the one with the
+    smallest log loss; and the log-odds of the families are averaged. Two exceptions: a forest per label is
+    left out if the mean is as good without it, and a family stands alone if it beats the mean by over two
+    standard errors. A threshold rule is chosen on the out-of-fold scores.
 
     Parameters
     ----------
@@ -134,13 +132,11 @@ class MLSPLClassifierCV(CallbackSupportMixin, DecisionMixin, MultiLabelClassifie
 
     Notes
     -----
-    With S settings, P points and L labels, the search fits S·P·cv·L SVMs with warm starts, on kernels that
-    are computed once for each γ, P·cv·L forests, and cv joint forests; memory is about three n×n matrices and
-    the held-out scores, S·P·n·L numbers. Prediction evaluates the kernel to all training rows once for each
-    γ among the members.
+    With S settings, P points and L labels, the search fits S·P·cv·L SVMs with warm starts, P·cv·L forests and
+    cv joint forests; memory is about three n×n matrices and the held-out scores, S·P·n·L numbers.
 
-    If `best_params_` has the largest or smallest C of those tried, try further ones: sparse text, for
-    instance, often asks for a larger C than other data.
+    If `best_params_` has the largest or smallest C of those tried, try further ones: sparse text often asks
+    for a larger C.
 
     Examples
     --------
@@ -244,7 +240,7 @@ class MLSPLClassifierCV(CallbackSupportMixin, DecisionMixin, MultiLabelClassifie
                 fitted.append((family, learned.members))
         known = np.ones(Y.shape, dtype=bool) if label_weight is None else label_weight > 0
         self.label_weights_, self.trace_, self.history_ = summarise_members(fitted, known)
-        self._decide(average([odds[number] for number in kept]), Y, label_weight, folds, criterion)
+        self._decide(np.mean([odds[number] for number in kept], axis=0), Y, label_weight, folds, criterion)
         self.members_ = sorted(
             (row for row in self.cv_results_ if row["weight"] > 0),
             key=lambda row: round(sign * row["mean"], 9),
@@ -310,7 +306,7 @@ class MLSPLClassifierCV(CallbackSupportMixin, DecisionMixin, MultiLabelClassifie
         return made
 
     def _raw_scores(self, X):
-        return average([model.log_odds(X) for model in self.families_])
+        return np.mean([model.log_odds(X) for model in self.families_], axis=0)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -42,7 +42,7 @@ def test_the_model_is_the_mean_of_its_families(fitted):
     margins = clone(ALL).set_params(families=("kernel",)).fit(X_TRAIN, Y_TRAIN).families_[0].log_odds(X_TEST)
     of_kernel = kernel.calibration.slope_ * margins + kernel.calibration.offset_
     assert isinstance(joint.models[0], JointForest)
-    assert joint.models[0].n_trees == 40
+    assert len(joint.models[0].trees) == 40
     mean = (joint.models[0].scores(X_TEST) + of_kernel) / 2
     expected = fitted.calibration_.log_odds(mean)
     np.testing.assert_allclose(fitted.decision_function(X_TEST), expected, atol=5e-3)
