@@ -37,10 +37,6 @@ def suited_models(X, n_labels: int, n_jobs=None, random_state=None) -> dict[str,
         Threads of each model.
     random_state : int, RandomState or None
         Seeds the models.
-
-    Returns
-    -------
-    dict of str to estimator
     """
     if sparse.issparse(X):
         linear = BSVMClassifier(1.0, space="linear", loss="logistic", n_jobs=n_jobs)

@@ -252,11 +252,6 @@ class Audit:
             The features, in their own units.
         **options
             ``name``, ``ids``, ``texts``, ``images``, … of :func:`mlspl.pages.write_audit`.
-
-        Returns
-        -------
-        Path
-            The file.
         """
         from mlspl.pages import write_audit
 
@@ -336,10 +331,6 @@ def audit(
         their quality and the model's probability. Where they differ evenly a row is ambiguous, and the
         suspicion stays near a half; where one stands against many, it is an error. Pairs on which the others
         agree count as reviewed in the estimate of the noise in all other pairs.
-
-    Returns
-    -------
-    Audit
 
     Examples
     --------

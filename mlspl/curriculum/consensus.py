@@ -156,10 +156,6 @@ def consensus(
     n_jobs, random_state : optional
         As in :func:`audit`.
 
-    Returns
-    -------
-    Consensus
-
     Notes
     -----
     Given the true label, annotators and model are assumed to err independently. If all find the same rows

@@ -46,10 +46,6 @@ def difficulty(trace: Trace) -> Difficulty:
     trace : Trace
         The `trace_` of a fitted self-paced estimator.
 
-    Returns
-    -------
-    Difficulty
-
     Examples
     --------
     >>> import numpy as np

@@ -130,11 +130,6 @@ def write_report(
         The command that ran the trials.
     overwrite : bool, default=False
         Whether to replace a file that `write_report` did not write.
-
-    Returns
-    -------
-    Path
-        The file.
     """
     results = collect_results(store)
     if results.frame.empty:

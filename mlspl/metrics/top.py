@@ -102,10 +102,6 @@ def label_propensities(Y: ArrayLike | Labels, a: float = 0.55, b: float = 1.5) -
     a, b : float
         0.55 and 1.5; the paper has 0.5 and 0.4 for Wikipedia, 0.6 and 2.6 for Amazon.
 
-    Returns
-    -------
-    ndarray of shape (L,)
-
     Examples
     --------
     >>> import numpy as np

@@ -46,10 +46,6 @@ def out_of_fold_scores(
     progress : callable, optional
         Called without arguments after each fold.
 
-    Returns
-    -------
-    ndarray of shape (n, L)
-
     Examples
     --------
     >>> from sklearn.datasets import make_multilabel_classification

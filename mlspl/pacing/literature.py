@@ -321,10 +321,6 @@ def get(function: str | SelfPacedFunction) -> SelfPacedFunction:
     function : str or SelfPacedFunction
         One of `names()`, which is made with its default parameters, or an instance.
 
-    Returns
-    -------
-    SelfPacedFunction
-
     Examples
     --------
     >>> from mlspl import pacing

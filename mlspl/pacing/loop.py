@@ -210,8 +210,6 @@ class Paced:
         self.schedule = schedule
         self.Y = Y
         self.known = np.ones(Y.shape, dtype=bool) if known is None else known
-        self._n_known = self.known.sum(axis=0)
-        self._all_known = bool(self.known.all())
         self.target_weight = target_weight
         self.weights = np.ones(Y.shape)
         self.history: list[dict[str, Any]] = []
@@ -246,7 +244,7 @@ class Paced:
                 self.stop_reason = "infinite_pace"
             elif moved:
                 continue
-            elif self.function is not None and self._least() >= self.target_weight:
+            elif losses is not None and self.weights.min(where=self.known, initial=1.0) >= self.target_weight:
                 self.stop_reason = "target_weight"
             elif (
                 np.array_equal(self.weights, before)
@@ -265,25 +263,15 @@ class Paced:
         assert isinstance(self.schedule, PaceSchedule)
         return self.schedule.pace(target, losses, self.Y, self.known)
 
-    def _least(self) -> float:
-        return float(self.weights.min(where=self.known, initial=1.0))
-
-    def _mean(self, values: FloatArray) -> float:
-        """Over the known pairs."""
-        return float(values.mean() if self._all_known else values.mean(where=self.known))
-
     def _record(self, step: Step, seconds: float) -> dict[str, Any]:
-        n_known = self._n_known
+        n_known = self.known.sum(axis=0)
         in_play = ((step.weights >= 0.5) & self.known).sum(axis=0) / np.maximum(n_known, 1)
-        pace, mean_loss = None, None
-        if step.losses is not None:
-            pace = float(step.target) if np.isfinite(step.target) else None
-            mean_loss = self._mean(step.losses) if n_known.any() else None
+        losses, any_known = step.losses, bool(n_known.any())
         return {
             "step": step.number,
-            "pace": pace,
-            "mean_loss": mean_loss,
-            "mean_weight": self._mean(step.weights) if n_known.any() else 1.0,
+            "pace": float(step.target) if losses is not None and np.isfinite(step.target) else None,
+            "mean_loss": float(losses.mean(where=self.known)) if losses is not None and any_known else None,
+            "mean_weight": float(step.weights.mean(where=self.known)) if any_known else 1.0,
             "in_play": np.where(n_known > 0, in_play, 1.0).tolist(),
             "seconds": seconds,
         }

@@ -58,10 +58,6 @@ def plot(
     figure : matplotlib Figure, optional
         Where to draw; by default a new figure as wide as a printed page.
 
-    Returns
-    -------
-    matplotlib.figure.Figure
-
     Examples
     --------
     >>> from mlspl import pacing
@@ -83,7 +79,9 @@ def plot(
     end = float(2 * values.max()) if max_loss is None else max_loss
     if not 0 < end < np.inf:
         raise UserError(f"max_loss is {max_loss!r}: give a finite number above 0.")
-    colours = dict(zip(values.tolist(), _colours(len(values)), strict=True))
+    # Viridis from dark to light, which is readable with any colour vision and in grey.
+    shares = np.linspace(0.0, 0.8, len(values)) if len(values) > 1 else [0.35]
+    colours = dict(zip(values.tolist(), map(mpl.colormaps["viridis"], shares), strict=True))
     columns = min(COLUMNS, len(resolved))
     blocks = -(-len(resolved) // columns)
     with mpl.rc_context(_STYLE):
@@ -125,10 +123,6 @@ def save_plot(
     path : str or Path
         The file; its suffix determines the format. An HTML file needs no network.
 
-    Returns
-    -------
-    Path
-
     Examples
     --------
     >>> import tempfile
@@ -156,13 +150,6 @@ def save_plot(
     else:
         write_file(path, picture)
     return path
-
-
-def _colours(n: int) -> list[Any]:
-    """Viridis from dark to light, which is readable with any colour vision and in grey."""
-    from matplotlib import colormaps
-
-    return [colormaps["viridis"](share) for share in (np.linspace(0.0, 0.8, n) if n > 1 else [0.35])]
 
 
 def _draw(

@@ -57,11 +57,6 @@ def write_audit(path: str | PathLike, audit: Audit, X, **page: Any) -> Path:
         A picture of each row: an array of pixels or a `Path`, which are embedded, or a path relative to the
         page as text, which is linked.
 
-    Returns
-    -------
-    Path
-        The file.
-
     Examples
     --------
     >>> import tempfile
@@ -106,11 +101,6 @@ def write_audit_folder(
     **page
         Further arguments of :func:`write_audit`: name and fingerprint of the data, names of features and
         rows, texts, pictures.
-
-    Returns
-    -------
-    list of Path
-        The files.
     """
     outputs = OutputFolder(Path(folder), map(Path, inputs), force=force)
     outputs.check(AUDIT_FILES)

@@ -119,20 +119,8 @@ def _describe(X, row: int, feature_names: Sequence[str]) -> str:
 def read_annotations(path: str | PathLike, dataset: Dataset) -> pd.DataFrame:
     """Read what Label Studio exported as JSON or JSON-MIN from tasks of :func:`write_label_studio`.
 
-    An annotation decides on every label of its row. Several annotations of a row are counted: more than half
-    decide, and a label with as many votes for as against is "unsure". Skipped tasks decide nothing.
-
-    Parameters
-    ----------
-    path : path
-        The exported file.
-    dataset : Dataset
-        The data that were audited, read with ``encode=False``.
-
-    Returns
-    -------
-    DataFrame
-        As that of :func:`read_decisions`.
+    Of several annotations of a row more than half decide on each label; as many votes for as against are
+    "unsure". Skipped tasks decide nothing. Parameters and result are those of :func:`read_decisions`.
     """
     path = Path(path)
     try:
@@ -157,12 +145,8 @@ def read_annotations(path: str | PathLike, dataset: Dataset) -> pd.DataFrame:
         row = data.get("row")
         if type(row) is not int or not 0 <= row < n_rows:
             raise DataFormatError(f"task {number}: {dataset.name} has no row {shorten(str(row))!r}.", path)
-        given = [
-            name
-            for name, value in zip(dataset.label_names, _labels_of(dataset, row), strict=True)
-            if value == 1
-        ]
-        if data.get("given") != given:
+        given = np.array(dataset.label_names, dtype=object)[_labels_of(dataset, row) == 1]
+        if data.get("given") != given.tolist():
             raise DataFormatError(
                 f"task {number}: the labels of row {row} are not those that it was exported with. Were label "
                 "columns renamed or exchanged? Audit the file again.",
