@@ -1,6 +1,5 @@
-"""Progress of long work: a bar on a terminal; elsewhere lines, the first after five seconds."""
+"""Progress of long work: a bar on a terminal; elsewhere a line now and then, after five seconds."""
 
-import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -68,36 +67,24 @@ def _show_bar(what: str, total: int, done: int, console: Console) -> Iterator[Ad
 
 @contextmanager
 def _show_lines(what: str, total: int, done: int, console: Console) -> Iterator[Advance]:
-    before = done
-    started = time.monotonic()
+    before, started = done, time.monotonic()
     due = started + _SECONDS_TO_FIRST_LINE
     any_line = False
 
-    def print_line(note: str = "") -> None:
-        nonlocal any_line
-        any_line = True
-        seconds = time.monotonic() - started
-        # The first step may compile, so it does not predict the others.
-        n_done = done - before
-        left = f", {(total - done) * seconds / n_done:.0f} s left" if n_done > 1 and done < total else ""
-        note = f" · {note}" if note else "" if n_done else f", started {seconds:.0f} s ago"
-        console.print(shown(f"{done} of {total} {what}{left}{note}"), soft_wrap=True)
-
     def advance(note: str = "", steps: int = 1) -> None:
-        nonlocal done, due
+        nonlocal done, due, any_line
         done += steps
         now = time.monotonic()
-        if now >= due or (any_line and done == total):
-            due = now + _SECONDS_BETWEEN_LINES
-            print_line(note)
+        if now < due and not (any_line and done == total):
+            return
+        due, any_line = now + _SECONDS_BETWEEN_LINES, True
+        # The first step may compile, so it does not predict the others.
+        seconds = (total - done) * (now - started) / max(done - before, 1)
+        left = f", {seconds:.0f} s left" if done - before > 1 and done < total else ""
+        note = f" · {note}" if note else ""
+        console.print(shown(f"{done} of {total} {what}{left}{note}"), soft_wrap=True)
 
-    first = threading.Timer(_SECONDS_TO_FIRST_LINE, print_line)
-    first.daemon = True
-    first.start()
-    try:
-        yield advance
-    finally:
-        first.cancel()
+    yield advance
 
 
 @contextmanager

@@ -11,8 +11,17 @@ from mlspl._files import OutputFolder
 from mlspl._text import shown
 from mlspl.cli.fit import SetOption, SpaceOption, parse_parameters
 from mlspl.cli.reading import Reading, note_columns, open_dataset, with_reading
-from mlspl.cli.sources import STANDARD, ForceOption, counted, file_name, input_files, make_table, note, notes
-from mlspl.cli.waiting import exit_on_interrupt
+from mlspl.cli.sources import (
+    STANDARD,
+    ForceOption,
+    counted,
+    exit_on_interrupt,
+    file_name,
+    input_files,
+    make_table,
+    note,
+    notes,
+)
 from mlspl.errors import UserError, guess_column, shorten
 
 if TYPE_CHECKING:

@@ -9,9 +9,8 @@ from rich.console import Console
 from mlspl._files import OutputFolder
 from mlspl._names import split_names
 from mlspl._text import printable, shown
-from mlspl.cli.names import CRITERION_NAMES, METHOD_NAMES
 from mlspl.cli.reading import Reading, with_reading
-from mlspl.cli.sources import STANDARD, ForceOption, input_files
+from mlspl.cli.sources import CRITERION_NAMES, METHOD_NAMES, STANDARD, ForceOption, input_files
 from mlspl.cli.trials import open_datasets, report_trials
 from mlspl.errors import UserError
 

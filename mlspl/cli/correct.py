@@ -27,8 +27,6 @@ from mlspl.errors import UserError
 __all__ = ["correct"]
 
 _MOST_LABELS = 10
-_OPTIONS = {"--labels", "--label-sep", "--text", "--categorical", "--numeric", "--drop", "--na"}
-_OPTIONS |= {"--decimal", "--thousands", "--encoding"}
 
 
 @with_reading()
@@ -64,7 +62,7 @@ def correct(
         dataset = open_dataset(data, reading)
         decided = read_decisions(decisions, dataset)
     except UserError as error:
-        raise _with_options(error, data, decisions, out, reading) from None
+        raise _with_options(error, decisions, reading) from None
     changes = decided[
         ~((decided["given"] == decided["value"]) | decided[["given", "value"]].isna().all(axis=1))
     ]
@@ -92,28 +90,16 @@ def correct(
     console.print(f"Wrote {shown(str(path))}: {counted(len(changed), 'label')} changed", soft_wrap=True)
 
 
-def _with_options(error: UserError, data: str, decisions: Path, out: Path, reading: Reading) -> UserError:
-    """Return the error with the option that the audit was given differently, and the command to use.
-
-    The page wrote the options into decisions.csv; they are untrusted, and quoted for the shell.
-    """
+def _with_options(error: UserError, decisions: Path, reading: Reading) -> UserError:
+    """Return the error with the options of the audit, which are in decisions.csv, if they were others."""
     try:
         with decisions.open(encoding="utf-8-sig", newline="") as stream:
             audited = json.loads(next(csv.DictReader(stream)).get("options") or "null")
-    except (OSError, StopIteration, ValueError, csv.Error, RecursionError):
+        if audited is None or audited == reading.to_arguments():
+            return error
+        return UserError(f"{error} The audit had other options: {printable(shlex.join(audited))}")
+    except (OSError, StopIteration, ValueError, TypeError, csv.Error, RecursionError):
         return error
-    given = reading.to_arguments()
-    if (
-        not isinstance(audited, list)
-        or not all(isinstance(option, str) for option in audited)
-        or audited == given
-    ):
-        return error
-    names = sorted({option.partition("=")[0] for option in {*audited} ^ {*given}} & _OPTIONS)
-    if not names or not {option.partition("=")[0] for option in audited} <= _OPTIONS:
-        return error
-    command = shlex.join(["mlspl", "correct", data, str(decisions), *audited, "-o", str(out)])
-    return UserError(f"{error} The audit had another {' and '.join(names)}. Use: {printable(command)}")
 
 
 def _changes_table(changes) -> Table:

@@ -15,11 +15,20 @@ from rich.console import Console
 from mlspl._files import replace_file
 from mlspl._progress import show_progress
 from mlspl._text import shown
-from mlspl.cli.names import CRITERION_NAMES, METHOD_NAMES
 from mlspl.cli.reading import Reading, columns_table, note_columns, open_dataset, with_reading
 from mlspl.cli.scores import criteria_table, plain, score_rows
-from mlspl.cli.sources import STANDARD, ForceOption, check_target, counted, file_name, input_files, notes
-from mlspl.cli.waiting import exit_on_interrupt, show_waiting
+from mlspl.cli.sources import (
+    CRITERION_NAMES,
+    METHOD_NAMES,
+    STANDARD,
+    ForceOption,
+    check_target,
+    counted,
+    exit_on_interrupt,
+    file_name,
+    input_files,
+    notes,
+)
 from mlspl.errors import UserError
 
 if TYPE_CHECKING:
@@ -268,7 +277,7 @@ def _fit(recipe: "Recipe", parameters: dict, table: Any, Y: Any, label_names: li
     estimator = model[-1]
     labels = Y if sparse.issparse(Y) else pd.DataFrame(Y, columns=label_names)
     if "verbose" not in estimator.get_params(deep=False):
-        with notes(), show_waiting("fitting"):
+        with notes(), Console(stderr=True).status("fitting"):
             return model.fit(table, labels)
     large = Y.shape[0] * Y.shape[1] > _PAIRS_OF_A_LONG_FIT
     estimator.set_params(verbose=int(large or Console(stderr=True).is_terminal))
@@ -282,7 +291,8 @@ def _write(model: "Pipeline", out: str, proba: bool, **parts: Any) -> None:
     from mlspl.persistence import save_model
 
     packed = io.BytesIO()
-    with notes(), show_waiting("preparing probabilities" if proba else "packing the model"):
+    what = "preparing probabilities" if proba else "packing the model"
+    with notes(), Console(stderr=True).status(what):
         save_model(model, packed, proba=proba, **parts)
     if out == STANDARD:
         typer.echo(packed.getvalue(), nl=False)

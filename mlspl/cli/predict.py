@@ -1,8 +1,8 @@
-"""`mlspl predict`: the labels of new rows, by name."""
+"""`mlspl predict`: the labels of new rows, by name; `mlspl export`: the model as ONNX."""
 
 import csv
 import io
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Annotated, Any
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from mlspl.datasets import Dataset
     from mlspl.persistence import ModelInfo
 
-__all__ = ["ModelArgument", "apply_model", "matched", "open_model", "predict", "row_blocks"]
+__all__ = ["ModelArgument", "apply_model", "export", "matched", "open_model", "predict", "row_blocks"]
 
 # Scores of more pairs than this (80 MB) are not held at once.
 _MOST_PAIRS = 10**7
@@ -69,6 +69,8 @@ def predict(
     if form not in ("columns", "names"):
         raise UserError(f"--format is columns or names; it is {form!r}.")
     check_target(out, input_files(model, data), force)
+    from mlspl._label_sets import label_sets, write_set
+    from mlspl.metrics import top_labels
     from mlspl.recipes import take_rows
 
     estimator, info = open_model(model)
@@ -78,14 +80,27 @@ def predict(
     rows = open_rows(data, info, kept)
     table = matched(rows, info, kept)
     asked = "predict_proba" if proba else "decision_function" if scores or top else "predict"
-    sheet = _Sheet(info, rows, kept, top, form == "names", whole=asked == "predict")
+    column, joint = _stored_spelling(info)
+    copied = [_spelled(rows, name) for name in kept]
+    headings = [*kept, *([column] if form == "names" else info.label_names)]
+    if top is not None:
+        headings = [*kept, *(f"label_{rank}" for rank in range(1, top + 1))]
 
     def write(stream: IO[str], flush: Callable[[], None] = lambda: None) -> None:
         writer = csv.writer(stream, lineterminator="\n")
-        writer.writerow(sheet.heading())
+        writer.writerow([safe_cell(name) for name in headings])
         for block in row_blocks(table.shape[0], len(info.label_names)):
             (answers,) = apply_model(estimator, asked, take_rows(table, block), info, model)
-            writer.writerows(sheet.rows(block, answers))
+            cells: Iterable[list[Any]]
+            if top is not None:
+                ranked = top_labels(answers, top).tolist()
+                cells = ([safe_cell(info.label_names[j]) for j in row] for row in ranked)
+            elif form == "names":
+                cells = ([safe_cell(write_set(row, joint))] for row in label_sets(answers, info.label_names))
+            else:
+                cells = (answers.astype(int) if asked == "predict" else answers).tolist()
+            for i, row in zip(block.tolist(), cells, strict=True):
+                writer.writerow([*(column[i] for column in copied), *row])
             flush()
 
     if out == STANDARD:
@@ -111,46 +126,13 @@ def row_blocks(n_rows: int, n_labels: int) -> "list[np.ndarray]":
     return [np.arange(start, min(start + step, n_rows)) for start in range(0, n_rows, step)] or [np.arange(0)]
 
 
-class _Sheet:
-    """How answers are written: columns kept from the file, then labels as columns, sets or a ranking."""
-
-    def __init__(
-        self, info: "ModelInfo", dataset: "Dataset", kept: list[str], top: int | None, sets: bool, whole: bool
-    ):
-        self.names = info.label_names
-        self.kept, self.top, self.sets, self.whole = kept, top, sets, whole
-        self.cells = [_spelled(dataset, name) for name in kept]
-        reading = info.summary.get("reading")
-        reading = reading if isinstance(reading, dict) else {}
-        column, joint = reading.get("label_column"), reading.get("label_joint")
-        self.column = column if isinstance(column, str) and column else "labels"
-        self.joint = joint if isinstance(joint, str) and joint and printable(joint) == joint else "|"
-
-    def heading(self) -> list[str]:
-        """The first line."""
-        kept = [safe_cell(name) for name in self.kept]
-        if self.top is not None:
-            return kept + [f"label_{rank}" for rank in range(1, self.top + 1)]
-        return (
-            [*kept, safe_cell(self.column)] if self.sets else kept + [safe_cell(name) for name in self.names]
-        )
-
-    def rows(self, block: "np.ndarray", answers: "np.ndarray") -> Iterator[list[Any]]:
-        """The lines of these rows."""
-        from mlspl._label_sets import label_sets, write_set
-        from mlspl.metrics import top_labels
-
-        cells: Iterable[list[Any]]
-        if self.top is not None:
-            cells = (
-                [safe_cell(self.names[j]) for j in row] for row in top_labels(answers, self.top).tolist()
-            )
-        elif self.sets:
-            cells = ([safe_cell(write_set(row, self.joint))] for row in label_sets(answers, self.names))
-        else:
-            cells = (row.tolist() for row in (answers.astype(int) if self.whole else answers))
-        for i, row in zip(block.tolist(), cells, strict=True):
-            yield [column[i] for column in self.cells] + row
+def _stored_spelling(info: "ModelInfo") -> tuple[str, str]:
+    """Return how the training file wrote label sets: its column, and the text between labels."""
+    reading = info.summary.get("reading")
+    reading = reading if isinstance(reading, dict) else {}
+    column, joint = reading.get("label_column"), reading.get("label_joint")
+    is_readable = isinstance(joint, str) and joint and printable(joint) == joint
+    return column if isinstance(column, str) and column else "labels", joint if is_readable else "|"
 
 
 def _spelled(dataset: "Dataset", name: str) -> list[str]:
@@ -209,3 +191,22 @@ def apply_model(estimator: Any, method: str, table: Any, info: "ModelInfo", path
             f"the model in {path} fails on these rows ({type(error).__name__}: {error}). It was written by "
             f"mlspl {info.versions.get('mlspl', '?')[:40]}. Was the file changed?"
         ) from error
+
+
+def export(
+    model: ModelArgument,
+    out: Annotated[str, typer.Option("--out", "-o", metavar="FILE", help="The ONNX file to write.")],
+    force: ForceOption = False,
+) -> None:
+    """Write a model as an ONNX file, for onnxruntime and other programs.
+
+    Linear models (--method logistic), forests (forest, extra-trees) and
+    networks (net) can be exported, with imputation, scaling and one-hot
+    encoding. Other models and steps are refused by name.
+    """
+    check_target(out, input_files(model), force)
+    from mlspl.persistence import save_onnx
+
+    estimator, info = open_model(model)
+    save_onnx(estimator, Path(out), info.label_names)
+    Console(highlight=False, soft_wrap=True).print(f"Wrote {shown(out)}")

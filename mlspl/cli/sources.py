@@ -22,6 +22,16 @@ from mlspl.errors import UserError, shorten
 STANDARD = "-"
 """How the command line spells standard input and output."""
 
+# For help texts, because importing their registries takes seconds. A test compares them with the registries.
+METHOD_NAMES = (
+    "bsvm, ml-knn, tram, ranksvm, ml-loc, mlspl-published, mlspl, mlspl-cv, forest, extra-trees, "
+    "logistic, net"
+)
+CRITERION_NAMES = (
+    "hamming_loss, ranking_loss, one_error, coverage, average_precision, micro_f1, macro_f1, sample_f1, "
+    "subset_accuracy, jaccard, ndcg, precision_at_k, ndcg_at_k, propensity_scored_precision_at_k"
+)
+
 
 class _PlainFlags:
     """Help texts that show no type of value for flags."""
@@ -108,13 +118,7 @@ def input_files(*sources: str | Path | None) -> Iterator[Path]:
 
 
 def counted(number: int, what: str) -> str:
-    """A number of things, as one says it.
-
-    Examples
-    --------
-    >>> counted(1, "row"), counted(2, "row")
-    ('1 row', '2 rows')
-    """
+    """Return a number of things: 1 row, 2 rows."""
     return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
@@ -154,3 +158,13 @@ def notes(hidden: str = "") -> Iterator[None]:
             warnings.simplefilter("ignore", technical)
         warnings.showwarning = say
         yield
+
+
+@contextmanager
+def exit_on_interrupt(message: str) -> Iterator[None]:
+    """On Ctrl-C, print a message and exit with code 130."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        note(f"stopped by Ctrl-C: {message}")
+        raise typer.Exit(130) from None
