@@ -128,8 +128,9 @@ def field_spans(text: bytes, delimiter: bytes, start: int = 0) -> Iterator[list[
 
 
 def _has_short_rows(frame: pd.DataFrame, body: bytes, delimiter: str) -> bool:
-    """Return whether some rows may have too few fields, which pandas fills with NaN."""
-    if not frame.iloc[:, -1].isna().any():
+    """Return whether some rows have too few fields, which pandas leaves empty."""
+    last = frame.iloc[:, -1].to_numpy(dtype=object)
+    if not (pd.isna(last) | (last == "")).any():
         return False
     records = csv.reader(io.StringIO(body.decode(), newline=""), delimiter=delimiter)
     try:

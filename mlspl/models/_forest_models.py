@@ -157,17 +157,18 @@ class JointForest(_Forest):
         return self._average(lambda rows: -1 - self.leaves[:, rows], self.leaves.shape[1], n_jobs)
 
     def _average(self, find, n_rows, n_jobs) -> np.ndarray:
-        if self.weights is None:
-            weighted, weights = self.labels.astype(float), np.empty((0, self.labels.shape[1]))
-        else:
-            weighted, weights = self.weights * self.labels, np.asarray(self.weights, dtype=float)
+        weighted = self.labels.astype(float, order="C")
+        weights = np.empty((0, weighted.shape[1]))
+        if self.weights is not None:
+            weights = self.weights.astype(float, order="C")
+            weighted *= weights
         n_nodes = np.diff(self.trees.starts)
         sums = np.tile(self.frequencies.astype(float), (n_rows, 1))
         counts = np.ones(sums.shape)
 
         def fill(rows):
             average_leaf_labels(
-                self.leaves,
+                np.ascontiguousarray(self.leaves),
                 n_nodes,
                 weighted,
                 weights,

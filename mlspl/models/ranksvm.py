@@ -183,6 +183,9 @@ def _is_blind(diagonal, solution) -> bool:
     """Whether the scores of most rows, their own share put aside, are the biases to 1 % of the margin.
 
     Without any α there was no contradiction among the rows, and one ranking for all is the right one.
+    A single row has no others to learn from.
     """
+    if len(diagonal) == 1:
+        return False
     from_others = solution.scores - diagonal[:, None] * solution.coef - solution.bias
     return bool(solution.alpha.any() and np.median(np.abs(from_others).max(axis=1)) < 0.01)
