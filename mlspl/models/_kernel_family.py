@@ -9,7 +9,6 @@ import numpy as np
 
 from mlspl._limits import check_memory
 from mlspl._parallel import count_workers, parallel_map
-from mlspl.models._class_weight import class_costs
 from mlspl.models._families import (
     UNPACED,
     Candidate,
@@ -19,7 +18,7 @@ from mlspl.models._families import (
     split_rows,
     visit_points,
 )
-from mlspl.models._label_blocks import one_thread
+from mlspl.models._label_blocks import class_costs, one_thread
 from mlspl.models.local_correlation import Coding, LocalCorrelationLearner
 from mlspl.spaces import Model, Rows, Space, resolve_gamma
 

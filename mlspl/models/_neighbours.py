@@ -4,6 +4,7 @@ from functools import cached_property
 
 import numpy as np
 from scipy import sparse
+from sklearn.metrics import pairwise_distances
 from sklearn.neighbors import NearestNeighbors
 from sklearn.utils.extmath import row_norms
 
@@ -16,11 +17,9 @@ _CANDIDATES_AT_ONCE = 2**22
 
 
 class StableNeighbours:
-    """scikit-learn's neighbour search with deterministic ties.
+    """scikit-learn's neighbour search, in which distances equal up to rounding go to the lower index.
 
-    scikit-learn breaks a tie at the k-th distance by the order of its search, and its fast search rounds, so
-    that duplicates may have different distances. Here distances equal up to rounding are ties, and the rows
-    of lowest index are taken. Rows with a possible tie are searched again, with all rows within the distance.
+    Rows with a possible tie at the k-th distance are searched again by all their distances.
     """
 
     _contents = {
@@ -34,11 +33,8 @@ class StableNeighbours:
         if metric == "precomputed" and sparse.issparse(X):
             raise UserError("Precomputed distances are sparse, which leaves pairs out. Give a dense array.")
         parameters = dict(metric_params or {})
-        self._settings = {
-            "p": parameters.pop("p", 2),
-            "metric": metric,
-            "metric_params": parameters or None,
-        }
+        p = parameters.pop("p", 2)
+        self._settings = {"p": p, "metric": metric, "metric_params": parameters or None}
         self.n_jobs = n_jobs
         # Centred, as dot products lose digits far from the origin.
         centred = metric in _EUCLIDEAN | {"minkowski"} and not sparse.issparse(X)
@@ -81,36 +77,29 @@ class StableNeighbours:
         value = self._comparable(distance[:, k - 1 : k + 1])
         doubtful = np.flatnonzero(value[:, 1] - value[:, 0] <= 2 * self._rounding(X, value[:, 0]))
         distance, index = distance[:, :k].copy(), index[:, :k].copy()
-        # Rows with similar distances share a search, as scikit-learn takes one radius at a time.
-        doubtful = doubtful[np.argsort(distance[doubtful, -1], kind="stable")]
         step = max(1, _CANDIDATES_AT_ONCE // n_known)
         for start in range(0, len(doubtful), step):
             rows = doubtful[start : start + step]
-            distance[rows], index[rows] = self._settle(
-                X[rows], distance[rows, -1], k, None if selfless else excluded[rows]
-            )
+            distance[rows], index[rows] = self._settle(X[rows], k, None if selfless else excluded[rows])
         return distance, index
 
-    def _settle(self, X, kth_distance, k, excluded):
-        """The k nearest of all rows within the k-th distance: nearer ones first, then lower indices."""
-        kth = self._comparable(kth_distance)
-        rounding = self._rounding(X, kth)
-        reach = np.max(kth + 2 * rounding)
-        near = self._engine.radius_neighbors_graph(
-            X, np.sqrt(reach) if self._squares else reach, mode="distance"
-        )
-        near.sort_indices()
-        row = np.repeat(np.arange(X.shape[0]), np.diff(near.indptr))
-        beyond = self._comparable(near.data) - kth[row]
-        nearer, tied = beyond < -rounding[row], np.abs(beyond) <= rounding[row]
+    def _settle(self, X, k, excluded):
+        """The k nearest of all rows: nearer ones first, then of those tied at the k-th place the first."""
+        engine = self._engine
+        distance = X.copy()
+        if self._metric != "precomputed":
+            distance = pairwise_distances(
+                X, self._X, metric=engine.effective_metric_, **engine.effective_metric_params_
+            )
         if excluded is not None:
-            other = near.indices != excluded[row]
-            nearer, tied = nearer & other, tied & other
-        still_free = k - np.bincount(row[nearer], minlength=X.shape[0])
-        place = np.cumsum(tied)
-        place -= np.concatenate([[0], place])[near.indptr[:-1]][row]
-        taken = nearer | (tied & (place <= still_free[row]))
-        return near.data[taken].reshape(-1, k), near.indices[taken].reshape(-1, k)
+            distance[np.arange(len(excluded)), excluded] = np.inf
+        value = self._comparable(distance)
+        kth = np.partition(value, k - 1, axis=1)[:, k - 1]
+        rounding = self._rounding(X, kth)[:, None]
+        nearer, tied = value < kth[:, None] - rounding, np.abs(value - kth[:, None]) <= rounding
+        free = k - nearer.sum(axis=1, keepdims=True)
+        taken = nearer | (tied & (np.cumsum(tied, axis=1) <= free))
+        return distance[taken].reshape(-1, k), np.nonzero(taken)[1].reshape(-1, k)
 
     @property
     def _squares(self):

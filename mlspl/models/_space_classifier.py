@@ -13,8 +13,7 @@ from mlspl.model_selection import AnchoredCalibration
 from mlspl.models._base import MultiLabelClassifier
 from mlspl.models._calibrated import LazyCalibration
 from mlspl.models._checks import warn_of_data
-from mlspl.models._class_weight import class_costs
-from mlspl.models._label_blocks import dense_block
+from mlspl.models._label_blocks import class_costs, dense_block
 from mlspl.models.local_correlation import Coding, LocalCorrelationLearner, code_rows
 from mlspl.spaces import (
     Gram,

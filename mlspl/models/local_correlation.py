@@ -29,8 +29,7 @@ from mlspl.correlation import (
     prototype_distances,
     prototype_means,
 )
-from mlspl.models._class_weight import class_costs
-from mlspl.models._label_blocks import dense_block, prune_weights
+from mlspl.models._label_blocks import class_costs, dense_block, prune_weights
 from mlspl.pacing import GeometricPace, SelfPacedFunction, Trace, UntilInPlay, paced
 from mlspl.solvers import solve_codes
 from mlspl.spaces import Regression, Rows, Solutions

@@ -153,7 +153,8 @@ class TRAMClassifier(MultiLabelClassifier):
                 "another method."
             )
         known = np.column_stack([self.shares_, self.counts_])
-        spread = _propagate(_neighbour_graph(rows, self.k, self.n_jobs), known)[-X.shape[0] :]
+        W = _edges(rows, self.k, self.n_jobs)
+        spread = _propagate(W.maximum(W.T), known)[-X.shape[0] :]
         shares = (1 - self.prior_weight_) * spread[:, :-1] + self.prior_weight_ * self.shares_.mean(axis=0)
         return _log_odds(np.round(shares, _DECIMALS), spread[:, -1])
 
@@ -173,8 +174,7 @@ def _mddm(X, Y):
 def _choose_prior_weight(X, shares, Y, k, n_jobs):
     """The weight of the mean share with the best average precision on labelled rows; 0 unless significant.
 
-    Each row is seen from its labelled neighbours. Average precision judges, on rows that have both present
-    and absent labels; of many rows, an evenly spaced sample.
+    Each row is seen from its labelled neighbours; of many rows, an evenly spaced sample.
     """
     mixed = np.flatnonzero(Y.any(axis=1) & ~Y.all(axis=1))
     rows = mixed[:: max(1, -(-len(mixed) // _JUDGED_ROWS))]
@@ -183,16 +183,12 @@ def _choose_prior_weight(X, shares, Y, k, n_jobs):
     W = _edges(X, k, n_jobs, rows)
     seen = np.round(_ratio(W @ shares, np.broadcast_to(W.sum(axis=1)[:, None], Y[rows].shape)), _DECIMALS)
     prior = shares.mean(axis=0)
-    precision = np.array([_row_precisions(Y[rows], (1 - w) * seen + w * prior) for w in _PRIOR_WEIGHTS])
+    precision = np.array([rank_criteria(Y[rows], (1 - w) * seen + w * prior)[-1] for w in _PRIOR_WEIGHTS])
+    precision = np.round(precision, _DECIMALS)
     best = precision.mean(axis=1).round(_DECIMALS).argmax()
     gain = precision[best] - precision[0]
     is_sure = len(gain) > 1 and gain.mean() > 2 * gain.std(ddof=1) / np.sqrt(len(gain))
     return float(_PRIOR_WEIGHTS[best]) if is_sure else 0.0
-
-
-def _row_precisions(Y, scores):
-    """Average precision of every row."""
-    return np.round(np.nan_to_num(rank_criteria(Y, scores)[3], nan=1.0), _DECIMALS)
 
 
 def _edges(X, k, n_jobs, rows=None):
@@ -205,17 +201,10 @@ def _edges(X, k, n_jobs, rows=None):
     return sparse.csr_array((weight.ravel(), index.ravel(), starts), shape=(len(weight), X.shape[0]))
 
 
-def _neighbour_graph(X, k, n_jobs):
-    """Symmetric CSR weights over the edges from each row to its k nearest others."""
-    W = _edges(X, k, n_jobs)
-    W = W.maximum(W.T)
-    W.eliminate_zeros()
-    return W
-
-
 def _propagate(W, known):
     """Solve (I − P_UU) F = P_UL · known, the known rows being first; unconnected rows get their mean."""
     n = len(known)
+    W.eliminate_zeros()
     spread = np.tile(known.mean(axis=0), (W.shape[0] - n, 1))
     component = connected_components(W, directed=False)[1]
     reached = np.flatnonzero(np.isin(component[n:], component[:n]))
@@ -227,10 +216,9 @@ def _propagate(W, known):
 
 
 def _conjugate_gradients(W, degree, b, x):
-    """Solve (D − W) x = b from the start x, all columns at once, each by its own conjugate gradients.
+    """Solve (D − W) x = b from the start x, each column by its own conjugate gradients.
 
-    Dividing the residual by the degrees, the usual diagonal preconditioner, is also what makes it a residual
-    of (I − P) x = D⁻¹b: an isolated row with faint edges is solved as exactly as any other.
+    Residuals are divided by the degrees, so that a row with faint edges is solved as exactly as any other.
     """
     degree = degree[:, None]
     residual = b - degree * x + W @ x
@@ -264,9 +252,7 @@ def _ratio(numerator, denominator):
 
 
 def _log_odds(shares, counts):
-    """Scores with odds in the ratio of the shares, probabilities that sum to the count, and as many of them
-    positive as the count says.
-    """
+    """Log-odds in the ratio of the shares; probabilities sum to the count, so many scores are positive."""
     smallest = 10.0**-_DECIMALS
     scores = np.log(np.maximum(shares, smallest))
     low, high = -_SURE - scores.max(axis=1), _SURE - scores.min(axis=1)

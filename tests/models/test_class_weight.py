@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from sklearn.utils.class_weight import compute_class_weight
 
-from mlspl.models._class_weight import class_costs
+from mlspl.models._label_blocks import class_costs
 
 Y = np.array([[1, 1, 0], [0, 1, 0], [0, 1, 1], [0, 1, 1]], dtype=bool)
 
