@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from mlspl._files import OutputFolder
 from mlspl._text import shown
@@ -265,6 +266,12 @@ def _labels_table(found: "Audit") -> Table:
 
 
 def _suspicions_table(found: "Audit", names: list[str] | None) -> Table:
+    def cut(why: str) -> Text:
+        """One line, as much of it as the terminal has room for; issues.csv has it in full."""
+        text = Text.from_markup(shown(why), overflow="ellipsis")
+        text.no_wrap = True
+        return text
+
     rows = (
         (
             names[issue["row_number"]] if names else issue["row_number"],
@@ -272,14 +279,15 @@ def _suspicions_table(found: "Audit", names: list[str] | None) -> Table:
             issue["given"],
             issue["suggested"],
             f"{issue['suspicion']:.1%}",
-            issue["why"],
+            cut(issue["why"]),
         )
         for issue in found.issues.head(_MOST_SUSPICIONS).to_dict("records")
     )
     headings = ("row", "label", "given", "probably", "suspicion", "why")
     table = make_table(headings, rows, "The strongest suspicions", left=2)
-    why = table.columns[-1]
-    why.justify, why.no_wrap, why.overflow = "left", True, "ellipsis"  # in full in issues.csv
+    table.columns[-1].justify = "left"
+    for column in (*table.columns[:1], *table.columns[2:-1]):
+        column.no_wrap = True
     return table
 
 

@@ -13,6 +13,7 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 from typer.core import TyperCommand, TyperGroup
 
 from mlspl._files import check_output
@@ -130,7 +131,7 @@ def make_table(
     for position, heading in enumerate(headings):
         table.add_column(heading, justify="left" if position < left else "right", overflow="fold")
     for row in rows:
-        table.add_row(*(shown(str(cell)) for cell in row))
+        table.add_row(*(cell if isinstance(cell, Text) else shown(str(cell)) for cell in row))
     return table
 
 

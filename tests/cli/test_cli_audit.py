@@ -57,6 +57,8 @@ def test_an_audit_prints_what_it_found_and_writes_page_and_tables(mlspl, digits,
     for title in ("Labels by estimated noise", "The strongest suspicions", "How many rows to review"):
         assert title in out
     assert "\x1b" not in out
+    suspicions = out.split("The strongest suspicions")[1]
+    assert suspicions.split()[:6] == ["row", "label", "given", "probably", "suspicion", "why"]
     assert "[bold]loop" in out, "names are text"
     assert sorted(path.name for path in (tmp_path / "found").iterdir()) == [
         ".mlspl-outputs.json",
