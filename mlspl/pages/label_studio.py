@@ -96,14 +96,14 @@ def write_label_studio(
 
 
 def _configure(label_names: list[str], is_image: bool) -> str:
-    """Return the labelling configuration: the row, and a box to tick for every label."""
+    """Return the labelling configuration: a box to tick for every label, above a row that may be long."""
     view = ElementTree.Element("View")
     ElementTree.SubElement(view, "Header", value="$note", size="4")
-    kind = "Image" if is_image else "Text"
-    ElementTree.SubElement(view, kind, name=_ITEM, value=f"${kind.lower()}")
     choices = ElementTree.SubElement(view, "Choices", name=_CHOICES, toName=_ITEM, choice="multiple")
     for name in label_names:
         ElementTree.SubElement(choices, "Choice", value=name)
+    kind = "Image" if is_image else "Text"
+    ElementTree.SubElement(view, kind, name=_ITEM, value=f"${kind.lower()}")
     ElementTree.indent(view)
     return ElementTree.tostring(view, encoding="unicode") + "\n"
 
