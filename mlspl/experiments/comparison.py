@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from mlspl.errors import UserError
+from mlspl.errors import UserError, listed
 from mlspl.experiments.scores import score_table, standard_trials
 from mlspl.experiments.statistics import (
     Friedman,
@@ -16,7 +16,7 @@ from mlspl.experiments.statistics import (
     friedman,
     wilcoxon_pairs,
 )
-from mlspl.experiments.store import Store, is_database
+from mlspl.experiments.store import Store
 from mlspl.metrics import CRITERIA
 from mlspl.recipes import METHODS, method_title
 
@@ -25,7 +25,6 @@ ALL_DATASETS = "over data sets"
 _FEWEST_PAIRS = 6
 _MOST_METHODS = 200
 _MOST_COLUMNS = 1000
-_MOST_NAMED = 10
 
 
 @dataclass(frozen=True)
@@ -115,8 +114,7 @@ def compare(scores: pd.DataFrame, criterion: str, greater_is_better: bool, alpha
     methods = list(table.columns)
     if len(methods) > _MOST_METHODS:
         raise UserError(
-            f"{len(methods):,} methods are too many: at most {_MOST_METHODS} can be compared in pairs. "
-            "Leave out some of them."
+            f"{len(methods):,} methods are too many to compare in pairs: leave {_MOST_METHODS} at most."
         )
     notes: list[str] = []
     pairs, means = [], {}
@@ -128,8 +126,7 @@ def compare(scores: pd.DataFrame, criterion: str, greater_is_better: bool, alpha
         if len(complete) and complete.shape[1] == len(methods):
             means[block] = complete.mean()
         else:
-            missing = [name for name in methods if name not in complete]
-            lacking = ", ".join(missing[:_MOST_NAMED]) + ", …" * (len(missing) > _MOST_NAMED)
+            lacking = listed([name for name in methods if name not in complete])
             notes.append(f"{block}: no scores of {lacking or 'all methods on one split'}; not ranked.")
         if len(complete) > 1 and complete.shape[1] > 1:
             pairs.append(wilcoxon_pairs(complete, list(complete), greater_is_better).assign(block=block))
@@ -156,8 +153,7 @@ def read_scores(path: str | Path, criteria: Sequence[str] = (), variants: bool =
     """Read scores from a results file of `mlspl reproduce` or from a CSV file of any origin.
 
     The CSV has one row per data set, method and split: columns `dataset`, `method`, `split` (may be left out
-    where there is one row per data set and method) and one column per criterion, named as in
-    `mlspl.metrics.CRITERIA` or otherwise.
+    where there is one row per data set and method) and one column per criterion.
 
     Parameters
     ----------
@@ -166,8 +162,7 @@ def read_scores(path: str | Path, criteria: Sequence[str] = (), variants: bool =
     criteria : sequence of str
         Columns that must be there.
     variants : bool, default=False
-        Whether to read, of a results file, every variant of a method that `mlspl reproduce` also ran as the
-        paper has it, such as MLSPL under its other self-paced functions.
+        Whether to read variants of standard methods, such as MLSPL under its other self-paced functions.
 
     Returns
     -------
@@ -177,12 +172,16 @@ def read_scores(path: str | Path, criteria: Sequence[str] = (), variants: bool =
     path = Path(path)
     if not path.is_file():
         raise UserError(f"There is no file {path}; give a results.db of `mlspl reproduce` or a CSV file.")
-    if is_database(path):
+    with path.open("rb") as stream:
+        start = stream.readline(2**20)
+    if start.startswith(b"SQLite format 3\0"):
         with Store(path, create=False) as store:
             trials = store.frame()
         scores = score_table(trials if variants else standard_trials(trials))
         if scores.empty:
             raise UserError(f"{path} holds no finished trial; run `mlspl reproduce` first.")
+    elif start.count(b",") > _MOST_COLUMNS:
+        raise UserError(f"{path} has more than {_MOST_COLUMNS:,} columns: it is no table of scores.")
     else:
         scores = _read_csv(path)
     absent = [name for name in criteria if name not in scores]
@@ -192,9 +191,6 @@ def read_scores(path: str | Path, criteria: Sequence[str] = (), variants: bool =
 
 
 def _read_csv(path: Path) -> pd.DataFrame:
-    with path.open("rb") as stream:
-        if stream.readline(2**20).count(b",") > _MOST_COLUMNS:
-            raise UserError(f"{path} has more than {_MOST_COLUMNS:,} columns: it is no table of scores.")
     try:
         # Not unpacked by its suffix: a small file could fill the memory.
         table = pd.read_csv(path, skipinitialspace=True, compression=None)
@@ -228,11 +224,12 @@ def _read_csv(path: Path) -> pd.DataFrame:
     table = table.rename(columns={"dataset": "block", "method": "variant"})
     table[["block", "variant"]] = table[["block", "variant"]].astype(str)
     for name in known_directions(table):
-        if not pd.api.types.is_numeric_dtype(table[name]):
-            refuse(pd.to_numeric(table[name], errors="coerce").isna(), f"the {name} is no number.")
+        refuse(
+            pd.to_numeric(table[name], errors="coerce").isna() & table[name].notna(),
+            f"the {name} is no number.",
+        )
     for name in _numeric_columns(table):
-        is_infinite = np.isinf(table[name])
-        refuse(is_infinite, f"the {name} is infinite. Give a number, or leave the cell empty.")
+        refuse(np.isinf(table[name]), f"the {name} is infinite. Give a number, or leave the cell empty.")
     if not _numeric_columns(table):
         raise UserError(f"{path} has no column of numbers beside dataset, method and split.")
     return table

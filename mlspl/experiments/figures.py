@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 # Okabe and Ito's colours, which people with any kind of colour vision can distinguish.
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000", "#7A5C00")
-_DASHES = ("-", (0, (5, 2)), (0, (1, 1.5)), (0, (6, 2, 1, 2)), (0, (3, 1.5)), (0, (8, 2)), (0, (1, 3)), "-.")
+_DASHES = ("-", "--", ":", "-.")
 _INK, _GREY, _LINE = "#222222", "#666666", "#DDDDDD"
 _WIDTH = 3.4
 _LONGEST_NAME = 22
@@ -71,29 +71,22 @@ def dot_chart(title: str, dots: pd.DataFrame, reference: tuple[str, float] | Non
     return _as_chart(figure, f"{title}. {'; '.join(parts)}")
 
 
-def line_chart(
-    title: str,
-    lines: Mapping[str, tuple[Sequence[float], Sequence[float]]],
-    x_label: str,
-    log_x: bool = False,
-    limits: tuple[float, float] | None = None,
-) -> Chart:
-    """Draw lines over a common axis, with a legend below."""
+def line_chart(title: str, lines: Mapping[str, tuple[pd.Series, pd.Series]], is_share: bool = False) -> Chart:
+    """Draw lines over the pace, with a legend below; the axis of shares ends at 0 and 1."""
     legend = 0.17 * ((len(lines) + 1) // 2)
     figure, axis = _start_chart(title, 2.0 + legend, 0.55, 0.5 + legend)
     for number, (name, (x, y)) in enumerate(lines.items()):
-        style: dict[str, Any] = {"color": _COLOURS[number % 8], "linestyle": _DASHES[number % 8]}
+        style: dict[str, Any] = {"color": _COLOURS[number % 8], "linestyle": _DASHES[number % 4]}
         marker = "o" if len(x) == 1 else ""
         axis.plot(x, y, linewidth=1.5, marker=marker, markersize=4, label=_shorten(name), **style)
-    if log_x:
-        axis.set_xscale("log")
-    if limits:
-        axis.set_ylim(limits[0] - 0.03, limits[1] + 0.03)
-    axis.set_xlabel(x_label, fontsize=8, color=_GREY, loc="right")
+    axis.set_xscale("log")
+    if is_share:
+        axis.set_ylim(-0.03, 1.03)
+    axis.set_xlabel("pace λ", fontsize=8, color=_GREY, loc="right")
     axis.grid(axis="y", color=_LINE)
     figure.legend(loc="lower left", ncols=2, fontsize=7.5, frameon=False, labelcolor=_INK)
-    ends = "; ".join(f"{name}: from {y[0]:.3g} to {y[-1]:.3g}" for name, (_, y) in lines.items())
-    return _as_chart(figure, f"{title}, over {x_label}. {ends}")
+    ends = (f"{name}: from {y.iloc[0]:.3g} to {y.iloc[-1]:.3g}" for name, (_, y) in lines.items())
+    return _as_chart(figure, f"{title}, over pace λ. {'; '.join(ends)}")
 
 
 def rank_chart(comparison: Comparison, alpha: float = 0.05) -> Chart:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -14,9 +13,18 @@ from mlspl.experiments.comparison import Comparison
 from mlspl.experiments.figures import Chart, dot_chart, line_chart, rank_chart
 from mlspl.experiments.scores import PAPER_FUNCTIONS, criteria_in
 from mlspl.experiments.statistics import fewest_splits
-from mlspl.experiments.tables import criterion_head, criterion_title, pairs_table, ranks_table, score_tables
+from mlspl.experiments.tables import (
+    Cell,
+    Table,
+    criterion_head,
+    criterion_title,
+    number,
+    pairs_table,
+    ranks_table,
+    score_tables,
+)
 from mlspl.experiments.trial import PUBLISHED
-from mlspl.pages import Cell, Table, number, render
+from mlspl.pages import render
 from mlspl.recipes import get_method, method_title
 
 if TYPE_CHECKING:
@@ -82,7 +90,6 @@ def _describe_block(block, results: Results, paced: pd.DataFrame, datasets) -> d
     splits = sorted(set(summary["splits"]))
     counted = " to ".join(map(str, dict.fromkeys((splits[0], splits[-1]))))
     facts = f"{100 * first['train']:g} % of the rows for training, {counted} split{'s' * (splits != [1])}"
-    pairs, pairs_note = _list_pairs(block, results.comparisons)
     unpaced = standard[standard["method"] == "ml-loc"]
     (scores,) = score_tables(summary).values()
     return {
@@ -96,10 +103,9 @@ def _describe_block(block, results: Results, paced: pd.DataFrame, datasets) -> d
         "has_paper": bool(summary["paper"].notna().any()),
         "function_charts": _draw_functions(paced, unpaced),
         "has_unpaced": bool(len(unpaced)),
-        "curves": draw_learning_curves(paced, () if dataset is None else dataset.label_names),
+        "curves": _draw_learning_curves(paced, dataset.label_names if dataset else ()),
         "timings": _list_timings(standard),
-        "pairs": pairs,
-        "pairs_note": pairs_note,
+        "pairs": _list_pairs(block, results.comparisons),
     }
 
 
@@ -124,11 +130,8 @@ def _draw_functions(paced: pd.DataFrame, unpaced: pd.DataFrame) -> list[Chart]:
     return charts
 
 
-def draw_learning_curves(paced: pd.DataFrame, label_names: Sequence[str] = ()) -> dict[str, Any] | None:
-    """Draw the parts of the objective and each label's share of pairs in play, under each function.
-
-    Returns None if no trial has a history.
-    """
+def _draw_learning_curves(paced: pd.DataFrame, label_names: Sequence[str]) -> dict[str, list[Chart]]:
+    """Draw the parts of the objective and each label's share of pairs in play, under each function."""
     known = {"pace", "in_play", *_PARTS}
     means: dict[str, pd.DataFrame] = {}
     for name, group in paced.groupby("function", sort=False):
@@ -137,24 +140,24 @@ def draw_learning_curves(paced: pd.DataFrame, label_names: Sequence[str] = ()) -
             tables = [_tabulate_steps(history, label_names) for history in histories]
             means[str(name)] = pd.concat(tables).groupby(level=0).mean()
     if not means:
-        return None
+        return {}
 
-    def chart(title: str, lines: Mapping[str, tuple[str, Any]], limits=None) -> Chart:
-        # The pace grows geometrically, hence the geometric mean over splits.
-        drawn = {
-            line: (np.exp(means[name]["part", "log_pace"]).tolist(), means[name][column].tolist())
-            for line, (name, column) in lines.items()
-        }
-        return line_chart(title, drawn, "pace λ", log_x=True, limits=limits)
-
+    # The pace grows geometrically, hence the geometric mean over splits.
+    paces = {name: np.exp(table["part", "log_pace"]) for name, table in means.items()}
     parts = [
-        chart(
-            title, {name: (name, ("part", key)) for name in means}, (0, 1) if key == "mean_weight" else None
+        line_chart(
+            title,
+            {name: (paces[name], table["part", key]) for name, table in means.items()},
+            is_share=key == "mean_weight",
         )
         for key, title in _PARTS.items()
     ]
     in_play = [
-        chart(f"Pairs in play: {name}", {one: (name, ("in play", one)) for one in table["in play"]}, (0, 1))
+        line_chart(
+            f"Pairs in play: {name}",
+            {label: (paces[name], shares) for label, shares in table["in play"].items()},
+            is_share=True,
+        )
         for name, table in means.items()
     ]
     return {"parts": parts, "in_play": in_play}
@@ -163,12 +166,10 @@ def draw_learning_curves(paced: pd.DataFrame, label_names: Sequence[str] = ()) -
 def _tabulate_steps(history: Sequence[Mapping], label_names: Sequence[str]) -> pd.DataFrame:
     """Return one row per step: parts of the objective, and ("in play", label) or quantiles of many labels."""
     shares = np.array([step["in_play"] for step in history])
-    names = list(label_names)
+    names = list(label_names) or [f"label {label + 1}" for label in range(shares.shape[1])]
     if shares.shape[1] > _MOST_LABELS:
         shares = np.quantile(shares, [0, 0.5, 1], axis=1).T
         names = ["least of all labels", "median label", "most of all labels"]
-    elif len(names) != shares.shape[1]:
-        names = [f"label {label + 1}" for label in range(shares.shape[1])]
     columns: dict[Any, Any] = {("part", key): [step[key] for step in history] for key in _PARTS}
     columns["part", "log_pace"] = np.log([step["pace"] for step in history])
     return pd.DataFrame(columns | {("in play", name): shares[:, j] for j, name in enumerate(names)})
@@ -187,29 +188,25 @@ def _list_timings(standard: pd.DataFrame) -> Table:
     return Table(caption, columns)
 
 
-def _list_pairs(block: str, comparisons: Sequence[Comparison]) -> tuple[Table | None, str]:
+def _list_pairs(block: str, comparisons: Sequence[Comparison]) -> Table | None:
     tested = [one.pairs.assign(criterion=one.criterion) for one in comparisons if len(one.pairs)]
     pairs = pd.concat(tested, ignore_index=True).query("block == @block") if tested else pd.DataFrame()
     if pairs.empty:
-        return None, ""
+        return None
     n_splits = pairs["blocks"].iloc[0]
     needed = fewest_splits(pairs["criterion"].value_counts().max(), _ALPHA)
+    count = int((pairs["p_holm"] < _ALPHA).sum())
+    note = f"{count} of {len(pairs)} pairs differ significantly (α = {_ALPHA:g})."
     if needed > n_splits:
         note = f"No difference can be significant with {n_splits} splits: at least {needed} are needed."
-    else:
-        count = int((pairs["p_holm"] < _ALPHA).sum())
-        note = f"{count} of {len(pairs)} pairs differ significantly (α = {_ALPHA:g})."
-    note += " The splits of one data set share rows, so these p-values are too small."
-    caption = f"Wilcoxon's signed-rank test over {n_splits} splits, adjusted by Holm."
-    return pairs_table(pairs.sort_values(["p_holm", "p"], kind="stable"), caption, _ALPHA), note
+    caption = f"Wilcoxon's signed-rank test over {n_splits} splits, adjusted by Holm. {note}"
+    return pairs_table(pairs.sort_values(["p_holm", "p"], kind="stable"), caption, _ALPHA)
 
 
 def _list_ranks(comparisons: Sequence[Comparison]) -> dict[str, Any] | None:
     """Average ranks and critical-difference diagrams, if there are enough data sets and methods."""
     table = ranks_table(comparisons)
-    if table is None:
-        return None
-    return {
+    return table and {
         "table": table,
         "diagrams": [rank_chart(comparison) for comparison in comparisons if comparison.ranking],
         "notes": list(dict.fromkeys(note for comparison in comparisons for note in comparison.notes)),
@@ -229,30 +226,26 @@ def _list_failures(frame: pd.DataFrame) -> Table | None:
 
 
 def _list_warnings(frame: pd.DataFrame) -> Table | None:
-    counts = Counter(
-        (row.method, row.dataset, warning) for row in frame.itertuples() for warning in row.warnings
-    ).most_common()
+    counts = frame.explode("warnings").groupby(["method", "dataset", "warnings"]).size()
+    counts = counts.sort_values(ascending=False, kind="stable")
     columns: dict[str, Iterable] = {
-        "method": [method_title(method) for (method, _, _), _ in counts],
-        "data set": [dataset for (_, dataset, _), _ in counts],
-        "trials": [count for _, count in counts],
-        "warning": [Cell(text, style="error") for (_, _, text), _ in counts],
+        "method": [method_title(method) for method, _, _ in counts.index],
+        "data set": [dataset for _, dataset, _ in counts.index],
+        "trials": counts,
+        "warning": [Cell(text, style="error") for _, _, text in counts.index],
     }
-    return Table("Warnings of the methods.", columns, "tall", ["trials"]) if counts else None
+    return Table("Warnings of the methods.", columns, "tall") if len(counts) else None
 
 
 def _list_datasets(frame: pd.DataFrame, datasets: Mapping[str, Dataset]) -> Table:
     groups = frame.groupby(["dataset", "fingerprint"], sort=False)
     known = [datasets[name].describe() if name in datasets else None for (name, _), _ in groups]
-    titles = {
-        "n_rows": "rows",
-        "n_features": "features",
-        "n_labels": "labels",
-        "cardinality": "labels per row",
-    }
+    sizes = ("n_rows", "n_features", "n_labels", "cardinality")
+    titles = ("rows", "features", "labels", "labels per row")
     columns: dict[str, Iterable] = {"data set": [name for (name, _), _ in groups]}
     columns |= {
-        title: [getattr(about, size) if about else "–" for about in known] for size, title in titles.items()
+        title: [getattr(about, size) if about else "–" for about in known]
+        for size, title in zip(sizes, titles, strict=True)
     }
     columns["training rows"] = [
         ", ".join(f"{100 * share:g} %" for share in sorted(set(trials["train"]))) for _, trials in groups
@@ -267,7 +260,7 @@ def _list_methods(frame: pd.DataFrame) -> Table:
         "method": [method_title(name) for (name, _), _ in groups],
         "parameters": [Cell(_join_settings(trials["parameters"]), style="wide") for _, trials in groups],
         "how": [f"tuned by {criterion_title(tune)}" if tune else "fixed" for (_, tune), _ in groups],
-        "trials": [len(trials) for _, trials in groups],
+        "trials": groups.size(),
     }
     return Table("Methods, with their parameters or, where they are tuned, the values tried.", columns)
 

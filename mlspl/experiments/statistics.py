@@ -45,8 +45,7 @@ def friedman(scores: ArrayLike) -> Friedman:
 def critical_difference(n_methods: int, n_blocks: int, alpha: float = 0.05) -> float:
     """Nemenyi's critical difference of average ranks of k methods on N blocks: q_alpha √(k(k+1) / 6N).
 
-    q_alpha is the quantile of the studentized range divided by √2, as Demšar tabulates it; without that √2
-    the distance comes out 41 % too large.
+    q_alpha is the quantile of the studentized range divided by √2, as Demšar tabulates it.
     """
     quantile = stats.studentized_range.ppf(1 - alpha, n_methods, np.inf) / math.sqrt(2)
     return float(quantile * math.sqrt(n_methods * (n_methods + 1) / (6 * n_blocks)))

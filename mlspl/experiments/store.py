@@ -5,8 +5,7 @@ import math
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping
-from contextlib import closing
+from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from pathlib import Path
 from typing import Any, Self
@@ -35,37 +34,42 @@ CREATE TABLE trial (
 """
 _COLUMNS = ["key", *(field.name for field in fields(Trial)), *(field.name for field in fields(Outcome))]
 _SELECTED = [*_COLUMNS, "recorded"]
-_NUMBERS = ("train", "tune_seconds", "fit_seconds", "predict_seconds")
 _OPTIONAL = ("error", "peak_memory", "history", "validation")
-_INTEGERS = ("split", "folds", "peak_memory")
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
-
-
-def _is(*types: type) -> Callable[[object], bool]:
-    return lambda value: isinstance(value, types)
-
-
-# The columns that hold JSON: a check of the whole, and of each of its values.
-_JSON_COLUMNS: dict[str, tuple[Callable, Callable]] = {
-    "parameters": (_is(dict), _is(object)),
-    "scores": (_is(dict), lambda value: value is None or _is_number(value)),
-    "chosen": (_is(dict), _is(object)),
-    "warnings": (_is(list), _is(str)),
-    "history": (_is(list), _is(dict)),
-    "validation": (_is(list, dict), _is(object)),
-    "versions": (_is(dict), _is(str)),
+# Types of the columns that do not hold text, and of the whole and the parts of those that hold JSON.
+_NUMBERS: dict[str, Any] = dict.fromkeys(
+    ("train", "tune_seconds", "fit_seconds", "predict_seconds"), (int, float)
+)
+_NUMBERS |= dict.fromkeys(("split", "folds", "peak_memory"), int)
+_JSON: dict[str, tuple[Any, Any]] = {
+    "parameters": (dict, object),
+    "scores": (dict, (int, float, type(None))),
+    "chosen": (dict, object),
+    "warnings": (list, str),
+    "history": (list, dict),
+    "validation": ((list, dict), object),
+    "versions": (dict, str),
 }
-# The other columns that do not hold text.
-_CHECKS = dict.fromkeys(_NUMBERS, _is_number) | dict.fromkeys(_INTEGERS, _is(int))
 # A finished trial is never replaced; a failed one is replaced by the outcome of its retry.
 _RECORD = (
     f"INSERT INTO trial ({', '.join(_COLUMNS)}) VALUES ({', '.join(f':{name}' for name in _COLUMNS)}) "
     f"ON CONFLICT (key) DO UPDATE SET {', '.join(f'{name} = excluded.{name}' for name in _COLUMNS[1:])}, "
     "recorded = strftime('%Y-%m-%dT%H:%M:%fZ', 'now') WHERE trial.error IS NOT NULL"
 )
+_BUSY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+_FAULTS = {
+    **dict.fromkeys(_BUSY, "is locked by another process. End that process or try again"),
+    sqlite3.SQLITE_NOTADB: "is not a results file of mlspl. It was not changed; name another file",
+    **dict.fromkeys(
+        (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM),
+        "cannot be written. Name another folder",
+    ),
+    # SQLite reports a full disk by any of these; the file itself is unchanged.
+    **dict.fromkeys(
+        (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_NOMEM),
+        "could not be written; the disk may be full. Free some space and run the same command again",
+    ),
+}
+_DAMAGED = "is damaged. It was not changed; restore it from a copy, or move it away to start anew"
 
 
 class StoreError(UserError):
@@ -105,9 +109,12 @@ class Store:
             raise StoreError(f"There is no results file {self.path}. Name a file of `mlspl reproduce`.")
         if not self.path.parent.is_dir():
             raise StoreError(f"The folder {self.path.parent} of the results file does not exist.")
+        # Not "ro": SQLite must first roll back what a killed process has left unfinished.
+        uri = f"file:{quote(str(self.path.absolute()))}?mode={'rwc' if create else 'rw'}"
         try:
-            # Not "ro": SQLite must first roll back what a killed process has left unfinished.
-            self._database = _connect(self.path, "rwc" if create else "rw")
+            self._database = sqlite3.connect(
+                uri, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False, uri=True
+            )
         except sqlite3.Error as error:
             raise _unusable(self.path, error) from None
         try:
@@ -132,7 +139,7 @@ class Store:
     def record(self, trial: Trial, outcome: Outcome) -> None:
         """Write one outcome in one transaction, unless the trial is already finished."""
         row = {name: getattr(trial if hasattr(trial, name) else outcome, name) for name in _COLUMNS}
-        for name in _JSON_COLUMNS:
+        for name in _JSON:
             row[name] = None if row[name] is None else canonical_json(_plain(row[name]))
         self._query(_RECORD, row)
 
@@ -162,21 +169,24 @@ class Store:
         for place, name in enumerate(_SELECTED):
             values = [self._checked(name, row[place], row[0]) for row in rows]
             # pandas must not replace None in text and JSON.
-            columns[name] = pd.Series(values, dtype=None if name in _CHECKS and values else object)
+            columns[name] = pd.Series(values, dtype=None if name in _NUMBERS and values else object)
         return pd.DataFrame(columns)
 
     def _checked(self, column: str, value: Any, key: object) -> Any:
         """Return a cell, parsed if it is JSON; refuse types that `record` does not write."""
         if value is None and column in _OPTIONAL:
             return None
-        fits = _CHECKS.get(column, _is(str))(value)
-        if fits and column in _JSON_COLUMNS:
-            is_whole, is_part = _JSON_COLUMNS[column]
+        fits = _fits(value, _NUMBERS.get(column, str))
+        if fits and column in _JSON:
+            whole, part = _JSON[column]
             try:
                 value = json.loads(value)
             except (ValueError, RecursionError):
                 value = None
-            fits = is_whole(value) and all(map(is_part, value.values() if type(value) is dict else value))
+            fits = isinstance(value, whole)
+            fits = fits and all(
+                _fits(one, part) for one in (value.values() if type(value) is dict else value)
+            )
         if not fits:
             raise StoreError(
                 f"The results file {self.path} is damaged: the {column} of trial {str(key)[:12]!r} has a "
@@ -192,7 +202,7 @@ class Store:
                     return self._database.execute(statement, values).fetchall()
                 except sqlite3.Error as error:
                     # SQLite waits for locks, but not while another process creates the file.
-                    if not _is_busy(error) or time.monotonic() > deadline:
+                    if _kind(error) not in _BUSY or time.monotonic() > deadline:
                         raise _unusable(self.path, error) from None
                 time.sleep(0.01)
 
@@ -233,59 +243,19 @@ class Store:
         return False
 
 
-# Only SQLite may open a file that may be a store: closing any other descriptor of it would drop the locks
-# that this process holds on it through an open `Store` (POSIX).
-
-
-def is_database(path: Path) -> bool:
-    """Whether an existing file is a non-empty SQLite file, of mlspl or not."""
-    if path.stat().st_size == 0:
-        return False
-    with closing(_connect(path, "ro")) as database:
-        try:
-            database.execute("PRAGMA schema_version")
-        except sqlite3.Error as error:
-            return _kind(error) != sqlite3.SQLITE_NOTADB
-    return True
-
-
-def _connect(path: Path, mode: str) -> sqlite3.Connection:
-    uri = f"file:{quote(str(path.absolute()))}?mode={mode}"
-    return sqlite3.connect(
-        uri, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False, uri=True
-    )
-
-
 def _kind(reason: object) -> int:
     """Return the kind of SQLite's error, which is the lowest byte of its code."""
     return getattr(reason, "sqlite_errorcode", 0) & 0xFF
 
 
-def _is_busy(reason: object) -> bool:
-    return _kind(reason) in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
-
-
 def _unusable(path: Path, reason: object) -> StoreError:
-    kind = _kind(reason)
-    if _is_busy(reason):
-        return StoreError(
-            f"The results file {path} was locked by another process for {_BUSY_SECONDS:.0f} seconds. "
-            "End that process or try again."
-        )
-    if kind == sqlite3.SQLITE_NOTADB:
-        return StoreError(f"{path} is not a results file of mlspl. It was not changed; name another file.")
-    if kind in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM):
-        return StoreError(f"The results file {path} cannot be written: {reason}. Name another folder.")
-    if kind in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_NOMEM):
-        # SQLite reports a full disk by any of these; the file itself is unchanged.
-        return StoreError(
-            f"The results file {path} could not be written ({reason}); the disk may be full. What was "
-            "recorded before is in it: free some space and run the same command again."
-        )
-    return StoreError(
-        f"The results file {path} is damaged ({reason}). It was not changed; move it away to start anew, or "
-        "restore it from a copy."
-    )
+    return StoreError(f"{path} {_FAULTS.get(_kind(reason), _DAMAGED)} ({reason}).")
+
+
+def _fits(value: object, types: Any) -> bool:
+    if isinstance(value, bool) or (isinstance(value, float) and not math.isfinite(value)):
+        return types is object
+    return isinstance(value, types)
 
 
 def _plain(value: Any) -> Any:

@@ -2,7 +2,8 @@
 
 import math
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 import pandas as pd
 from rich import table as rich
@@ -13,13 +14,67 @@ from mlspl._text import printable
 from mlspl.experiments.comparison import Comparison
 from mlspl.experiments.statistics import fewest_splits
 from mlspl.metrics import CRITERIA
-from mlspl.pages import Cell, Table, number
 from mlspl.recipes import method_title
 
-_Pair = tuple[str, str]
 _ARROWS = {True: "↑", False: "↓"}
 _LEGEND = "Mean ± standard deviation over splits, best in bold"
 _PAPER_LEGEND = "below it the paper's mean and, in brackets, ours minus the paper's"
+
+
+class Cell(NamedTuple):
+    """A cell: its text, the number it is sorted by, and how it looks.
+
+    `best` is set in bold, `std` follows the text, `paper` is a second line. `style` is "", "wide" or "error".
+    """
+
+    text: str
+    value: float | None = None
+    best: bool = False
+    std: str = ""
+    paper: str = ""
+    style: str = ""
+
+    @property
+    def lines(self) -> list[str]:
+        """The text with its deviation, and the second line if there is one."""
+        return [f"{self.text} ±{self.std}" if self.std else self.text, *filter(None, [self.paper])]
+
+
+Lines = Sequence[Sequence[Cell]]
+
+
+class Table:
+    """A table of a page: cells by head of the column, of which the first names the rows.
+
+    `style` is "", "scores" or "tall". `lines` holds the heads and then the rows.
+    """
+
+    def __init__(self, caption: str, columns: Mapping[str, Iterable], style: str = ""):
+        self.caption, self.style = caption, style
+        cells = ([Cell(head), *map(_as_cell, column)] for head, column in columns.items())
+        self.lines: Lines = list(zip(*cells, strict=True))
+
+    @property
+    def numeric(self) -> list[bool]:
+        """Whether each column holds numbers."""
+        return _are_numeric(self.lines)
+
+
+def _are_numeric(lines: Lines) -> list[bool]:
+    return [any(cell.value is not None for cell in column) for column in zip(*lines, strict=True)]
+
+
+def _as_cell(value: object) -> Cell:
+    if isinstance(value, Cell | str):
+        return Cell(value) if isinstance(value, str) else value
+    return Cell(number(value, 3) if isinstance(value, float) else f"{value:g}", float(value))  # type: ignore
+
+
+def number(value: float, digits: int = 4, sign: bool = False) -> str:
+    """Return a number as tables show it, a dash for what is missing."""
+    if math.isnan(value):
+        return "–"
+    return f"{value:{'+' if sign else ''}.{digits}f}".replace("-", "−")
 
 
 def score_tables(summary: pd.DataFrame) -> dict[str, Table]:
@@ -32,8 +87,7 @@ def score_tables(summary: pd.DataFrame) -> dict[str, Table]:
             scores = scores.set_index("variant")
             columns[criterion_head(str(criterion))] = [_cell(scores.loc[variant]) for variant in variants]
         legend = f"{_LEGEND}; {_PAPER_LEGEND}." if part["paper"].notna().any() else f"{_LEGEND}."
-        higher = [head for head in columns if head.endswith(_ARROWS[True])]
-        tables[_title(str(name), part)] = Table(legend, columns, "scores", higher)
+        tables[_title(str(name), part)] = Table(legend, columns, "scores")
     return tables
 
 
@@ -69,7 +123,11 @@ def pairs_table(pairs: pd.DataFrame, caption: str, alpha: float = 0.05) -> Table
 
 def rich_tables(summary: pd.DataFrame, width: int) -> list[Group]:
     """Return the scores for the terminal, cut into as many pieces as its width asks for."""
-    return [_rich(title, table.transposed(), width) for title, table in score_tables(summary).items()]
+    return [_rich(title, _transpose(table), width, "*") for title, table in score_tables(summary).items()]
+
+
+def _transpose(table: Table) -> Lines:
+    return list(zip(*table.lines, strict=True))
 
 
 def rich_tests(
@@ -78,14 +136,15 @@ def rich_tests(
     """Yield ranks, counts of significant pairs, and all pairs by the given criteria, for the terminal."""
     ranks = ranks_table(comparisons)
     if ranks:
-        yield _rich(ranks.caption, ranks.transposed(), width)
+        yield _rich(ranks.caption, _transpose(ranks), width)
     tested = [comparison for comparison in comparisons if len(comparison.pairs)]
     if tested:
         yield _wins(tested, width, alpha)
     for one in tested:
         if one.criterion in criteria:
             title = f"{criterion_title(one.criterion)}: Wilcoxon's signed-rank test, Holm's adjustment"
-            yield _rich(title, pairs_table(one.pairs.assign(criterion=one.criterion), "", alpha), width)
+            table = pairs_table(one.pairs.assign(criterion=one.criterion), "", alpha)
+            yield _rich(title, table.lines, width)
 
 
 def _wins(tested: Sequence[Comparison], width: int, alpha: float) -> Group:
@@ -99,85 +158,79 @@ def _wins(tested: Sequence[Comparison], width: int, alpha: float) -> Group:
             f"{won.get(name, 0)}–{lost.get(name, 0)}" for name in one.methods
         ]
     if any((one.pairs["p_holm"] < alpha).any() for one in tested):
-        return _rich(title, Table("", columns), width)
+        return _rich(title, Table("", columns).lines, width)
     needed = fewest_splits(max(one.pairs["block"].value_counts().max() for one in tested), alpha)
     few = max(one.pairs["blocks"].max() for one in tested) < needed
     return Group(Text(title, "bold"), f"Not tested: at least {needed} splits are needed." if few else "none")
 
 
-def _rich(title: str, table: Table, width: int) -> Group:
+def _rich(title: str, lines: Lines, width: int, star: str = "") -> Group:
     """A table for the terminal; columns that do not fit beside the first one follow below."""
-    lines = [[Text(printable(head.text)) for head in table.heads]]
-    lines += [[_rich_cell(cell, starred=table.style == "scores") for cell in row] for row in table.rows]
+    texts = [[_rich_cell(cell, star) for cell in line] for line in lines]
     widths = [
         1 + max(len(part) for text in column for part in text.plain.split("\n"))
-        for column in zip(*lines, strict=True)
+        for column in zip(*texts, strict=True)
     ]
     pieces: list[list[int]] = []
     for place in range(1, len(widths)):
         if not pieces or widths[0] + sum(widths[i] for i in (*pieces[-1], place)) > width:
             pieces.append([])
         pieces[-1].append(place)
+    numeric = _are_numeric(lines)
     parts = []
     for piece in pieces:
         part = rich.Table(box=None, pad_edge=False)
         for place in (0, *piece):
-            part.add_column(lines[0][place], justify="right" if table.heads[place].numeric else "left")
-        for line in lines[1:]:
+            part.add_column(texts[0][place], justify="right" if numeric[place] else "left")
+        for line in texts[1:]:
             part.add_row(*(line[place] for place in (0, *piece)))
         parts.append(part)
     # A title of the table itself would be wrapped to the table's width.
     return Group(Text(printable(title), "bold"), *parts, "")
 
 
-def _rich_cell(cell: Cell, starred: bool) -> Text:
-    text = Text(("*" if cell.best and starred else "") + printable(_ours(cell)), "bold" if cell.best else "")
-    return text.append(f"\n{_paper(cell)}", "not bold dim") if cell.paper else text
+def _rich_cell(cell: Cell, star: str) -> Text:
+    ours, *paper = map(printable, cell.lines)
+    text = Text(star * cell.best + ours, "bold" if cell.best else "")
+    return text.append(f"\n{paper[0]}", "not bold dim") if paper else text
 
 
 def markdown_tables(summary: pd.DataFrame) -> str:
     """Return all tables as one Markdown text."""
+
+    def write(cell: Cell) -> str:
+        ours, *paper = map(_escape_markdown, cell.lines)
+        return "<br>".join([f"**{ours}**" if cell.best else ours, *paper])
+
     parts = []
     for title, table in score_tables(summary).items():
-        heads, rows = _written(table.transposed(), _escape_markdown, "**{}**")
-        text = markdown_table(heads, [["<br>".join(filter(None, cell)) for cell in row] for row in rows])
-        parts.append(f"## {_escape_markdown(title)}\n\n{table.caption}\n\n{text}")
+        heads, *rows = ([write(cell) for cell in line] for line in _transpose(table))
+        parts.append(f"## {_escape_markdown(title)}\n\n{table.caption}\n\n{markdown_table(heads, rows)}")
     return "\n\n".join(parts) + "\n"
 
 
 def latex_tables(summary: pd.DataFrame) -> str:
     """Return all tables as LaTeX; the document needs the package booktabs."""
-    parts = []
+    parts = ["% needs \\usepackage{booktabs}"]
     for title, table in score_tables(summary).items():
-        heads, rows = _written(table.transposed(), _escape_latex, r"\textbf{{{}}}")
-        lines = [
-            r"\begin{table}",
-            r"\centering",
-            rf"\caption{{{_escape_latex(f'{title}. {table.caption}')}}}",
-        ]
-        lines += [rf"\begin{{tabular}}{{l{'r' * (len(heads) - 1)}}}", r"\toprule"]
-        lines += [rf"{' & '.join(heads)} \\", r"\midrule"]
-        for row in rows:
-            ours, paper = zip(*row, strict=True)
-            lines.append(rf"{' & '.join(ours)} \\")
-            if any(paper):
-                small = (rf"{{\footnotesize {text}}}" if text else "" for text in paper)
-                lines.append(rf"{' & '.join(small)} \\")
-        lines += [r"\bottomrule", r"\end{tabular}", r"\end{table}"]
-        parts.append("\n".join(lines))
-    return "% needs \\usepackage{booktabs}\n" + "\n\n".join(parts) + "\n"
-
-
-def _written(table: Table, escape: Callable[[str], str], bold: str) -> tuple[list[str], list[list[_Pair]]]:
-    """The heads, and the cells as pairs: ours, and the paper's or nothing."""
-    rows = [
-        [
-            (bold.format(escape(_ours(cell))) if cell.best else escape(_ours(cell)), escape(_paper(cell)))
-            for cell in row
-        ]
-        for row in table.rows
-    ]
-    return [escape(head.text) for head in table.heads], rows
+        heads, *lines = _transpose(table)
+        rows = []
+        for line in lines:
+            texts = [list(map(_escape_latex, cell.lines)) for cell in line]
+            pairs = zip(texts, line, strict=True)
+            rows.append([rf"\textbf{{{ours}}}" if cell.best else ours for (ours, *_), cell in pairs])
+            if any(cell.paper for cell in line):
+                rows.append([rf"{{\footnotesize {paper[0]}}}" if paper else "" for _, *paper in texts])
+        frame = pd.DataFrame(rows, columns=[_escape_latex(head.text) for head in heads])
+        parts.append(
+            frame.style.hide(axis="index").to_latex(
+                column_format="l" + "r" * (len(heads) - 1),
+                hrules=True,
+                position_float="centering",
+                caption=_escape_latex(f"{title}. {table.caption}"),
+            )
+        )
+    return "\n".join(parts)
 
 
 def markdown_table(heads: Sequence[str], rows: Iterable[Sequence[str]], numeric: bool = True) -> str:
@@ -211,22 +264,14 @@ def _title(name: str, part: pd.DataFrame) -> str:
 
 
 def _cell(row: pd.Series) -> Cell:
+    paper = f"{number(row['paper'])} ({number(row['difference'], sign=True)})"
     return Cell(
         number(row["mean"]),
         row["mean"],
         bool(row["best"]),
         std="" if math.isnan(row["std"]) else number(row["std"]),
-        paper="" if math.isnan(row["paper"]) else number(row["paper"]),
-        far=number(row["difference"], sign=True),
+        paper="" if math.isnan(row["paper"]) else paper,
     )
-
-
-def _ours(cell: Cell) -> str:
-    return f"{cell.text} ±{cell.std}" if cell.std else cell.text
-
-
-def _paper(cell: Cell) -> str:
-    return f"{cell.paper} ({cell.far})" if cell.paper else ""
 
 
 _LATEX = str.maketrans(

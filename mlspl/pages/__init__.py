@@ -9,15 +9,11 @@ from mlspl.pages._render import render
 from mlspl.pages.audit import AUDIT_FILES, write_audit, write_audit_folder
 from mlspl.pages.decisions import read_decisions
 from mlspl.pages.label_studio import LABEL_STUDIO_FILES, write_label_studio
-from mlspl.pages.tables import Cell, Table, number
 
 __all__ = [
     "AUDIT_FILES",
     "LABEL_STUDIO_FILES",
-    "Cell",
-    "Table",
     "find_pictures",
-    "number",
     "read_decisions",
     "render",
     "write_audit",

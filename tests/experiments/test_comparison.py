@@ -62,7 +62,7 @@ def test_what_is_not_complete_is_left_out_and_said():
     result = compare(lacking, "one_error", greater_is_better=False)
     assert [note.partition(":")[0] for note in result.notes] == ["set 0", "set 1"]
     assert "2 of 5 splits" in result.notes[0]
-    assert "no scores of b" in result.notes[1]
+    assert "no scores of 'b'" in result.notes[1]
     assert list(result.means.index) == ["set 0", "set 2"]
     assert (result.pairs.loc[result.pairs["block"] == "set 0", "blocks"] == 3).all()
     assert set(result.pairs.loc[result.pairs["block"] == "set 1", "better"]) <= {"a", "c"}

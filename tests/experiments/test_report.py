@@ -259,9 +259,10 @@ def test_charts_are_pictures_with_a_description():
     )
     texts = texts_of(chart)
     assert {"title", "a", "$b$"} <= set(texts)
-    chart = line_chart("title", {"up": ([0.01, 0.1, 1.0], [1, 2, 3]), "alone": ([0.1], [2])}, "x", log_x=True)
-    assert chart.description == "title, over x. up: from 1 to 3; alone: from 2 to 2"
-    assert {"up", "alone", "x"} <= set(texts_of(chart))
+    lines = {"up": ([0.01, 0.1, 1.0], [1, 2, 3]), "alone": ([0.1], [2])}
+    chart = line_chart("title", {name: tuple(map(pd.Series, line)) for name, line in lines.items()})
+    assert chart.description == "title, over pace λ. up: from 1 to 3; alone: from 2 to 2"
+    assert {"up", "alone", "pace λ"} <= set(texts_of(chart))
 
 
 def texts_of(chart):

@@ -6,7 +6,8 @@ import re
 import pytest
 from jinja2 import UndefinedError
 
-from mlspl.pages import Cell, Table, render
+from mlspl.experiments.tables import Cell, Table
+from mlspl.pages import render
 from mlspl.pages._render import embed_json
 
 EVIL = "</script></title><img src=x onerror=alert(1)>\"' {{ 7 * 7 }}"
