@@ -191,7 +191,7 @@ def _rich(title: str, lines: Lines, width: int, star: str = "") -> Group:
 
 def _rich_cell(cell: Cell, star: str) -> Text:
     ours, *paper = map(printable, cell.lines)
-    text = Text(star * cell.best + ours, "bold" if cell.best else "")
+    text = Text(f"{star if cell.best else ''}{ours}", "bold" if cell.best else "")
     return text.append(f"\n{paper[0]}", "not bold dim") if paper else text
 
 

@@ -224,7 +224,7 @@ def test_a_page_of_what_is_finished_says_so(filled):
     part = part[~((part["method"] == "bsvm") & (part["dataset"] == "flags"))]
     page = benchmark_page(part, len(trials) + 7)
     assert f"**Not finished:** {len(trials) + 7 - len(part)} trials" in page
-    assert "flags: no scores of BSVM; not ranked." in page
+    assert "flags: no scores of 'BSVM'; not ranked." in page
     with pytest.raises(UserError, match="no results yet"):
         benchmark_page(pd.DataFrame(columns=part.columns))
 
