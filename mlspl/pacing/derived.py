@@ -14,10 +14,7 @@ from mlspl.pacing.expression import Expression
 from mlspl.pacing.numeric import NumericCurve, vanishes
 from mlspl.pacing.symbolic import find_formulas
 
-_ARRAYS = (
-    "A curve takes and returns NumPy arrays: use np.exp and np.where instead of math.exp and if, or wrap it "
-    "in np.vectorize, which is slow."
-)
+_ARRAYS = "A curve takes and returns NumPy arrays: use np.exp and np.where instead of math.exp and if."
 
 
 def derive(
@@ -79,6 +76,7 @@ class DerivedFunction(CurveFamily):
     source: str | Callable[[FloatArray], Any]
 
     _family: ClassVar[str]
+    exponent = 1.0
 
     def __post_init__(self) -> None:
         """Check the curve and the exponent, and take the name from the curve."""
@@ -86,7 +84,7 @@ class DerivedFunction(CurveFamily):
             Expression(self.source)
         elif not callable(self.source):
             raise UserError(f"the curve is {self.source!r}: give text, a callable or a SymPy expression.")
-        check_number("exponent", getattr(self, "exponent", 1.0), "a number above 0", 0.0)
+        check_number("exponent", self.exponent, "a number above 0", 0.0)
         name = self.source if isinstance(self.source, str) else getattr(self.source, "__name__", "curve")
         self.__dict__["name"] = name
 
@@ -115,10 +113,7 @@ class DerivedFunction(CurveFamily):
         return self.numeric.penalty(weight)
 
     def formulas(self) -> dict[str, str | None]:
-        """Closed forms of ``weight``, ``inverse`` and ``penalty`` as text; None where SymPy found none.
-
-        SymPy (the extra ``symbolic``) is asked in a child process that ends after some seconds.
-        """
+        """Closed forms of ``weight``, ``inverse`` and ``penalty`` as text; None where SymPy found none."""
         return {part: forms["text"] if forms else None for part, forms in self._forms.items()}
 
     def latex(self) -> str:
@@ -162,9 +157,7 @@ class DerivedFunction(CurveFamily):
         except Exception as error:
             raise UserError(f"the curve failed on an array ({error}). {_ARRAYS}") from error
         if values.shape != t.shape:
-            raise UserError(
-                f"the curve turned {t.size} numbers into an array of shape {values.shape}. {_ARRAYS}"
-            )
+            raise UserError(f"the curve returned the shape {values.shape} for {t.shape}. {_ARRAYS}")
         return values
 
     @cached_property
@@ -187,16 +180,13 @@ class DerivedFunction(CurveFamily):
     def _forms(self) -> dict[str, dict[str, str] | None]:
         if not isinstance(self.source, str):
             raise UserError(f"{self!r} has no formulas. Derive it from text or from a SymPy expression.")
-        found = find_formulas(self.source, self._family, float(getattr(self, "exponent", 1.0)))
+        found = find_formulas(self.source, self._family, float(self.exponent))
         return {part: found.get(part) for part in ("weight", "inverse", "penalty")}
 
     def __repr__(self) -> str:
-        exponent = float(getattr(self, "exponent", 1.0))
-        shown = (
-            repr(self.source) if isinstance(self.source, str) else getattr(self.source, "__qualname__", "")
-        )
-        end = "" if exponent == 1.0 else f", exponent={exponent!r}"
-        return f"derive({shown or self.source}, family={self._family!r}{end})"
+        source = repr(self.source) if isinstance(self.source, str) else self.name
+        end = "" if self.exponent == 1.0 else f", exponent={float(self.exponent)!r}"
+        return f"derive({source}, family={self._family!r}{end})"
 
 
 @dataclass(frozen=True, repr=False)

@@ -23,32 +23,26 @@ MAX_DEPTH = 50
 MAX_EXPONENT = 64.0
 MAX_CONSTANT = 1e15
 
+_NUMPY_NAMES = ("exp", "log", "sqrt", "abs", "sin", "cos", "tan", "sinh", "cosh", "tanh")
 FUNCTIONS: dict[str, Callable[..., Any]] = {
-    "exp": np.exp,
-    "log": np.log,
-    "sqrt": np.sqrt,
-    "abs": np.abs,
+    **{name: getattr(np, name) for name in _NUMPY_NAMES},
     "min": np.minimum,
     "max": np.maximum,
-    "sin": np.sin,
-    "cos": np.cos,
-    "tan": np.tan,
     "atan": np.arctan,
-    "sinh": np.sinh,
-    "cosh": np.cosh,
-    "tanh": np.tanh,
     "erf": special.erf,
     "erfc": special.erfc,
 }
 _SYMPY_NAMES = {"abs": "Abs", "min": "Min", "max": "Max"}
 _ALIASES = {"arctan": "atan", "ln": "log", "E": "e"} | {name: ours for ours, name in _SYMPY_NAMES.items()}
 _CONSTANTS = {"pi": np.float64(np.pi), "e": np.float64(np.e)}
-_OPERATORS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
+_OPERATORS: dict[type, Callable[..., Any]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
     ast.Mult: operator.mul,
     ast.Div: operator.truediv,
     ast.Pow: operator.pow,
+    ast.USub: operator.neg,
+    ast.UAdd: operator.pos,
 }
 
 
@@ -62,15 +56,17 @@ class Expression:
     def __post_init__(self) -> None:
         """Parse and check the text."""
         tree = _parse(self.text)
-        _check(tree, self.text, depth=0)
-        if not _varies(tree):
+        with np.errstate(all="ignore"):
+            constant = _check(tree, self.text, depth=0)
+        if constant is not None:
             raise UserError(f'the formula "{self.text}" does not depend on t. Write one such as exp(-t).')
         object.__setattr__(self, "_tree", tree)
 
     def __call__(self, t: FloatArray) -> FloatArray:
         """Evaluate the formula at each t."""
+        names = {"t": np.asarray(t, dtype=np.float64), **_CONSTANTS, **FUNCTIONS}
         with np.errstate(all="ignore"):
-            return np.asarray(_numeric(self._tree, np.asarray(t, dtype=np.float64)))
+            return np.asarray(_evaluate(self._tree, names, np.float64))
 
     def to_sympy(self, sympy: ModuleType, symbol: Any) -> Any:
         """Return the formula as a SymPy expression in `symbol`; decimal numbers become fractions."""
@@ -92,80 +88,69 @@ def _parse(text: str) -> ast.expr:
         ) from None
 
 
-def _refuse(text: str, what: str) -> UserError:
-    return UserError(
-        f'the formula "{shorten(text, 60)}" holds {what}. A formula is made of numbers, t, pi, e, '
-        f"+ - * / **, parentheses and the functions {', '.join(FUNCTIONS)}."
-    )
-
-
-def _check(node: ast.expr, text: str, depth: int) -> None:
-    """Refuse every node that is not part of a formula, and every constant that is too large."""
+def _check(node: ast.expr, text: str, depth: int) -> Any:
+    """Refuse what is no part of a formula or too large; return a constant part's value, None if it varies."""
     if depth > MAX_DEPTH:
         raise UserError(f'the formula "{text[:57]}…" is nested more than {MAX_DEPTH} deep.')
-    children: list[ast.expr] = []
     match node:
         case ast.Constant(value=int() | float()) if not isinstance(node.value, bool):
             pass
-        case ast.Name(id=name):
-            if _ALIASES.get(name, name) not in ("t", *_CONSTANTS):
-                raise _refuse(text, f"the name {name!r}")
-        case ast.UnaryOp(op=ast.USub() | ast.UAdd()):
-            children = [node.operand]
+        case ast.Name(id=name) if _ALIASES.get(name, name) in ("t", *_CONSTANTS):
+            if name == "t":
+                return None
         case ast.BinOp(op=ast.BitXor()):
             raise UserError(f'the formula "{text}" holds ^; write a power as **.')
-        case ast.BinOp() if type(node.op) in _OPERATORS:
-            children = [node.left, node.right]
+        case ast.UnaryOp() | ast.BinOp() if type(node.op) in _OPERATORS:
+            pass
         case ast.Call(func=ast.Name(id=name), keywords=[]) if _ALIASES.get(name, name) in FUNCTIONS:
-            expected = 2 if name.lower() in ("min", "max") else 1
-            if len(node.args) != expected:
-                raise UserError(
-                    f'in the formula "{text}", {name} takes {expected} argument{"s"[: expected - 1]}.'
-                )
-            children = node.args
-        case ast.Call():
-            raise _refuse(text, "a call of something other than a known function")
+            if len(node.args) != (2 if name.lower() in ("min", "max") else 1):
+                raise UserError(f'in the formula "{text}", {name} has {len(node.args)} arguments.')
         case _:
-            raise _refuse(text, f"“{ast.unparse(node)[:30]}”")
-    for child in children:
-        _check(child, text, depth + 1)
+            raise UserError(
+                f'the formula "{shorten(text, 60)}" holds “{ast.unparse(node)[:30]}”. A formula is made of '
+                f"numbers, t, pi, e, + - * / **, parentheses and the functions {', '.join(FUNCTIONS)}."
+            )
     # Children first: a constant is refused before a larger one is computed from it.
-    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow):
-        _bound(node.right, text, "exponent", MAX_EXPONENT)
-    _bound(node, text, "constant", MAX_CONSTANT)
+    children = [_check(child, text, depth + 1) for child in _children(node)]
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow) and children[1] is not None:
+        _bound(children[1], text, "exponent", MAX_EXPONENT)
+    if any(child is None for child in children):
+        return None
+    value = _apply(node, children, {**_CONSTANTS, **FUNCTIONS}, np.float64)
+    _bound(value, text, "constant", MAX_CONSTANT)
+    return value
 
 
-def _bound(node: ast.expr, text: str, what: str, largest: float) -> None:
-    """Refuse a constant part of the formula that is beyond `largest` or too close to 0."""
-    if _varies(node):
-        return
-    with np.errstate(all="ignore"):
-        size = abs(float(_numeric(node, np.zeros(()))))
+def _bound(value: Any, text: str, what: str, largest: float) -> None:
+    """Refuse a constant that is beyond `largest` or too close to 0."""
+    size = abs(float(value))
     if not (size == 0 or 1 / MAX_CONSTANT <= size <= largest):
         raise UserError(f'the formula "{text}" holds the {what} {size:g}; it may be at most {largest:g}.')
 
 
-def _varies(node: ast.expr) -> bool:
-    return any(isinstance(inner, ast.Name) and inner.id == "t" for inner in ast.walk(node))
-
-
-def _numeric(node: ast.expr, t: FloatArray) -> Any:
-    return _evaluate(node, {"t": t, **_CONSTANTS, **FUNCTIONS}, np.float64)
+def _children(node: ast.expr) -> list[ast.expr]:
+    match node:
+        case ast.UnaryOp():
+            return [node.operand]
+        case ast.BinOp():
+            return [node.left, node.right]
+        case ast.Call():
+            return node.args
+    return []
 
 
 def _evaluate(node: ast.expr, names: Mapping[str, Any], number: Callable[[Any], Any]) -> Any:
     """Evaluate a checked tree with NumPy or SymPy, whichever `names` and `number` come from."""
+    return _apply(node, [_evaluate(child, names, number) for child in _children(node)], names, number)
+
+
+def _apply(node: Any, children: list, names: Mapping[str, Any], number: Callable[[Any], Any]) -> Any:
+    """Evaluate a node of a checked tree, given the values of its children."""
     match node:
         case ast.Constant():
             return number(node.value)
         case ast.Name(id=name):
             return names[_ALIASES.get(name, name)]
-        case ast.UnaryOp():
-            operand = _evaluate(node.operand, names, number)
-            return -operand if isinstance(node.op, ast.USub) else operand
-        case ast.BinOp():
-            left, right = (_evaluate(side, names, number) for side in (node.left, node.right))
-            return _OPERATORS[type(node.op)](left, right)
         case ast.Call(func=ast.Name(id=name)):
-            return names[_ALIASES.get(name, name)](*(_evaluate(each, names, number) for each in node.args))
-    raise AssertionError(node)
+            return names[_ALIASES.get(name, name)](*children)
+    return _OPERATORS[type(node.op)](*children)

@@ -125,6 +125,8 @@ class Mixture(ScaleFamily):
     def __post_init__(self) -> None:
         check_number("ratio", self.ratio, "a number between 0 and 1, both excluded", 0.0, 1.0)
 
+    _z = property(lambda self: self.ratio / (1.0 - self.ratio))
+
     def curve(self, t: FloatArray) -> FloatArray:
         return np.clip(self._z * (1.0 / t - 1.0), 0.0, 1.0)
 
@@ -133,10 +135,6 @@ class Mixture(ScaleFamily):
 
     def curve_penalty(self, weight: FloatArray) -> FloatArray:
         return -self._z * np.log(weight + self._z)
-
-    @property
-    def _z(self) -> float:
-        return self.ratio / (1.0 - self.ratio)
 
 
 @dataclass(frozen=True)
@@ -240,24 +238,13 @@ class Diversity(SelfPacedFunction):
 
     f = −λ Σ v − γ Σ_b ‖v_b‖₂ over groups b, and r is the rank of a loss in its group. Each label is a group;
     a vector is one group. The first pairs of a group are admitted at larger losses than later ones, so every
-    group is represented. On purpose, the regulariser is not convex in the weights of a group (condition 1 of
-    Definition 1 fails). As λ → 0 the easiest pairs with a loss below γ keep their weight (condition 3 fails).
+    group is represented. Conditions 1 and 3 of Definition 1 fail: f is not convex in the weights of a group,
+    and as λ → 0 the easiest pairs with a loss below γ keep their weight.
 
     Parameters
     ----------
     gamma : float, default=1.0
         γ ≥ 0, the bonus of diversity in units of the loss; 0 is `Hard`.
-
-    Examples
-    --------
-    All losses of the second label are larger; `Hard` would give it no weight.
-
-    >>> from mlspl.pacing import Diversity
-    >>> losses = [[0.1, 1.3], [0.2, 1.4], [0.9, 1.5]]
-    >>> print(Diversity(gamma=1.0).weight(losses, pace=0.5))
-    [[1. 1.]
-     [1. 0.]
-     [0. 0.]]
     """
 
     gamma: float = 1.0
@@ -274,10 +261,7 @@ class Diversity(SelfPacedFunction):
         with np.errstate(invalid="ignore"):
             margin = np.atleast_1d(loss - pace)
         margin[np.isnan(margin)] = -np.inf  # ∞ − ∞: the pace wins
-        order = np.argsort(margin, axis=0, kind="stable")
-        rank = np.empty_like(order)
-        ranks = np.arange(1, len(margin) + 1).reshape(-1, *[1] * (margin.ndim - 1))
-        np.put_along_axis(rank, order, np.broadcast_to(ranks, order.shape), axis=0)
+        rank = margin.argsort(axis=0, kind="stable").argsort(axis=0) + 1
         in_play = margin < self.gamma / (np.sqrt(rank) + np.sqrt(rank - 1))
         return in_play.astype(np.float64).reshape(loss.shape)[()]
 
@@ -331,11 +315,9 @@ def get(function: str | SelfPacedFunction) -> SelfPacedFunction:
     """
     if isinstance(function, SelfPacedFunction):
         return function
-    if isinstance(function, str) and function in _CLASSES:
-        return _CLASSES[function]()
     if not isinstance(function, str):
-        hint = " Give a name, or an instance of a subclass of mlspl.pacing.SelfPacedFunction."
-    else:
-        hint = guess(function, _CLASSES)
-        hint = hint or f" The names are {', '.join(_CLASSES)}; mlspl.pacing.derive makes one from a formula."
-    raise UserError(f"There is no self-paced function {function!r}.{hint}")
+        raise UserError(f"There is no self-paced function {function!r}. Give a name, or an instance of one.")
+    if function not in _CLASSES:
+        hint = guess(function, _CLASSES) or f" The names are {', '.join(_CLASSES)}; see also pacing.derive."
+        raise UserError(f"There is no self-paced function {function!r}.{hint}")
+    return _CLASSES[function]()

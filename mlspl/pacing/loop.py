@@ -34,16 +34,6 @@ class Trace:
         The step, from 1 on, at which a pair entered; 0 if it never did.
     last_loss, mean_loss : float32 arrays (n, L)
         The last loss and the mean loss; NaN before the first step.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from mlspl.pacing import Trace
-    >>> trace = Trace((1, 2))
-    >>> trace.add(np.array([[0.5, 2.0]]), np.array([[0.9, 0.1]]))
-    >>> trace.add(np.array([[0.1, 4.0]]), np.array([[1.0, 0.2]]))
-    >>> trace.entered, trace.mean_loss, trace.spread
-    (array([[1, 0]], dtype=int16), array([[0.3, 3. ]], dtype=float32), array([[0.2, 1. ]], dtype=float32))
     """
 
     _contents = {
@@ -95,37 +85,17 @@ class Learner(Protocol):
     """What can be paced: a model that is fitted with a weight for every (instance, label) pair."""
 
     def fit(self, weights: FloatArray) -> object:
-        """Fit with weights (n, L) from 0 to 1.
-
-        Return a true value if fitting again with the same weights would give another model (because codes
-        moved, for instance); otherwise None.
-        """
+        """Fit with weights (n, L); return a true value if fitting again would give another model."""
 
     def losses(self) -> FloatArray:
-        """Losses (n, L), 0 or more, of the last fit, or of the unpaced model before the first.
-
-        They should be out of sample (out of fold, out of bag): in-sample losses are too small.
-        """
+        """Losses (n, L) of the last fit, of the unpaced model before the first; out of sample if possible."""
 
 
 @dataclass
 class Step:
-    """One step of the loop.
+    """One step of the loop, counted from 1: the schedule's target, the pace, and the losses that set it.
 
-    Attributes
-    ----------
-    number : int
-        From 1 on.
-    target : float
-        The schedule's target.
-    pace : array
-        λ for these losses; broadcasts against (n, L).
-    losses, weights : arrays (n, L)
-        The losses that set the pace, and the weights of the fit.
-    moved : object
-        The return value of the learner's fit.
-    record : dict
-        The step's entry in the history; callers may add to it.
+    `moved` is the return value of the learner's fit, `record` the step's entry in the history.
     """
 
     number: int
@@ -147,14 +117,11 @@ class Paced:
     learner : Learner
         With ``fit(weights)`` and ``losses()``.
     function : SelfPacedFunction or None
-        The self-paced function. With None, every step fits with weights of 1, for learners that alternate
-        between steps of their own.
+        The self-paced function. With None, every step fits with weights of 1.
     schedule : PaceSchedule
         How the pace grows; without a function, any iterable with one item per step.
-    Y : array (n, L)
-        The labels; present where positive.
-    known : bool array (n, L), optional
-        The pairs whose label is known; others are ignored. All by default.
+    Y, known : arrays (n, L)
+        The labels, present where positive, and the pairs whose label is known, by default all.
     target_weight : float, default=1.0
         Stop when every known pair has at least this weight; infinite to never stop for this reason.
 
@@ -279,11 +246,9 @@ class Paced:
 
 def check_weights(weights: FloatArray, shape: tuple[int, ...], function: SelfPacedFunction) -> FloatArray:
     """Check the weights of a user's function."""
-    weights = np.asarray(weights, dtype=np.float64)
-    if weights.shape != shape:
+    if np.shape(weights) != shape:
         raise UserError(
-            f"{function!r} returned weights of shape {weights.shape} for losses of shape {shape}. "
-            "It must return one weight per loss."
+            f"{function!r} returned {np.shape(weights)} weights for {shape} losses; give one each."
         )
     return weight_array(weights, f"a weight from {function!r}")
 

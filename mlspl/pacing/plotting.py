@@ -69,7 +69,7 @@ def plot(
     from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
 
-    several = [functions] if isinstance(functions, str | SelfPacedFunction) else list(functions)
+    several = [functions] if isinstance(functions, str | SelfPacedFunction) else functions
     resolved = [get(function) for function in several]
     if not resolved:
         raise UserError("functions is empty: name at least one self-paced function.")
@@ -80,8 +80,8 @@ def plot(
     if not 0 < end < np.inf:
         raise UserError(f"max_loss is {max_loss!r}: give a finite number above 0.")
     # Viridis from dark to light, which is readable with any colour vision and in grey.
-    shares = np.linspace(0.0, 0.8, len(values)) if len(values) > 1 else [0.35]
-    colours = dict(zip(values.tolist(), map(mpl.colormaps["viridis"], shares), strict=True))
+    shades = mpl.colormaps["viridis"](np.linspace(0.0, 0.8, len(values)))
+    colours = dict(zip(values.tolist(), shades, strict=True))
     columns = min(COLUMNS, len(resolved))
     blocks = -(-len(resolved) // columns)
     with mpl.rc_context(_STYLE):
@@ -97,12 +97,9 @@ def plot(
         for top, bottom in axes[:, 0].reshape(-1, 2):
             top.set_ylabel(r"weight $v^*(l, \lambda)$")
             bottom.set_ylabel(r"penalty $f(v, \lambda)$")
-        handles = [
-            Line2D([], [], color=colour, label=rf"$\lambda={pace:g}$") for pace, colour in colours.items()
-        ]
-        handles.append(
-            Line2D([], [], color="0.3", marker="o", linestyle="", markersize=3.5, label=r"$l=\lambda$")
-        )
+        handles = [Line2D([], [], color=colours[pace], label=rf"$\lambda={pace:g}$") for pace in colours]
+        dot = {"color": "0.3", "marker": "o", "linestyle": "", "markersize": 3.5}
+        handles.append(Line2D([], [], label=r"$l=\lambda$", **dot))
         figure.legend(handles=handles, loc="outside lower center", ncols=len(handles), handlelength=2.2)
     return figure
 
@@ -122,28 +119,20 @@ def save_plot(
         As for `plot`.
     path : str or Path
         The file; its suffix determines the format. An HTML file needs no network.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from mlspl import pacing
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     pacing.save_plot("linear", f"{folder}/linear.svg").name
-    'linear.svg'
     """
     path = Path(path)
     suffix = path.suffix.lower()
-    kind = "svg" if suffix == ".html" else suffix[1:]
-    if kind not in ("png", "svg", "pdf"):
+    # No date and no random identifiers: the same plot is the same file.
+    undated = {".png": {}, ".svg": {"Date": None}, ".html": {"Date": None}, ".pdf": {"CreationDate": None}}
+    if suffix not in undated:
         raise UserError(f"{path.name!r} is no picture: give a name that ends in .png, .svg, .pdf or .html.")
     import matplotlib as mpl
 
-    # No date and no random identifiers: the same plot is the same file.
-    undated = {"CreationDate": None} if kind == "pdf" else {"Date": None} if kind == "svg" else {}
     figure = plot(functions, paces=paces, max_loss=max_loss)
     stream = io.BytesIO()
     with mpl.rc_context({"svg.hashsalt": "mlspl"}):
-        figure.savefig(stream, format=kind, dpi=300, metadata=undated)
+        kind = "svg" if suffix == ".html" else suffix[1:]
+        figure.savefig(stream, format=kind, dpi=300, metadata=undated[suffix])
     picture = stream.getvalue()
     if suffix == ".html":
         write_file(path, _PAGE.format(picture=picture[picture.index(b"<svg") :].decode()))
@@ -173,10 +162,8 @@ def _draw(
         top.text(0.5, 1.19, f"${function.tex}$", transform=top.transAxes, ha="center", va="center")
     top.set(xlim=(0, max_loss), ylim=(0, 1.04), xlabel="loss $l$", yticks=(0, 0.5, 1))
     bottom.set(xlim=(0, 1), xlabel="weight $v$", xticks=(0, 0.5, 1))
-    if penalties:
-        shown = np.concatenate(penalties)
-        if not np.isfinite(shown).all():  # a penalty that is infinite at an end is shown between the ends
-            shown = np.concatenate([each[(grid > 0.12) & (grid < 0.97)] for each in penalties])
-        low, high = float(shown.min()), float(shown.max())
-        margin = 0.06 * (high - low or 1.0)
-        bottom.set_ylim(low - margin, high + margin)
+    shown = np.array(penalties)
+    if not np.isfinite(shown).all():  # a penalty that is infinite at an end is shown between the ends
+        inner = shown[:, (grid > 0.12) & (grid < 0.97)]
+        margin = 0.06 * (inner.max() - inner.min() or 1.0)
+        bottom.set_ylim(inner.min() - margin, inner.max() + margin)

@@ -17,24 +17,13 @@ _MAX_STEPS = 10**6  # limits memory for untrusted schedules
 class PaceSchedule(ABC):
     """A finite sequence of targets, and the pace of each target for the current losses.
 
-    An estimator uses it like this::
-
-        for target in schedule:
-            pace = schedule.pace(target, losses, Y)
-            weights = function.weight(losses, pace)
-            ...
-            if np.isposinf(pace).all():
-                break
-
     An infinite pace gives every pair a weight of 1 (or near it): no later step differs.
     """
 
     _contents: ClassVar[dict[str, Any]] = {}
 
-    @property
-    def by_label(self) -> bool:
-        """Whether the pace of a label depends on no other label's losses."""
-        return False
+    by_label: bool | property = False
+    """Whether the pace of a label depends on no other label's losses."""
 
     @property
     @abstractmethod
@@ -47,16 +36,7 @@ class PaceSchedule(ABC):
     ) -> FloatArray:
         """The pace for a target: a scalar, or an array that broadcasts against the losses (n, L).
 
-        Parameters
-        ----------
-        target : float
-            One of the targets.
-        losses : array (n, L)
-            Losses of the pairs.
-        Y : array (n, L)
-            The labels.
-        known : bool array (n, L), optional
-            The pairs whose label is known; others are ignored. All by default.
+        Y (n, L) are the labels. Pairs that are not `known` (n, L) are ignored; by default all are known.
         """
 
     def __iter__(self) -> Iterator[float]:
@@ -65,12 +45,6 @@ class PaceSchedule(ABC):
     def __len__(self) -> int:
         return len(self.targets)
 
-    def __str__(self) -> str:
-        targets = [f"{target:.4g}" for target in self.targets]
-        if len(targets) > 8:
-            targets[4:-3] = ["…"]
-        return f"{self!r}: {', '.join(targets)}"
-
 
 @dataclass(frozen=True)
 class GeometricPace(PaceSchedule):
@@ -78,10 +52,8 @@ class GeometricPace(PaceSchedule):
 
     Parameters
     ----------
-    start : float, default=0.01
-        The first pace, λ. The paper searched 1e-5 to 1e-2.
-    growth : float, default=1.3
-        μ ≥ 1. The paper searched 1.1 to 1.5.
+    start, growth : float, default=0.01 and 1.3
+        The first pace λ, and μ ≥ 1. The paper searched 1e-5 to 1e-2 and 1.1 to 1.5.
     steps : int, default=20
         The number of steps.
 
@@ -90,8 +62,6 @@ class GeometricPace(PaceSchedule):
     >>> from mlspl.pacing import GeometricPace
     >>> list(GeometricPace(start=1.0, growth=2.0, steps=4))
     [1.0, 2.0, 4.0, 8.0]
-    >>> print(GeometricPace())
-    GeometricPace(start=0.01, growth=1.3, steps=20): 0.01, 0.013, 0.0169, 0.02197, …, 0.865, 1.125, 1.462
     """
 
     start: float = 0.01
@@ -103,9 +73,7 @@ class GeometricPace(PaceSchedule):
         check_number("growth", self.growth, "a number of 1 or more", 1.0, closed=True)
         _check_steps("steps", self.steps)
 
-    @property
-    def by_label(self) -> bool:
-        return True
+    by_label = True
 
     @property
     def targets(self) -> tuple[float, ...]:
@@ -125,21 +93,10 @@ class UntilInPlay(PaceSchedule):
 
     Parameters
     ----------
-    start : float, default=0.01
-        The first pace.
-    growth : float, default=1.3
-        The factor from step to step, above 1.
+    start, growth : float, default=0.01 and 1.3
+        The first pace, and the factor from step to step, above 1.
     max_steps : int, default=50
         The largest number of steps.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from mlspl.pacing import UntilInPlay
-    >>> schedule = UntilInPlay(start=0.5, growth=2.0)
-    >>> losses, Y = np.array([[0.2, 1.4], [0.9, 0.1]]), np.array([[1, 0], [0, 1]])
-    >>> [float(schedule.pace(target, losses, Y)) for target in schedule][:3]
-    [0.5, 1.0, inf]
     """
 
     start: float = 0.01
@@ -168,10 +125,9 @@ class UntilInPlay(PaceSchedule):
 class QuantilePace(PaceSchedule):
     """The pace as a quantile of the current losses, so that no scale of λ needs to be known.
 
-    Each group of pairs has its own pace. With ``per="class"``, the default, the positives of a rare label
-    are compared with each other, so that they do not all count as hard. A quantile must exceed the smallest
-    loss of its group, so that every group has pairs of weight above 0; otherwise the pace is the next larger
-    loss, or infinite if there is none. The target 1 is an infinite pace, which gives every pair full weight.
+    Each group of pairs has its own pace. A quantile must exceed the smallest loss of its group, so that some
+    pairs have a weight above 0; otherwise the pace is the next larger loss, or infinite if there is none. The
+    target 1 is an infinite pace.
 
     Parameters
     ----------
@@ -180,17 +136,15 @@ class QuantilePace(PaceSchedule):
     steps : int, default=6
         The number of steps.
     per : {"class", "label", "negatives", "all"}, default="class"
-        The groups: the positives and the negatives of each label, each label, or all pairs. With "negatives",
-        the negatives of each label are paced and every positive has an infinite pace: for incomplete labels,
-        where given labels are reliable and missing ones are not.
+        The groups: the positives and the negatives of each label (so that those of a rare label are compared
+        with each other), each label, or all pairs. With "negatives", for incomplete labels, every positive
+        has an infinite pace.
 
     Examples
     --------
     >>> import numpy as np
     >>> from mlspl.pacing import QuantilePace
     >>> schedule = QuantilePace(0.5, 1.0, 3, per="label")
-    >>> print(schedule)
-    QuantilePace(start=0.5, stop=1.0, steps=3, per='label'): 0.5, 0.75, 1
     >>> losses, Y = np.array([[0.1, 2.0], [0.3, 1.0], [0.7, 0.5]]), np.array([[1, 0], [0, 1], [1, 1]])
     >>> for target in schedule:
     ...     print(schedule.pace(target, losses, Y))
@@ -233,7 +187,7 @@ class QuantilePace(PaceSchedule):
         losses, counted = _check_losses(losses, known)
         if self.per == "all":
             losses, counted = losses.reshape(-1, 1), counted.reshape(-1, 1)
-        return _quantiles(np.ascontiguousarray(losses.T), counted, np.full(losses.shape[1], target))[None, :]
+        return _quantiles(losses, counted, target)[None, :]
 
 
 @dataclass(frozen=True)
@@ -252,15 +206,6 @@ class NoisePace(PaceSchedule):
         The number of steps.
     least : float, default=0.03
         The pace is infinite where the share is smaller.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from mlspl.pacing import NoisePace
-    >>> losses, Y = np.array([[0.1], [0.2], [0.3], [2.0], [0.4]]), np.array([[0], [0], [0], [0], [1]])
-    >>> schedule = NoisePace([[0.25], [0.0]])
-    >>> print(schedule.pace(1.0, losses, Y).round(3).ravel())
-    [0.725 0.725 0.725 0.725   inf]
     """
 
     shares: ArrayLike | Callable[..., ArrayLike]
@@ -292,9 +237,7 @@ class NoisePace(PaceSchedule):
 def _check_shares(shares: Any, n_labels: int | None = None) -> FloatArray:
     array = np.asarray(shares, dtype=np.float64)
     if array.ndim != 2 or len(array) != 2 or n_labels not in (None, array.shape[1]):
-        raise UserError(
-            f"shares has the shape {array.shape}: give one row per class and one column per label."
-        )
+        raise UserError(f"shares has the shape {array.shape}: give a row per class and a column per label.")
     if not np.all((array >= 0) & (array <= 1)):
         raise UserError("shares has values that are no shares: give numbers from 0 to 1.")
     return array
@@ -313,31 +256,22 @@ def _class_paces(targets: FloatArray, losses: ArrayLike, Y: ArrayLike, known: Ar
     positive = np.asarray(Y) > 0
     if positive.shape != losses.shape:
         raise UserError(f"Y has the shape {positive.shape} and losses {losses.shape}: they must be the same.")
-    columns = np.ascontiguousarray(losses.T)
-    negatives, positives = (
-        _quantiles(columns, counted & members, np.broadcast_to(target, losses.shape[1:]))
-        for members, target in ((~positive, targets[0]), (positive, targets[1]))
-    )
-    return np.where(positive, positives, negatives)
+    negatives = _quantiles(losses, counted & ~positive, targets[0])
+    return np.where(positive, _quantiles(losses, counted & positive, targets[1]), negatives)
 
 
-def _quantiles(columns: FloatArray, members: np.ndarray, targets: FloatArray) -> FloatArray:
-    """The quantile of the members (n, L) of each row of `columns` (L, n); infinite from a target of 1 on."""
-    each = zip(columns, np.ascontiguousarray(members.T), targets, strict=True)
-    return np.array([np.inf if t >= 1.0 else _quantile(column[of], t) for column, of, t in each])
+def _quantiles(losses: FloatArray, members: np.ndarray, targets: float | FloatArray) -> FloatArray:
+    """The quantile of the members of each column, both (n, L); infinite from a target of 1 on."""
+    targets = np.broadcast_to(targets, losses.shape[1:])
+    columns = zip(np.ascontiguousarray(losses.T), np.ascontiguousarray(members.T), targets, strict=True)
+    return np.array([np.inf if t >= 1.0 else _quantile(column[of], t) for column, of, t in columns])
 
 
 def _quantile(losses: FloatArray, target: float) -> float:
     """The quantile of a group, or the next loss above the smallest one; infinite if there is none."""
     if not len(losses):
         return np.inf
-    position = target * (len(losses) - 1)
-    below = int(position)
-    ranked = np.partition(losses, below)
-    low, smallest = ranked[below], ranked[: below + 1].min()
-    quantile = low
-    if position > below:
-        quantile = low + (position - below) * (ranked[below + 1 :].min() - low)
+    quantile, smallest = np.quantile(losses, target), losses.min()
     return quantile if quantile > smallest else np.min(losses, where=losses > smallest, initial=np.inf)
 
 

@@ -24,13 +24,7 @@ _PROBES = np.concatenate([[1e-6, 1e-3], np.linspace(0.02, 0.98, 25)])
 
 
 def find_formulas(text: str, family: str, exponent: float) -> dict[str, dict[str, str]]:
-    """Find the formulas of a derived function; parts without a closed form are left out.
-
-    Returns
-    -------
-    dict
-        From "weight", "inverse" and "penalty" to ``{"text": ..., "latex": ...}``.
-    """
+    """From "weight", "inverse" and "penalty" to ``{"text": ..., "latex": ...}``, where found."""
     if find_spec("sympy") is None:
         raise UserError("formulas need SymPy. Install the extra: python -m pip install 'mlspl[symbolic]'.")
     # With -P and without "" in the path, a sympy.py in the current directory is not imported.
@@ -68,20 +62,16 @@ def main() -> None:
     t = sp.Symbol("t", positive=True) if family == "scale" else sp.Symbol("t", real=True)
     scale = pace ** sp.nsimplify(exponent, rational=True)
     curve = Expression(text).to_sympy(sp, t)
-    # SymPy may find that a curve is constant for t > 0, as 0**t is; then nothing is substituted.
-    _write("weight", curve.subs(t, loss / scale if family == "scale" else loss - pace))
     numeric = derive(text, family).numeric
-    probes = _PROBES * numeric.top
-    for part, form in _search(curve, t, v, probes, numeric):
-        shift = pace if part == "inverse" else -pace * v
-        _write(part, scale * form if family == "scale" else form + shift)
-
-
-def _write(part: str, form: Any) -> None:
-    import sympy as sp
-
-    forms = {"text": str(form), "latex": sp.latex(form, ln_notation=True)}
-    print(json.dumps([part, forms]), flush=True)
+    for part, form in _search(curve, t, v, _PROBES * numeric.top, numeric):
+        if part == "weight":
+            form = form.subs(t, loss / scale if family == "scale" else loss - pace)
+        elif family == "scale":
+            form = scale * form
+        else:
+            form += pace if part == "inverse" else -pace * v
+        forms = {"text": str(form), "latex": sp.latex(form, ln_notation=True)}
+        print(json.dumps([part, forms]), flush=True)
 
 
 def _search(
@@ -90,6 +80,7 @@ def _search(
     """Invert and integrate a curve; yield forms that agree with the numeric values, ever shorter."""
     import sympy as sp
 
+    yield "weight", curve
     losses, costs = numeric.inverse(probes), numeric.penalty(probes)
     plain = sp.simplify(curve.rewrite(sp.exp)) if curve.has(sp.tanh, sp.sinh, sp.cosh) else curve
     roots = sp.solve(sp.Eq(plain, v), t)
@@ -99,30 +90,22 @@ def _search(
     root = min(roots, key=sp.count_ops)
     yield "inverse", root
     shortest = np.inf
+    logs = (sp.log(v), sp.log(1 - v), sp.log(2 - v))
     for integrate in (
         lambda: sp.integrate(plain, t).subs(t, root) - v * root,  # by parts
         lambda: -sp.integrate(root, v, manual=True),
     ):
-        with suppress(Exception):  # SymPy may fail on one of them
-            for form in _rewrite(integrate(), v):
-                size = sp.count_ops(form)
-                if size < shortest and _agrees(form, v, probes, costs, up_to_constant=True):
-                    shortest = size
-                    yield "penalty", form
         if shortest <= _SHORT:
             return
-
-
-def _rewrite(form: Any, v: Any) -> Iterator[Any]:
-    """Write a form in a few ways, each without its constant."""
-    import sympy as sp
-
-    yield form.as_independent(v, as_Add=True)[1]
-    simple = sp.simplify(form)
-    yield simple.as_independent(v, as_Add=True)[1]
-    logs = (sp.log(v), sp.log(1 - v), sp.log(2 - v))
-    split = sp.collect(sp.expand(sp.expand_log(sp.expand(simple), force=True)), logs)
-    yield split.as_independent(v, as_Add=True)[1]
+        with suppress(Exception):  # SymPy may fail on one of them
+            form = integrate()
+            split = sp.expand(sp.expand_log(sp.expand(sp.simplify(form)), force=True))
+            for written in (form, sp.collect(split, logs)):
+                written = written.as_independent(v, as_Add=True)[1]  # without its constant
+                size = sp.count_ops(written)
+                if size < shortest and _agrees(written, v, probes, costs, up_to_constant=True):
+                    shortest = size
+                    yield "penalty", written
 
 
 def _agrees(

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import partialmethod
+from functools import partial
 
 import numpy as np
 
@@ -14,7 +14,6 @@ _LOSSES = np.concatenate([[0.0], np.logspace(-3, 3, 121)])
 _PACES = np.array([0.01, 0.1, 0.3, 0.5, 0.7, 0.9, 0.99, 1.0, 2.0, 10.0, 100.0])
 _WEIGHTS = np.linspace(0.0, 1.0, 2001)
 _TOLERANCE = 1e-7
-_NUMBERS = "arrays in, numbers out"
 
 
 @dataclass(frozen=True)
@@ -55,13 +54,12 @@ class Report:
 
     def __str__(self) -> str:
         """The report as a table in plain text."""
-        rows = [(c.source, c.statement, "holds" if c.passed else "FAILS", c.witness) for c in self.checks]
-        widths = [max(len(row[i]) for row in rows) for i in range(3)]
-        lines = [f"{self.function!r}: {self.verdict}"]
-        for row in rows:
-            cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=False)]
-            lines.append("  ".join([*cells, row[3]]).rstrip())
-        return "\n".join([*lines, self.remark] if self.remark else lines)
+        width = max(len(check.statement) for check in self.checks)
+        rows = [
+            f"{c.source:16}  {c.statement:{width}}  {'holds' if c.passed else 'FAILS'}  {c.witness}".rstrip()
+            for c in self.checks
+        ]
+        return "\n".join([f"{self.function!r}: {self.verdict}", *rows, *filter(None, [self.remark])])
 
 
 def verify(function: str | SelfPacedFunction) -> Report:
@@ -89,32 +87,23 @@ def verify(function: str | SelfPacedFunction) -> Report:
     Definition 1 (3) | v* → 0 as λ → 0 | at l = 1, λ = 1e-100: v* = 0.25
     """
     function = get(function)
-    grid = _Grid(function)
     with np.errstate(all="ignore"):
-        numbers = _check_numbers(grid)
+        paces = _PACES[function.max_pace > _PACES]
+        numbers = _check_numbers(function, paces)
         if not numbers.passed:
             return Report(function, (numbers,), "Correct this first; the other conditions were not checked.")
-        checks = (numbers, *_definition_1(grid), *_lemma_1(grid), *_together(grid))
-        mismatch = any(check.source == "Together" and not check.passed for check in checks)
-        return Report(function, checks, _explain_mismatch(function) if mismatch else "")
+        checks = (numbers, *_definition_1(function, paces), *_lemma_1(function, paces))
+        together = tuple(_together(function, paces))
+        mismatch = not all(check.passed for check in together)
+        return Report(function, checks + together, _explain_mismatch(function) if mismatch else "")
 
 
-class _Grid:
-    """A function on rows of length one, so that for `Diversity` every point is a group of its own."""
-
-    def __init__(self, function: SelfPacedFunction) -> None:
-        self.function = function
-        self.paces = np.array([pace for pace in _PACES if pace < function.max_pace])
-        self.column = self.paces[:, None]
-
-    def evaluate(self, method: str, values, pace) -> FloatArray:
-        values, pace = np.broadcast_arrays(values, pace)
-        result = getattr(self.function, method)(values.reshape(1, -1), pace.reshape(1, -1))
-        return np.asarray(result, dtype=np.float64).reshape(values.shape)
-
-    weight = partialmethod(evaluate, "weight")
-    inverse = partialmethod(evaluate, "inverse")
-    penalty = partialmethod(evaluate, "penalty")
+def _evaluate(method: Callable[..., FloatArray], values, pace) -> FloatArray:
+    """A method on rows of length one, so that for `Diversity` every point is a group of its own."""
+    values, pace = np.broadcast_arrays(values, pace)
+    return np.asarray(method(values.reshape(1, -1), pace.reshape(1, -1)), dtype=np.float64).reshape(
+        values.shape
+    )
 
 
 def _check(
@@ -129,46 +118,46 @@ def _check(
 def _relative(excess: FloatArray, *terms: FloatArray) -> FloatArray:
     """An excess in units of the terms it came from; 0 if one of them is infinite."""
     size = np.maximum.reduce([np.abs(term) for term in terms])
-    ratio = excess / np.where(size > 0, size, 1.0)
-    return np.where(np.isfinite(size), ratio, 0.0)
+    return np.where(np.isfinite(size), excess / np.where(size > 0, size, 1.0), 0.0)
 
 
-def _check_numbers(grid: _Grid) -> Check:
+def _check_numbers(function: SelfPacedFunction, paces: FloatArray) -> Check:
+    witness = ""
     for method, given, letter in (
         ("weight", _LOSSES, "l"),
         ("inverse", _WEIGHTS, "v"),
         ("penalty", _WEIGHTS, "v"),
     ):
         try:
-            values = grid.evaluate(method, given, grid.column)
+            bad = np.isnan(_evaluate(getattr(function, method), given, paces[:, None]))
         except Exception as error:
-            return Check("Contract", _NUMBERS, False, f"{method} failed on arrays: {error}")
-        if np.any(bad := np.isnan(values)):
+            witness = f"{method} failed on arrays: {error}"
+            break
+        if bad.any():
             i, j = np.argwhere(bad)[0]
-            witness = f"{method} is not a number at {letter} = {given[j]:.4g}, λ = {grid.paces[i]:g}"
-            return Check("Contract", _NUMBERS, False, witness)
-    return Check("Contract", _NUMBERS, True, "")
+            witness = f"{method} is not a number at {letter} = {given[j]:.4g}, λ = {paces[i]:g}"
+            break
+    return Check("Contract", "arrays in, numbers out", not witness, witness)
 
 
-def _definition_1(grid: _Grid) -> Iterator[Check]:
-    losses, paces = _LOSSES, grid.paces
+def _definition_1(function: SelfPacedFunction, paces: FloatArray) -> Iterator[Check]:
+    weigh, losses = partial(_evaluate, function.weight), _LOSSES
     # Convexity on pairs of weights, because a penalty may couple the weights of a group.
     first, second = np.random.default_rng(0).uniform(size=(2, 2, 400))
     first[1, :200], second[1, :200] = first[0, :200], second[0, :200]  # half of them on the diagonal
     first[:, -1], second[:, -1] = (1, 0), (0, 1)
     start, end, middle = (
-        np.array([grid.function.penalty(point, pace).sum(axis=0) for pace in paces])
+        np.array([function.penalty(point, pace).sum(axis=0) for pace in paces])
         for point in (first, second, 0.5 * (first + second))
     )
     chord = 0.5 * (start + end)
-    excess = _relative(middle - chord, start, end, middle)
     yield _check(
-        "Definition 1 (1)", "f is convex in v", excess, _TOLERANCE,
+        "Definition 1 (1)", "f is convex in v", _relative(middle - chord, start, end, middle), _TOLERANCE,
         lambda i, j: f"at λ = {paces[i]:g}, between v = ({first[0, j]:.3g}, {first[1, j]:.3g}) and "
         f"({second[0, j]:.3g}, {second[1, j]:.3g}): f = {middle[i, j]:.5g}, the chord {chord[i, j]:.5g}",
     )  # fmt: skip
 
-    weight = grid.weight(losses, grid.column)
+    weight = weigh(losses, paces[:, None])
     yield _check(
         "Definition 1 (2)", "v* falls as l grows", np.diff(weight, axis=1), 1e-12,
         lambda i, j: f"at λ = {paces[i]:g}: v* = {weight[i, j]:.5g} at l = {losses[j]:.4g}, "
@@ -178,7 +167,7 @@ def _definition_1(grid: _Grid) -> Iterator[Check]:
         "Definition 1 (2)", "0 ≤ v* ≤ 1 as l → 0", np.abs(weight[:, 0] - 0.5), 0.5,
         lambda i: f"at l = 0, λ = {paces[i]:g}: v* = {weight[i, 0]:.5g}",
     )  # fmt: skip
-    far, farther = grid.weight(np.array([[1e50], [1e100]]), paces)
+    far, farther = weigh(np.array([[1e50], [1e100]]), paces)
     yield _check(
         "Definition 1 (2)", "v* → 0 as l → ∞", np.where(vanishes(far, farther), 0.0, farther), 0.0,
         lambda i: f"at l = 1e100, λ = {paces[i]:g}: v* = {farther[i]:.5g}",
@@ -190,49 +179,50 @@ def _definition_1(grid: _Grid) -> Iterator[Check]:
         f"{weight[i + 1, j]:.5g} at λ = {paces[i + 1]:g}",
     )  # fmt: skip
     some = np.array([1.0, 0.1, 10.0])
-    near, nearer = grid.weight(some, np.array([[1e-50], [1e-100]]))
+    near, nearer = weigh(some, np.array([[1e-50], [1e-100]]))
     yield _check(
         "Definition 1 (3)", "v* → 0 as λ → 0", ~vanishes(near, nearer), 0.0,
         lambda i: f"at l = {some[i]:g}, λ = 1e-100: v* = {nearer[i]:.5g}",
     )  # fmt: skip
-    limit = grid.function.max_pace
-    largest = 1e100 if limit == np.inf else np.nextafter(limit, 0.0)
-    last = grid.weight(losses, largest)
+    largest = 1e100 if function.max_pace == np.inf else np.nextafter(function.max_pace, 0.0)
+    last = weigh(losses, largest)
     yield _check(
         "Definition 1 (3)", "v* ≤ 1 as λ → ∞", last, 1.0,
         lambda i: f"at l = {losses[i]:.4g}, λ = {largest:g}: v* = {last[i]:.5g}",
     )  # fmt: skip
 
 
-def _lemma_1(grid: _Grid) -> Iterator[Check]:
+def _lemma_1(function: SelfPacedFunction, paces: FloatArray) -> Iterator[Check]:
     # f(b) − f(a) = −∫ s dv on short intervals; a difference quotient would be dominated by rounding.
     nodes, node_weights = np.polynomial.legendre.leggauss(20)
     ends = np.linspace(0.01, 0.99, 50)
     half = 0.5 * np.diff(ends)[:, None]
     points = 0.5 * (ends[1:] + ends[:-1])[:, None] + half * nodes
-    expected = -(half * node_weights * grid.inverse(points, grid.paces[:, None, None])).sum(axis=2)
-    change = np.diff(grid.penalty(ends, grid.column), axis=1)
+    slopes = _evaluate(function.inverse, points, paces[:, None, None])
+    expected = -(half * node_weights * slopes).sum(axis=2)
+    change = np.diff(_evaluate(function.penalty, ends, paces[:, None]), axis=1)
     yield _check(
         "Lemma 1", "∂f/∂v = −s", _relative(np.abs(change - expected), change, expected), _TOLERANCE,
-        lambda i, j: f"at λ = {grid.paces[i]:g}, from v = {ends[j]:.2g} to {ends[j + 1]:.2g}: "
+        lambda i, j: f"at λ = {paces[i]:g}, from v = {ends[j]:.2g} to {ends[j + 1]:.2g}: "
         f"f changes by {change[i, j]:.5g}, −∫ s dv is {expected[i, j]:.5g}",
     )  # fmt: skip
     inner = _WEIGHTS[1:-1]
-    loss = grid.inverse(inner, grid.column)
+    loss = _evaluate(function.inverse, inner, paces[:, None])
     yield _check(
         "Lemma 1", "∂s/∂v ≤ 0", _relative(np.diff(loss, axis=1), loss[:, 1:], loss[:, :-1]), _TOLERANCE,
-        lambda i, j: f"at λ = {grid.paces[i]:g}: s = {loss[i, j]:.5g} at v = {inner[j]:.4g}, "
+        lambda i, j: f"at λ = {paces[i]:g}: s = {loss[i, j]:.5g} at v = {inner[j]:.4g}, "
         f"{loss[i, j + 1]:.5g} at v = {inner[j + 1]:.4g}",
     )  # fmt: skip
 
 
-def _together(grid: _Grid) -> Iterator[Check]:
-    loss, pace = np.broadcast_arrays(_LOSSES[1:], grid.column)
-    weight = grid.weight(loss, pace)
-    slope = grid.weight(0.999 * loss, pace) - grid.weight(1.001 * loss, pace)
+def _together(function: SelfPacedFunction, paces: FloatArray) -> Iterator[Check]:
+    weigh, column = partial(_evaluate, function.weight), paces[:, None]
+    loss, pace = np.broadcast_arrays(_LOSSES[1:], column)
+    weight = weigh(loss, pace)
+    slope = weigh(0.999 * loss, pace) - weigh(1.001 * loss, pace)
     # Where the weight is nearly constant, the loss cannot be recovered from it.
     invertible = (weight > 1e-9) & (weight < 1 - 1e-6) & (slope > 1e-6 * weight) & (slope < 0.1)
-    back = grid.inverse(np.where(invertible, weight, 0.5), pace)
+    back = _evaluate(function.inverse, np.where(invertible, weight, 0.5), pace)
     error = np.where(invertible, _relative(np.abs(back - loss), back, loss), 0.0)
     yield _check(
         "Together", "s(v*(l)) = l", error, 1e-6,
@@ -240,17 +230,16 @@ def _together(grid: _Grid) -> Iterator[Check]:
         f"{back[i, j]:.5g}",
     )  # fmt: skip
 
-    some, column = _LOSSES[::4], grid.column
-    best = grid.weight(some, column)
-    cost = best * some + grid.penalty(np.clip(best, 0, 1), column)
-    others = _WEIGHTS[::5]
-    penalty = grid.penalty(others, column)
+    some, others = _LOSSES[::4], _WEIGHTS[::5]
+    best = weigh(some, column)
+    cost = best * some + _evaluate(function.penalty, np.clip(best, 0, 1), column)
+    penalty = _evaluate(function.penalty, others, column)
     costs = others * some[:, None] + penalty[:, None, :]
     size = np.where(np.isfinite(penalty), np.abs(penalty), 0.0).max(axis=1)[:, None] + best * some
     cheapest = costs.min(axis=2)
     yield _check(
         "Together", "v* minimises v·l + f(v, λ)", (cost - cheapest) / size, _TOLERANCE,
-        lambda i, j: f"at l = {some[j]:.4g}, λ = {grid.paces[i]:g}: v* = {best[i, j]:.5g} costs "
+        lambda i, j: f"at l = {some[j]:.4g}, λ = {paces[i]:g}: v* = {best[i, j]:.5g} costs "
         f"{cost[i, j]:.5g}, v = {others[np.argmin(costs[i, j])]:.4g} only {cheapest[i, j]:.5g}",
     )  # fmt: skip
 
@@ -263,8 +252,10 @@ def _explain_mismatch(function: SelfPacedFunction) -> str:
         "inverse": lambda f: f.inverse(weights, 0.7),
         "penalty": lambda f: np.diff(f.penalty(weights, 0.7)),
     }
-    found = []
-    for part, evaluate in parts.items():
-        owner = next((name for name in names() if np.allclose(evaluate(get(name)), evaluate(function))), None)
-        found += [f"its {part} is that of {owner}"] if owner else []
+    found = [
+        f"its {part} is that of {name}"
+        for part, evaluate in parts.items()
+        for name in names()
+        if np.allclose(evaluate(get(name)), evaluate(function))
+    ]
     return f"The parts do not belong together: {', '.join(found)}." if found else ""

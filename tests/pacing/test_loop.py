@@ -170,5 +170,5 @@ def test_weights_outside_0_and_1_are_refused_in_every_estimator(estimator, value
 def test_weights_of_another_shape_are_refused():
     function = Constant(0.5)
     function.weight = lambda loss, pace: np.full(np.shape(loss)[1], 0.5)
-    with pytest.raises(UserError, match="shape"):
+    with pytest.raises(UserError, match="weights for"):
         list(pacing.paced(Means(labels()), function, pacing.GeometricPace(), labels()))

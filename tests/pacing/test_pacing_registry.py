@@ -21,7 +21,7 @@ def test_an_instance_passes_through():
     [
         ("sigmiod", "Did you mean 'sigmoid'?"),
         ("quadratic!", "The names are arctan, sigmoid"),
-        (3, "Give a name, or an instance of a subclass of mlspl.pacing.SelfPacedFunction."),
+        (3, "Give a name, or an instance"),
         (pacing.Sigmoid, "Give a name, or an instance"),
     ],
 )

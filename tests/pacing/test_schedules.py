@@ -140,14 +140,6 @@ def test_schedules_are_values(schedule):
         schedule.start = 3.0
 
 
-def test_schedules_print_their_path():
-    assert (
-        str(pacing.QuantilePace(0.2, 0.8, 3))
-        == "QuantilePace(start=0.2, stop=0.8, steps=3, per='class'): 0.2, 0.5, 0.8"
-    )
-    assert str(pacing.UntilInPlay(1, 2, 30)).endswith(": 1, 2, 4, 8, …, 1.342e+08, 2.684e+08, inf")
-
-
 @pytest.mark.parametrize(
     ("make", "sentence"),
     [
