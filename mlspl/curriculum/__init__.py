@@ -4,7 +4,6 @@
 probabilities, `row_scores` takes suspicions, `difficulty` the trace of a paced fit. The displays draw them.
 """
 
-from mlspl.curriculum._models import suited_models
 from mlspl.curriculum.audit import LEAST_SUSPICION, Audit, audit
 from mlspl.curriculum.consensus import Consensus, consensus
 from mlspl.curriculum.difficulty import Difficulty, difficulty
@@ -26,6 +25,5 @@ __all__ = [
     "label_issues",
     "noise_rates",
     "row_scores",
-    "suited_models",
     "wrong_shares",
 ]

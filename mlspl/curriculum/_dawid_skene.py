@@ -8,8 +8,6 @@ from scipy import sparse
 from scipy.linalg import block_diag
 from scipy.special import expit, logit
 
-from mlspl._numba_cache import njit
-
 MOST_STEPS = 200
 TOLERANCE = 1e-3  # largest change of a probability in a step
 # Prior counts. All rates: 4 right of 5. A label's rate: 10 pairs at the mean of all labels. An annotator's
@@ -35,17 +33,23 @@ class Votes:
     n_rows: int
     n_annotators: int
 
-    def add(self, positive: NDArray[np.float64], negative: NDArray[np.float64], odds: NDArray[np.float64]):
-        """Return the log-odds (n, L) plus `positive` (A, L) for every vote of 1 and `negative` for 0."""
-        odds = np.array(odds, dtype=np.float64)
-        add_votes(self.rows, self.who, self.said, positive, negative, odds)
-        return odds
+    def by_row(self, values):
+        """Return the sums (n, L) of values (M, L) over the annotators of each row."""
+        return _sum_groups(self.rows, self.n_rows, values)
+
+    def by_annotator(self, values):
+        """Return the sums (A, L) of values (M, L) over the rows of each annotator."""
+        return _sum_groups(self.who, self.n_annotators, values)
 
     def count(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return the number of judgements of each pair and how many of them are 1, both (n, L)."""
-        zeros = np.zeros((self.n_rows, self.said.shape[1]))
-        one = np.ones((self.n_annotators, self.said.shape[1]))
-        return self.add(one, one, zeros), self.add(one, 0 * one, zeros)
+        return self.by_row(self.said >= 0), self.by_row(self.said == 1)
+
+
+def _sum_groups(groups, n_groups: int, values) -> NDArray[np.float64]:
+    """Return the sums of the rows of `values` that are in each group."""
+    shape = (n_groups, len(groups))
+    return sparse.csr_array((np.ones(len(groups)), (groups, np.arange(len(groups)))), shape) @ values
 
 
 @dataclass(frozen=True)
@@ -70,16 +74,21 @@ def fit_dawid_skene(votes: Votes, model_odds: NDArray[np.float64] | None = None)
     q = (ones + share) / (judged + 1)
     counted = judged > 0
     intercept, slope = logit(share), np.full(len(share), 0.0 if model_odds is None else 0.5)
+    one, zero = ((votes.said == code).astype(np.float64) for code in (1, 0))
+    n_zero, n_judged = votes.by_annotator(zero), votes.by_annotator(one + zero)
     for _ in range(MOST_STEPS):
-        counts = count_right(votes.rows, votes.who, votes.said, q, votes.n_annotators)
-        sensitivity, specificity = shrink_rates(counts[0], counts[2]), shrink_rates(counts[1], counts[3])
+        true_positives, false_negatives = (votes.by_annotator(said * q[votes.rows]) for said in (one, zero))
+        positives = true_positives + false_negatives
+        sensitivity = shrink_rates(true_positives, positives)
+        specificity = shrink_rates(n_zero - false_negatives, n_judged - positives)
         intercept, slope = _calibrate(q, counted, model_odds, intercept, slope)
         prior = np.broadcast_to(intercept, q.shape) if model_odds is None else intercept + slope * model_odds
-        positive, negative = sensitivity / (1 - specificity), (1 - sensitivity) / specificity
-        before, q = q, expit(votes.add(np.log(positive), np.log(negative), prior))
+        positive = np.log(sensitivity / (1 - specificity))[votes.who]
+        negative = np.log((1 - sensitivity) / specificity)[votes.who]
+        before, q = q, expit(prior + votes.by_row(one * positive + zero * negative))
         if np.abs(q - before).max() < TOLERANCE:
             break
-    return Estimate(sensitivity, specificity, counts[2], counts[3], expit(prior), q)
+    return Estimate(sensitivity, specificity, positives, n_judged - positives, expit(prior), q)
 
 
 def shrink_rates(right: NDArray[np.float64], n: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -144,33 +153,3 @@ def _calibrate(q, counted, model_odds, intercept, slope):
     scale = haa * hbb - hab**2
     step_a, step_b = (hbb * ga - hab * gb) / scale, (haa * gb - hab * ga) / scale
     return intercept + np.clip(step_a, -1, 1), np.maximum(slope + np.clip(step_b, -0.5, 0.5), 0.0)
-
-
-@njit(cache=True, nogil=True)
-def add_votes(rows, who, said, positive, negative, odds):
-    """Add to the log-odds (n, L) those of every vote: `positive` (A, L) of a 1, `negative` of a 0."""
-    for m in range(len(rows)):
-        i, a = rows[m], who[m]
-        for j in range(said.shape[1]):
-            if said[m, j] == 1:
-                odds[i, j] += positive[a, j]
-            elif said[m, j] == 0:
-                odds[i, j] += negative[a, j]
-
-
-@njit(cache=True, nogil=True)
-def count_right(rows, who, said, q, n_annotators):
-    """Return expected true positives, true negatives, positives and negatives, (4, A, L)."""
-    counts = np.zeros((4, n_annotators, said.shape[1]))
-    for m in range(len(rows)):
-        i, a = rows[m], who[m]
-        for j in range(said.shape[1]):
-            if said[m, j] >= 0:
-                p = q[i, j]
-                counts[2, a, j] += p
-                counts[3, a, j] += 1 - p
-                if said[m, j] == 1:
-                    counts[0, a, j] += p
-                else:
-                    counts[1, a, j] += 1 - p
-    return counts

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from html import escape
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,6 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.special import expit
 from sklearn.base import BaseEstimator
-from sklearn.metrics import roc_auc_score
 
 from mlspl._validation import Labels, check_labels
 from mlspl.curriculum._annotators import Opinions
@@ -21,10 +19,10 @@ from mlspl.curriculum.consensus import Consensus
 from mlspl.curriculum.difficulty import Difficulty, difficulty, rank_pairs
 from mlspl.curriculum.issues import row_scores
 from mlspl.errors import UserError
-from mlspl.noise import OtherLabels, estimate_noise, label_codes
+from mlspl.metrics import score_labels
+from mlspl.noise import NoiseEstimate, estimate_noise, label_codes
 from mlspl.pacing import Trace
 
-# Pairs are listed as issues from this suspicion on, and at most so many.
 LEAST_SUSPICION = 0.1
 """Pairs with at least this suspicion are listed as issues."""
 MOST_ISSUES = 100_000
@@ -35,7 +33,7 @@ WORTH = 0.5
 
 
 @dataclass(frozen=True, repr=False)
-class Audit:
+class Audit(NoiseEstimate):
     """What an audit found. Made by :func:`audit`.
 
     Attributes
@@ -58,8 +56,7 @@ class Audit:
     information : ndarray of shape (n, L)
         How much the review of each pair would tell about that weight.
     difficulty : Difficulty
-        Of pairs, labels and rows: by the trace of the paced model if there was one, otherwise by the loss
-        of the given label.
+        By the trace of the paced model if there was one, otherwise by the loss of the given label.
     trace : Trace or None
         Of the paced model.
     models : dict of str to float
@@ -74,22 +71,13 @@ class Audit:
         The log-odds adjusted for the other labels of the row, and the influence of each.
     """
 
-    suspicion: NDArray[np.floating]
-    truth: NDArray[np.floating]
     probabilities: NDArray[np.float64]
-    given: NDArray[np.int8]
-    noise_rates: pd.DataFrame
-    instance_dependent: float
-    error_range: tuple[float, float]
-    information: NDArray[np.floating]
     difficulty: Difficulty
     trace: Trace | None
     models: dict[str, float]
     label_names: list[str]
     row_names: pd.Index
-    reviewed: NDArray[np.bool_] | None = None
     annotators: Consensus | None = None
-    other_labels: OtherLabels | None = None
     _opinions: Opinions | None = None
     _negative: int = 0
     _framed: bool = False
@@ -100,14 +88,7 @@ class Audit:
         sure = int(np.sum(self.suspicion >= 0.8))
         low, high = self.error_range
         expected = f"{self.expected_errors:,.0f} errors expected ({low:,.0f} to {high:,.0f})"
-        found = f"{expected}, {sure:,} with a suspicion of 0.8 or more"
-        return f"Audit of {n:,} rows × {L:,} labels: {found}"
-
-    def _repr_html_(self) -> str:
-        """A table of the strongest suspicions, for notebooks."""
-        columns = ["row", "label", "given", "suggested", "suspicion", "why"]
-        table = self.issues[columns].head(10).to_html(index=False, float_format="{:.3f}".format)
-        return f"<p>{escape(repr(self))}</p>{table}"
+        return f"Audit of {n:,} rows × {L:,} labels: {expected}, {sure:,} with a suspicion of 0.8 or more"
 
     @property
     def votes(self):
@@ -148,23 +129,6 @@ class Audit:
         turn = pd.Series(group).groupby(group).cumcount().to_numpy()
         return self._list_issues(order[np.argsort(turn, kind="stable")][:MOST_INFORMATIVE])
 
-    def _list_issues(self, order) -> pd.DataFrame:
-        """Return the table of the pairs at flat positions."""
-        rows, labels = np.unravel_index(order, self.given.shape)
-        given = self.given[rows, labels]
-        votes = (
-            {} if self._opinions is None else {"judged": self._opinions.judged, "ones": self._opinions.ones}
-        )
-        return self._pairs(rows, labels).assign(
-            given=given,
-            suggested=1 - given,
-            suspicion=self.suspicion[rows, labels],
-            probability=self.probabilities[rows, labels],
-            difficulty=self.difficulty.pairs[rows, labels],
-            **{name: counts[rows, labels].astype(int) for name, counts in votes.items()},
-            why=self._explain(rows, labels),
-        )
-
     @cached_property
     def proposals(self) -> pd.DataFrame:
         """Unknown labels with what they probably are, the surest first.
@@ -172,9 +136,9 @@ class Audit:
         Columns: ``row``, ``label``, ``suggested``, ``probability`` (of 1), ``row_number``, ``label_number``.
         """
         rows, labels = np.nonzero(self.given < 0)
+        order = np.argsort(-np.abs(self.truth[rows, labels] - 0.5), kind="stable")[:MOST_ISSUES]
+        rows, labels = rows[order], labels[order]
         truth = self.truth[rows, labels]
-        order = np.argsort(-np.abs(truth - 0.5), kind="stable")[:MOST_ISSUES]
-        rows, labels, truth = rows[order], labels[order], truth[order]
         return self._pairs(rows, labels).assign(suggested=(truth > 0.5).astype(int), probability=truth)
 
     @cached_property
@@ -186,20 +150,16 @@ class Audit:
         (numbers of pairs), ``auc`` (of the models' probabilities, out of sample, against what is given; NaN
         without both classes).
         """
-        known = self.given >= 0
-        wrong = np.nan_to_num(self.suspicion)
+        known, wrong = self.given >= 0, np.nan_to_num(self.suspicion)
         table = pd.DataFrame(index=self.noise_rates.index)
-        positives = (self.given == 1).sum(axis=0)
-        table["prevalence"] = positives / np.maximum(known.sum(axis=0), 1)
+        table["prevalence"] = (self.given == 1).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
         table["unknown"] = (~known).sum(axis=0)
         table["difficulty"] = self.difficulty.labels
         table = table.join(self.noise_rates)
         table["expected_lost"] = np.where(self.given == 0, wrong, 0.0).sum(axis=0)
         table["expected_false"] = np.where(self.given == 1, wrong, 0.0).sum(axis=0)
-        table["auc"] = [
-            _auc(self.given[known[:, label], label], self.probabilities[known[:, label], label])
-            for label in range(len(table))
-        ]
+        given = Labels(self.given == 1, ~known)
+        table["auc"] = score_labels(given, self.probabilities, self.probabilities > 0.5)["auc"]
         return table
 
     @cached_property
@@ -231,12 +191,9 @@ class Audit:
         if not 0 < threshold <= 1:
             raise UserError(f"threshold={threshold}: it must be above 0 and at most 1.")
         suspects = np.nan_to_num(self.suspicion) >= threshold
-        labels = np.where(self.given == 1, 1.0, float(self._negative))
-        if unknown:
-            labels[suspects] = np.nan
-        else:
-            labels[suspects] = np.where(self.given == 1, float(self._negative), 1.0)[suspects]
-        labels[self.given < 0] = np.nan
+        is_one = (self.given == 1) if unknown else (self.given == 1) ^ suspects
+        labels = np.where(is_one, 1.0, float(self._negative))
+        labels[(self.given < 0) | (suspects & unknown)] = np.nan
         if self._framed:
             return pd.DataFrame(labels, index=self.row_names, columns=self.label_names)
         return labels
@@ -258,30 +215,35 @@ class Audit:
         return write_audit(path, self, X, **options)
 
     def _pairs(self, rows, labels) -> pd.DataFrame:
-        names = np.asarray(self.label_names, dtype=object)
-        return pd.DataFrame(
-            {
-                "row": self.row_names[rows],
-                "label": names[labels],
-                "row_number": rows,
-                "label_number": labels,
-            }
-        )
+        """Return a table of names and positions of pairs."""
+        names = {"row": self.row_names[rows], "label": np.asarray(self.label_names, dtype=object)[labels]}
+        return pd.DataFrame({**names, "row_number": rows, "label_number": labels})
 
-    def _explain(self, rows, labels) -> list[str]:
-        never = None if self.trace is None else self.trace.entered == 0
-        texts = explain_issues(
-            rows, labels, self.label_names, self.given, self.probabilities, self.other_labels, never
+    def _list_issues(self, order) -> pd.DataFrame:
+        """Return the table of the pairs at flat positions."""
+        rows, labels = np.unravel_index(order, self.given.shape)
+        given, probability = self.given[rows, labels], self.probabilities[rows, labels]
+        never = None if self.trace is None else self.trace.entered[rows, labels] == 0
+        evidence = (self.given, probability, self.other_labels, never)
+        why = explain_issues(rows, labels, self.label_names, *evidence)
+        votes = {}
+        if self._opinions is not None:
+            counts = (self._opinions.judged, self._opinions.ones, self._opinions.same)
+            judged, ones, same = (count[rows, labels].astype(int) for count in counts)
+            votes = {"judged": judged, "ones": ones}
+            why = [
+                f"{n - k} of {n} annotators differ; {text}" if n else text
+                for n, k, text in zip(judged, same, why, strict=True)
+            ]
+        return self._pairs(rows, labels).assign(
+            given=given,
+            suggested=1 - given,
+            suspicion=self.suspicion[rows, labels],
+            probability=probability,
+            difficulty=self.difficulty.pairs[rows, labels],
+            **votes,
+            why=why,
         )
-        if self._opinions is None:
-            return texts
-        judged, same = (
-            counts[rows, labels].astype(int) for counts in (self._opinions.judged, self._opinions.same)
-        )
-        return [
-            f"{n - k} of {n} annotators differ; {text}" if n else text
-            for n, k, text in zip(judged, same, texts, strict=True)
-        ]
 
 
 def audit(
@@ -328,9 +290,9 @@ def audit(
     annotations : optional
         The labels of several annotators, in any form that :func:`consensus` takes, or its result. Y is then
         one annotator's labels, or those of all of them. Pairs that several annotators judged are settled by
-        their quality and the model's probability. Where they differ evenly a row is ambiguous, and the
-        suspicion stays near a half; where one stands against many, it is an error. Pairs on which the others
-        agree count as reviewed in the estimate of the noise in all other pairs.
+        their quality and the model's probability: one against many is an error; where they differ evenly, the
+        suspicion stays near a half. Pairs on which the others agree count as reviewed in the estimate of the
+        noise in all other pairs.
 
     Examples
     --------
@@ -344,8 +306,7 @@ def audit(
     """
     labels = check_labels(Y)
     given = label_codes(labels)
-    if not hasattr(X, "shape"):
-        X = np.asarray(X)
+    X = X if hasattr(X, "shape") else np.asarray(X)
     if X.shape[0] != len(given):
         raise UserError(f"X has {X.shape[0]} rows and Y has {len(given)}: they must be the same rows.")
     if not 2 <= cv <= len(given):
@@ -365,16 +326,20 @@ def audit(
     )
     if opinions is not None:
         noise = opinions.settle(noise, trusted=absent == "unknown")
+    if trace is None:
+        improbable = np.where(given == 1, 1 - probabilities, probabilities)
+        hard = Difficulty(rank_pairs(np.where(given < 0, np.nan, improbable)))
+    else:
+        hard = difficulty(trace)
+    indices = (table.index for table in (Y, X) if isinstance(table, pd.DataFrame))
     return Audit(
         **vars(noise),
         probabilities=probabilities,
-        difficulty=Difficulty(rank_pairs(_losses(given, probabilities)))
-        if trace is None
-        else difficulty(trace),
+        difficulty=hard,
         trace=trace,
         models=weights,
         label_names=names,
-        row_names=_row_names(X, Y, len(given)),
+        row_names=next(indices, pd.RangeIndex(len(given))),
         annotators=None if opinions is None else opinions.consensus,
         _opinions=opinions,
         _negative=labels.negative,
@@ -382,25 +347,23 @@ def audit(
     )
 
 
-def explain_issues(rows, labels, names, given, probabilities, other_labels, never_entered):
+def explain_issues(rows, labels, names, given, probability, other_labels, never_entered):
     """Return a text for each suspected pair (rows[k], labels[k]).
 
     The model's probability; the other label that is the strongest evidence against the given one; whether the
     pair never entered the paced fit.
     """
-    texts = [f"{share:.0%} likely by its features" for share in probabilities[rows, labels]]
+    texts = [f"{share:.0%} likely by its features" for share in probability]
     if other_labels is not None and len(rows):
         weight = other_labels.weights[labels]
         others = np.where(given[rows] >= 0, given[rows] - other_labels.centre, 0.0)
         # Positive where a label moves the odds away from what is given.
         against = weight * others * np.where(given[rows, labels] == 0, 1.0, -1.0)[:, None]
-        strongest = against.argmax(axis=1)
-        for k, other in enumerate(strongest.tolist()):
+        for k, other in enumerate(against.argmax(axis=1).tolist()):
             if against[k, other] >= WORTH:
                 texts[k] += "; " + _relation(weight[k, other] > 0, given[rows[k], other] == 1, names[other])
-    if never_entered is not None:
-        for k in np.flatnonzero(never_entered[rows, labels]).tolist():
-            texts[k] += "; too unlikely for the model to learn from it"
+    for k in [] if never_entered is None else np.flatnonzero(never_entered):
+        texts[k] += "; too unlikely for the model to learn from it"
     return texts
 
 
@@ -409,22 +372,3 @@ def _relation(together: bool, present: bool, name: str) -> str:
     if present:
         return f"{'usually' if together else 'rarely'} comes with {name}, which is given"
     return f"rarely comes without {name}" if together else f"usually given where {name} is not"
-
-
-def _row_names(X, Y, n: int) -> pd.Index:
-    """Return the index of Y, or of X, if they are pandas DataFrames; otherwise 0, 1, 2 …"""
-    for table in (Y, X):
-        if isinstance(table, pd.DataFrame):
-            return table.index
-    return pd.RangeIndex(n)
-
-
-def _losses(given, probabilities):
-    """Return −ln P(given); NaN where unknown."""
-    p = np.where(given == 1, probabilities, 1 - probabilities)
-    return np.where(given < 0, np.nan, -np.log(np.maximum(p, 1e-12)))
-
-
-def _auc(given, probabilities) -> float:
-    both = len(given) > 0 and given.min() != given.max()
-    return roc_auc_score(given, probabilities) if both else np.nan

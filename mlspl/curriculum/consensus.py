@@ -7,17 +7,18 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from scipy import sparse
 from scipy.special import expit, logit
 
 from mlspl._label_sets import is_label_sets, table_of_label_sets
 from mlspl._validation import check_labels, check_scores
 from mlspl.curriculum._dawid_skene import Estimate, Votes, fit_dawid_skene, standard_errors
 from mlspl.curriculum._models import predict_pairs
-from mlspl.errors import UserError, guess, listed
+from mlspl.errors import UserError, listed
 from mlspl.noise import label_codes
 
 # Pairs of which the gain of another opinion is computed: those with the most uncertain labels.
-MOST_CANDIDATES = 20_000
+MOST_CANDIDATES = 10_000
 
 
 @dataclass(frozen=True, repr=False)
@@ -64,13 +65,11 @@ class Consensus:
         mean = self.agreement["alpha"].mean()
         return f"Consensus of {len(self.annotators)} annotators, {size}: mean alpha {mean:.2f}"
 
-    def review(self, annotators=None, most: int = 1000) -> pd.DataFrame:
+    def review(self, most: int = 1000) -> pd.DataFrame:
         """Return the pairs most worth another opinion, and whom to ask.
 
         Parameters
         ----------
-        annotators : list, optional
-            Who can be asked; by default all. Nobody is asked twice about a pair.
         most : int, default=1000
             Length of the list.
 
@@ -79,48 +78,35 @@ class Consensus:
         DataFrame
             Columns ``row``, ``label``, ``probability`` (of 1), ``ask`` (the annotator) and ``gain``: by how
             much the probability of a wrong consensus label is expected to fall. Largest gain first; pairs
-            that no single opinion can change are left out. By default, ``ask`` is None where all annotators
-            have judged the pair: a new one of their mean quality is assumed.
+            that no single opinion can change are left out. Nobody is asked twice about a pair: ``ask`` is
+            None where all have judged it, and a new annotator of their mean quality is assumed.
         """
-        names = list(self.annotators.index)
-        asked = names if annotators is None else list(annotators)
-        if unknown := [str(name) for name in asked if name not in names]:
-            known = list(map(str, names))
-            raise UserError(
-                f"unknown annotator {listed(unknown)}.{guess(unknown[0], known)} There are {listed(known)}."
-            )
-        p = self._estimate.probability
+        votes, p = self._votes, self._estimate.probability
         wrong = np.minimum(p, 1 - p).ravel()
         order = np.argsort(-wrong, kind="stable")[:MOST_CANDIDATES]
         rows, labels = np.unravel_index(order, p.shape)
-        p, wrong = p[rows, labels], wrong[order]
-        se, sp = self._estimate.sensitivity, self._estimate.specificity
-
-        def gain_of(se, sp):
-            after = np.minimum(p * se, (1 - p) * (1 - sp)) + np.minimum(p * (1 - se), (1 - p) * sp)
-            return wrong - after
-
-        gain, ask = np.zeros(len(order)), np.full(len(order), -1)
-        nobody = np.full(len(order), annotators is None)
-        for a in (names.index(name) for name in asked):
-            own = self._votes.who == a
-            place = np.full(self._votes.n_rows, -1)
-            place[self._votes.rows[own]] = np.flatnonzero(own)
-            at = place[rows]
-            free = (at < 0) | (self._votes.said[at, labels] < 0)
-            nobody &= ~free
-            expected = gain_of(se[a, labels], sp[a, labels])
-            better = free & (expected > gain + 1e-12)
-            gain[better], ask[better] = expected[better], a
-        gain[nobody] = gain_of(se.mean(axis=0)[labels], sp.mean(axis=0)[labels])[nobody]
+        p, wrong = p[rows, labels, None], wrong[order, None]
+        positions = np.arange(1, len(votes.rows) + 1)
+        table = sparse.csr_array((positions, (votes.rows, votes.who)), (votes.n_rows, votes.n_annotators))
+        at = table[rows].toarray() - 1
+        judged = (at >= 0) & (votes.said[at, labels[:, None]] >= 0)
+        everybody = judged.all(axis=1, keepdims=True)
+        # The last column is the new annotator.
+        excluded = np.hstack([judged, ~everybody])
+        rates = (self._estimate.sensitivity, self._estimate.specificity)
+        se, sp = (np.vstack([rate, rate.mean(axis=0)]).T[labels] for rate in rates)
+        after = np.minimum(p * se, (1 - p) * (1 - sp)) + np.minimum(p * (1 - se), (1 - p) * sp)
+        gains = np.where(excluded, 0.0, wrong - after)
+        best = gains.argmax(axis=1)
+        gain = gains[np.arange(len(gains)), best]
         found = np.flatnonzero(gain > 1e-12)
         found = found[np.argsort(-gain[found], kind="stable")][:most]
         return pd.DataFrame(
             {
                 "row": self._row_names[rows[found]],
                 "label": self.agreement.index[labels[found]],
-                "probability": p[found],
-                "ask": np.where(nobody[found], None, self.annotators.index.to_numpy(object)[ask[found]]),
+                "probability": p[found, 0],
+                "ask": np.append(self.annotators.index.to_numpy(object), None)[best[found]],
                 "gain": gain[found],
             }
         )
@@ -151,7 +137,7 @@ def consensus(
           label names or text such as ``a|b``.
 
         Rows are named by the index of X if that is a DataFrame, and numbered if X is an array.
-    probabilities : array of shape (n, L), optional
+    probabilities : array or DataFrame of shape (n, L), optional
         Out-of-sample probabilities of your own model, in place of those computed from X.
     n_jobs, random_state : optional
         As in :func:`audit`.
@@ -188,6 +174,8 @@ def consensus(
     _check(votes, judged, ones, annotators, label_names, X is not None or probabilities is not None)
     odds, models = None, {}
     if probabilities is not None:
+        if set(getattr(probabilities, "columns", ())) == set(label_names):
+            probabilities = probabilities[label_names]
         p = check_scores(probabilities, judged.shape, "probabilities")
         if ((p < 0) | (p > 1)).any():
             raise UserError("probabilities holds values outside 0 to 1. Give the probability of every label.")
@@ -323,21 +311,20 @@ def _read_tables(annotations):
         annotations = {str(a): table for a, table in enumerate(annotations)}
     sets = [row for table in annotations.values() if is_label_sets(table) for row in table]
     names = table_of_label_sets(sets, what="annotations")[1] if sets else None
-    parts, shapes = [], set()
+    tables, shapes = {}, set()
     for annotator, table in annotations.items():
-        if names and set(names) == set(map(str, getattr(table, "columns", ()))):
-            table = table.set_axis(map(str, table.columns), axis=1)[names]
         labels = check_labels(table, f"annotations[{annotator!r}]", names)
         names = names or labels.names
-        index = getattr(table, "index", None) if hasattr(table, "iloc") else None
-        shapes.add(
-            (labels.shape[0] if index is None else None, tuple(labels.names or names or labels.shape[1:]))
-        )
-        keys = np.arange(labels.shape[0]) if index is None else index.to_numpy()
-        parts.append((np.full(len(keys), annotator, dtype=object), keys, label_codes(labels)))
+        columns = labels.names or names or list(range(labels.shape[1]))
+        index = table.index if hasattr(table, "iloc") else None
+        shapes.add((labels.shape[0] if index is None else None, labels.shape[1], frozenset(columns)))
+        if len(columns) == labels.shape[1]:
+            tables[annotator] = pd.DataFrame(label_codes(labels), index, columns)
     if len(shapes) != 1:
         raise UserError(
             "annotations has tables of different labels or lengths. Give every annotator a table of the same "
             "rows and labels, with NaN where a label was not judged."
         )
-    return *(np.concatenate(part) for part in zip(*parts, strict=True)), names
+    long = pd.concat(tables)
+    who, keys = (long.index.get_level_values(level).to_numpy() for level in (0, 1))
+    return who, keys, long[names or long.columns].to_numpy(), names

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 from scipy.stats import rankdata
 
@@ -30,12 +31,12 @@ class Difficulty:
     @property
     def labels(self) -> NDArray[np.float64]:
         """Of each label, (L,)."""
-        return _means(self.pairs, axis=0)
+        return pd.DataFrame(self.pairs).mean(axis=0).to_numpy()
 
     @property
     def rows(self) -> NDArray[np.float64]:
         """Of each row, (n,)."""
-        return _means(self.pairs, axis=1)
+        return pd.DataFrame(self.pairs).mean(axis=1).to_numpy()
 
 
 def difficulty(trace: Trace) -> Difficulty:
@@ -63,18 +64,9 @@ def difficulty(trace: Trace) -> Difficulty:
 
 def rank_pairs(*keys: NDArray) -> NDArray[np.float64]:
     """Ranks from 0 to 1 by the first key and, among equals, by the next; NaN where any key is."""
-    unknown = np.any([np.isnan(key) for key in keys], axis=0)
-    known = ~unknown
+    known = ~np.any([np.isnan(key) for key in keys], axis=0)
     ranks = np.full(keys[0].shape, np.nan)
-    if not known.any():
-        return ranks
-    _, order = np.unique(np.column_stack([key[known] for key in keys]), axis=0, return_inverse=True)
-    rank = rankdata(order.ravel()) - 1
-    ranks[known] = rank / max(len(rank) - 1, 1)
+    values, order = np.unique(np.column_stack([key[known] for key in keys]), axis=0, return_inverse=True)
+    if len(values):
+        ranks[known] = (rankdata(order.ravel()) - 1) / max(order.size - 1, 1)
     return ranks
-
-
-def _means(values, axis):
-    known = ~np.isnan(values)
-    count = known.sum(axis=axis)
-    return np.where(count > 0, np.where(known, values, 0.0).sum(axis=axis) / np.maximum(count, 1), np.nan)

@@ -1,9 +1,8 @@
-"""Displays of an audit: difficulty and noise rates of labels."""
+"""Displays of an audit: difficulty and noise rates of labels, quality of annotators."""
 
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mlspl._display import BLUE, ORANGE, Display, final_step, label_names_of
 from mlspl._text import escape_mathtext
@@ -16,20 +15,33 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-# More labels cannot be read side by side; those with the largest values are shown.
-MOST_LABELS = 30
+# More cannot be read side by side; those with the largest values are shown.
+MOST_NAMES = 30
 
 
-class _LabelDisplay(Display):
-    """A display with a line per label; `plot` sets `ax_` and `figure_`."""
+class _NamesDisplay(Display):
+    """A display with a line per name; `_sort` chooses and writes them."""
 
     label_names: list[str]
+    what = "labels"
 
     def _height(self) -> float:
-        return 1.2 + 0.25 * min(len(self.label_names), MOST_LABELS)
+        return 1.2 + 0.25 * min(len(self.label_names), MOST_NAMES)
+
+    def _sort(self, ax, values):
+        """Name the lines; return the positions of the largest values, these last; NaN first."""
+        order = np.argsort(np.nan_to_num(values, nan=-1.0), kind="stable")[-MOST_NAMES:]
+        names = [escape_mathtext(self.label_names[position]) for position in order]
+        ax.set_yticks(range(len(names)), names)
+        ax.set_ylim(-0.6, len(names) - 0.4)
+        ax.spines[["top", "right"]].set_visible(False)
+        if len(names) < len(self.label_names):
+            title = f"{len(names)} of {len(self.label_names)} {self.what}"
+            ax.set_title(title, loc="left", fontsize="medium")
+        return order
 
 
-class DifficultyDisplay(_LabelDisplay):
+class DifficultyDisplay(_NamesDisplay):
     """How hard the pairs of each label are: from the 5th to the 95th percentile, the quartiles, the median.
 
     Parameters
@@ -59,8 +71,7 @@ class DifficultyDisplay(_LabelDisplay):
         return cls(difficulty(trace), label_names_of(estimator, trace.entered.shape[1])).plot(ax)
 
     def _draw(self, ax) -> None:
-        order = _shown(self.difficulty.labels)
-        for place, label in enumerate(order):
+        for place, label in enumerate(self._sort(ax, self.difficulty.labels)):
             column = self.difficulty.pairs[:, label]
             column = column[~np.isnan(column)]
             if len(column):
@@ -68,11 +79,10 @@ class DifficultyDisplay(_LabelDisplay):
                 ax.plot([low, high], [place, place], color="0.6", linewidth=1)
                 ax.plot([first, third], [place, place], color=BLUE, linewidth=5, solid_capstyle="butt")
                 ax.plot(median, place, "o", color="white", markeredgecolor="0.2", markersize=4)
-        _name_labels(ax, [self.label_names[label] for label in order], len(self.label_names))
         ax.set(xlabel="difficulty", xlim=(0, 1))
 
 
-class NoiseDisplay(_LabelDisplay):
+class NoiseDisplay(_NamesDisplay):
     """The share of lost positives and of false ones of each label, with their intervals.
 
     Parameters
@@ -105,15 +115,14 @@ class NoiseDisplay(_LabelDisplay):
         return cls.from_audit(audit(X, Y, estimator, **options), ax)
 
     def _draw(self, ax) -> None:
-        order = _shown((self.noise_rates["lost"] + self.noise_rates["false"]).to_numpy())
+        order = self._sort(ax, (self.noise_rates["lost"] + self.noise_rates["false"]).to_numpy())
         meanings = {"lost": "positives lost", "false": "negatives given falsely"}
         _draw_rates(ax, self.noise_rates.iloc[order], meanings)
-        _name_labels(ax, [self.label_names[label] for label in order], len(self.label_names))
         ax.set(xlabel="noise rate")
         ax.set_xlim(left=0)
 
 
-class AnnotatorDisplay(_LabelDisplay):
+class AnnotatorDisplay(_NamesDisplay):
     """The sensitivity and specificity of each annotator with their intervals, or the agreement on each label.
 
     Parameters
@@ -127,22 +136,20 @@ class AnnotatorDisplay(_LabelDisplay):
     def __init__(self, consensus: Consensus, show: str = "quality") -> None:
         if show not in ("quality", "agreement"):
             raise UserError(f"show={show!r}: choose 'quality' or 'agreement'.")
+        self.what = "annotators" if show == "quality" else "labels"
         self.table = consensus.annotators if show == "quality" else consensus.agreement
-        self.show = show
         self.label_names = [str(name) for name in self.table.index]
 
     def _draw(self, ax) -> None:
-        rates = self.show == "quality"
-        order = _shown(self.table["sensitivity" if rates else "alpha"].to_numpy())
-        if rates:
-            meanings = {name: name for name in ("sensitivity", "specificity")}
-            _draw_rates(ax, self.table.iloc[order], meanings)
+        if self.what == "annotators":
+            order = self._sort(ax, self.table["sensitivity"].to_numpy())
+            _draw_rates(ax, self.table.iloc[order], {name: name for name in ("sensitivity", "specificity")})
+            ax.set(xlabel="rate")
         else:
+            order = self._sort(ax, self.table["alpha"].to_numpy())
             ax.plot(self.table["alpha"].iloc[order], range(len(order)), "o", color=BLUE, markersize=4)
-        ax.set(xlabel="rate" if rates else "Krippendorff's alpha")
+            ax.set(xlabel="Krippendorff's alpha")
         ax.set_xlim(right=1)
-        names = [self.label_names[k] for k in order]
-        _name_labels(ax, names, len(self.table), "annotators" if rates else "labels")
 
 
 def _draw_rates(ax, table, meanings: dict[str, str]) -> None:
@@ -152,16 +159,3 @@ def _draw_rates(ax, table, meanings: dict[str, str]) -> None:
         ax.hlines(places, table[f"{name}_low"], table[f"{name}_high"], color=colour, linewidth=1.5)
         ax.plot(table[name], places, "o", color=colour, markersize=4, label=meaning)
     ax.legend(frameon=False)
-
-
-def _shown(values) -> NDArray[np.intp]:
-    """The labels with the largest values, these last; NaN first."""
-    return np.argsort(np.nan_to_num(values, nan=-1.0), kind="stable")[-MOST_LABELS:]
-
-
-def _name_labels(ax, names: list[str], total: int, what: str = "labels") -> None:
-    ax.set_yticks(range(len(names)), [escape_mathtext(name) for name in names])
-    ax.set_ylim(-0.6, len(names) - 0.4)
-    ax.spines[["top", "right"]].set_visible(False)
-    if len(names) < total:
-        ax.set_title(f"{len(names)} of {total} {what}", loc="left", fontsize="medium")

@@ -350,7 +350,7 @@ def test_what_other_labels_say_is_what_a_general_optimiser_finds():
 )
 def test_the_other_label_that_speaks_against_a_pair_is_named(given, weight, reason):
     other_labels = OtherLabels(np.zeros((1, 2)), np.array([[0.0, weight], [0.0, 0.0]]), np.array([0.5, 0.5]))
-    P, rows, labels = np.array([[0.25, 0.5]]), np.array([0]), np.array([0])
+    P, rows, labels = np.array([0.25]), np.array([0]), np.array([0])
     (text,) = explain_issues(rows, labels, ["a", "b"], np.array([given]), P, other_labels, None)
     assert text == "25% likely by its features" + (f"; {reason}" if reason else "")
 
