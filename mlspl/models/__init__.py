@@ -13,7 +13,6 @@ from mlspl.models._base import with_callbacks as with_callbacks
 from mlspl.models._calibrated import without_training_data
 from mlspl.models._families import UNPACED as UNPACED
 from mlspl.models._families import Candidate as Candidate
-from mlspl.models._families import FittedFamily as FittedFamily
 from mlspl.models._families import FittedMember as FittedMember
 from mlspl.models._families import PathPoint as PathPoint
 from mlspl.models._families import choose_point as choose_point

@@ -1,6 +1,5 @@
 """Base of all estimators: checks of the input, label names, containers of the output, progress."""
 
-import warnings
 from contextlib import contextmanager
 from typing import Any, ClassVar
 
@@ -9,6 +8,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.pipeline import Pipeline
 from sklearn.utils import gen_batches, get_tags
+from sklearn.utils._param_validation import InvalidParameterError
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d, validate_data
 
@@ -31,12 +31,7 @@ from mlspl._validation import (
 )
 from mlspl.errors import UserError
 from mlspl.metrics import top_labels
-from mlspl.models._checks import (
-    check_parameters,
-    check_values,
-    short_indices,
-    warn_of_empty_predictions,
-)
+from mlspl.models._checks import CONSTRAINTS, check_values, warn_of_empty_predictions
 from mlspl.solvers import raise_interrupts
 
 try:
@@ -50,14 +45,6 @@ except ImportError:  # scikit-learn before 1.9
         """No callbacks in this version of scikit-learn."""
         return method
 
-
-__all__ = [
-    "CallbackSupportMixin",
-    "MultiLabelClassifier",
-    "fit_progress",
-    "store_parameters",
-    "with_callbacks",
-]
 
 _BLOCK_PAIRS = 2**24  # scores of 128 MiB
 
@@ -85,17 +72,11 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):
     scikit-learn's binary classifiers.
     """
 
-    _float_types: list = [np.float64]
-    """Types that X may have; others are converted to the first."""
-
-    _sparse_labels = False
-    """Whether ``_fit`` takes a CSR matrix Y, if no pair has a weight."""
-
-    _scores_rows_alone = True
-    """Whether the score of a row is independent of the other rows."""
-
-    _checks_predictions = False
-    """Whether the fit warns if the model predicts no label for nearly all training rows."""
+    _parameter_constraints: ClassVar[dict[str, Any]] = CONSTRAINTS
+    _float_types: list = [np.float64]  # types that X may have; others are converted to the first
+    _sparse_labels = False  # whether `_fit` takes a CSR matrix Y, if no pair has a weight
+    _scores_rows_alone = True  # whether the score of a row is independent of the other rows
+    _checks_predictions = False  # whether the fit warns if nearly all training rows get no label
 
     _contents: ClassVar[dict[str, Any]] = {
         "n_features_in_": "int",
@@ -125,7 +106,7 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):
         -------
         self
         """
-        check_parameters(self)
+        self._check_parameters()
         X, Y, label_weight, names = self._check_training(X, Y, label_weight, sample_weight)
         if names is None:
             names = range(Y.shape[1])
@@ -135,6 +116,12 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):
         if self._multilabel and self._checks_predictions:
             warn_of_empty_predictions(self._predict_rows, X, Y, type(self).__name__)
         return self
+
+    def _check_parameters(self) -> None:
+        try:
+            self._validate_params()
+        except InvalidParameterError as error:
+            raise UserError(str(error)) from None
 
     @share
     def decision_function(self, X, output="array"):
@@ -285,7 +272,6 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):
         self._check_size(X, Y, label_weight)
         check_order(names, label_weight, "label_weight")
         label_weight = weigh_rows(label_weight, sample_weight, X.shape[0])
-        self._check_values(X, training=True)
         self._multilabel = Y.ndim == 2 and not (Y.shape[1] == 1 and _is_column_of_classes(Y))
         if self._multilabel:
             self._target_dtype = Y.dtype
@@ -304,12 +290,6 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):
                     "Only binary classification is supported for a one-dimensional y. "
                     f"The type of the target is {type_of_target(y)}: give one 0/1 column per class, "
                     "or a list of labels per row: [[label] for label in y], or y.str.split('|')."
-                )
-            if joined := [word for word in self.classes_ if isinstance(word, str) and set(word) & set(",;|")]:
-                warnings.warn(
-                    f"y holds texts such as {str(joined[0])!r}, each of which is taken for one class. If "
-                    "they are several labels, give lists: [text.split(',') for text in y].",
-                    stacklevel=3,
                 )
             labels = Labels((y == self.classes_[-1]).reshape(-1, 1))
         label_weight = check_label_weight(label_weight, labels)
@@ -331,30 +311,25 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):
 
     def _check_new(self, X):
         check_is_fitted(self)
-        X = self._table(X, reset=False)
-        self._check_values(X)
-        return X
+        return self._table(X, reset=False)
 
     def _table(self, X, reset=True):
         """X as an array or CSR matrix of floats; unless `reset`, with the features of the fit."""
         X = name_columns(unmask(X))
         check_names(X, "X")
         check_sparse(X, "X")
-        layout = {
-            "accept_sparse": "csr",
-            "dtype": self._float_types,
-            "order": "C",
-            "ensure_all_finite": False,
-        }
+        layout = {"accept_sparse": "csr", "order": "C", "ensure_all_finite": False}
         try:
-            return short_indices(validate_data(self, X, reset=reset, **layout))
+            table = validate_data(self, X, reset=reset, dtype=self._float_types, **layout)
         except (TypeError, ValueError) as error:
             raise explain(error, X, "X", "features") from None
-
-    def _check_values(self, X, training=False):
+        if sparse.issparse(table):
+            # SciPy takes 32-bit indices if they suffice; scikit-learn's trees refuse others.
+            table = sparse.csr_matrix((table.data, table.indices, table.indptr), shape=table.shape)
         names = getattr(self, "feature_names_in_", None)
         allow_nan = get_tags(self).input_tags.allow_nan
-        check_values(X, type(self).__name__, names, allow_nan=allow_nan, training=training)
+        check_values(table, type(self).__name__, names, allow_nan=allow_nan, training=reset)
+        return table
 
     def _shaped(self, scores):
         return scores if self._multilabel else scores[:, 0]

@@ -1,20 +1,16 @@
 """Checks of features and parameters, and warnings about data and models."""
 
 import warnings
-from collections.abc import Callable
-from functools import cache
-from inspect import signature
-from numbers import Integral
-from typing import Any, NamedTuple
+from numbers import Integral, Real
+from typing import Any
 
 import numpy as np
 from scipy import sparse
+from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.extmath import safe_sparse_dot
 
 from mlspl.errors import UserError
 from mlspl.pacing import PaceSchedule
-
-__all__ = ["check_parameters", "check_values", "short_indices", "warn_of_data", "warn_of_empty_predictions"]
 
 # Beyond these, squares overflow or underflow in float64.
 LARGEST, SMALLEST = 1e140, 1e-140
@@ -50,18 +46,6 @@ def check_values(X, owner, names=None, *, allow_nan=False, training=False) -> No
             f"No value of X is larger than {size:g}, too small for {owner} to square. "
             "Scale the features first, for instance with sklearn.preprocessing.MaxAbsScaler."
         )
-
-
-def short_indices(X):
-    """Return a CSR matrix with 32-bit indices if they suffice.
-
-    scikit-learn's trees, liblinear and LIBSVM refuse 64-bit ones.
-    """
-    if not sparse.issparse(X) or X.indices.dtype == X.indptr.dtype == np.int32:
-        return X
-    if max(X.nnz, *X.shape) > np.iinfo(np.int32).max:
-        return X
-    return type(X)((X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)), shape=X.shape)
 
 
 def warn_of_data(X, owner: str, gamma: float | None = None) -> None:
@@ -126,107 +110,45 @@ def _first(X, names, wrong) -> str:
     return f"{where} is {'NaN' if np.isnan(value) else format(value, 'g')}"
 
 
-class _Rule(NamedTuple):
-    """What to give, in words, and a test of a value."""
-
-    words: str
-    holds: Callable[[Any], bool]
+def _at_least(least: float, kind=Real, *options: Any) -> list[Any]:
+    return [Interval(kind, least, None, closed="left"), *options]
 
 
-def _number(value: Any) -> bool:
-    # Not any `Real`: fractions make arrays of objects.
-    is_number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
-    return is_number and bool(abs(value) < np.inf)
+POSITIVE = [Interval(Real, 0, None, closed="neither")]
+AUTO = StrOptions({"auto"})
+_SHARE = Interval(Real, 0, 1, closed="both")
 
-
-def _whole(least: int) -> _Rule:
-    def holds(value: Any) -> bool:
-        return isinstance(value, int | np.integer) and not isinstance(value, bool) and bool(value >= least)
-
-    return _Rule(f"a whole number, {least} or more", holds)
-
-
-def _one_of(*names: Any, otherwise: _Rule | None = None) -> _Rule:
-    words = ", ".join(map(repr, names[:-1])) + (" or " if len(names) > 1 else "") + repr(names[-1])
-    if otherwise is None:
-        return _Rule(words, lambda value: isinstance(value, str | None) and value in names)
-    return _Rule(
-        f"{words}, or {otherwise.words}",
-        lambda value: value in names if isinstance(value, str | None) else otherwise.holds(value),
-    )
-
-
-_POSITIVE = _Rule("a positive, finite number", lambda value: _number(value) and value > 0)
-_NOT_NEGATIVE = _Rule("a finite number, 0 or more", lambda value: _number(value) and value >= 0)
-_SHARE = _Rule("a number from 0 to 1", lambda value: _number(value) and 0 <= value <= 1)
-_NOT_ZERO = _Rule("a whole number but 0", lambda value: isinstance(value, Integral) and value != 0)
-_FUNCTION = _Rule("a function of two arrays", callable)
-
-_RULES = {
-    "budget": _one_of(
-        "fast", "default", "thorough", otherwise=_POSITIVE._replace(words="seconds, more than 0")
-    ),
-    "C": _POSITIVE,
-    "batch_size": _one_of("auto", otherwise=_whole(1)),
-    "beta": _NOT_NEGATIVE,
-    "codes": _one_of("cross-fit", "in-sample"),
-    "coef0": _Rule("a finite number", _number),
-    "cv": _whole(2),
-    "degree": _NOT_NEGATIVE,
-    "dropout": _SHARE,
-    "estimator": _Rule(
-        "an estimator, such as LogisticRegression()",
-        lambda value: hasattr(value, "fit") and not isinstance(value, type),
-    ),
-    "forest": _one_of("extra-trees", "random-forest"),
-    "gamma": _one_of("scale", "auto", otherwise=_POSITIVE),
-    "k": _whole(1),
-    "kernel": _one_of("rbf", "linear", "poly", "precomputed", otherwise=_FUNCTION),
-    "learning_rate": _POSITIVE,
-    "max_iter": _whole(1),
-    "max_steps": _whole(1),
-    "n_codes": _whole(1),
-    "n_epochs": _whole(1),
-    "n_estimators": _whole(1),
-    "n_folds": _whole(2),
-    "n_jobs": _one_of(None, otherwise=_NOT_ZERO),
-    "patience": _whole(1),
-    "prior_weight": _one_of("auto", otherwise=_SHARE),
-    "s": _POSITIVE,
-    "schedule": _Rule(
-        "None, or a schedule of mlspl.pacing, such as QuantilePace(0.7, 1.0, 3)",
-        lambda value: value is None or isinstance(value, PaceSchedule),
-    ),
-    "target_weight": _POSITIVE,
-    "tol": _POSITIVE,
-    "trees": _one_of("auto", "joint", "per-label"),
-    "weight_decay": _NOT_NEGATIVE,
-    "verbose": _Rule("0 or 1", lambda value: isinstance(value, Integral | np.bool_)),
+CONSTRAINTS = {
+    "budget": [StrOptions({"fast", "default", "thorough"}), *POSITIVE],
+    "C": [AUTO, *POSITIVE],
+    "batch_size": _at_least(1, Integral, AUTO),
+    "beta": _at_least(0),
+    "codes": [StrOptions({"cross-fit", "in-sample"})],
+    "coef0": [Interval(Real, None, None, closed="neither")],
+    "cv": _at_least(2, Integral),
+    "degree": _at_least(0),
+    "dropout": [_SHARE],
+    "estimator": [HasMethods("fit")],
+    "forest": [StrOptions({"extra-trees", "random-forest"})],
+    "gamma": [StrOptions({"scale", "auto"}), *POSITIVE],
+    "k": _at_least(1, Integral),
+    "kernel": [StrOptions({"rbf", "linear", "poly", "precomputed"}), callable],
+    "learning_rate": POSITIVE,
+    "max_iter": _at_least(1, Integral),
+    "max_steps": _at_least(1, Integral),
+    "n_codes": _at_least(1, Integral),
+    "n_epochs": _at_least(1, Integral),
+    "n_estimators": _at_least(1, Integral),
+    "n_folds": _at_least(2, Integral),
+    "n_jobs": _at_least(1, Integral, Interval(Integral, None, -1, closed="right"), None),
+    "patience": _at_least(1, Integral),
+    "prior_weight": [AUTO, _SHARE],
+    "s": POSITIVE,
+    "schedule": [PaceSchedule, None],
+    "target_weight": POSITIVE,
+    "tol": POSITIVE,
+    "trees": [StrOptions({"auto", "joint", "per-label"})],
+    "weight_decay": _at_least(0),
+    "verbose": ["verbose"],
 }
-# Estimators that choose by validation take several values of these.
-_SEVERAL = {"C": _POSITIVE}
-
-
-@cache
-def _defaults(estimator_type) -> dict[str, Any]:
-    """The parameters of an estimator class and their defaults."""
-    return {name: parameter.default for name, parameter in signature(estimator_type).parameters.items()}
-
-
-def check_parameters(estimator) -> None:
-    """Refuse the first parameter with a value that it cannot have."""
-    for name, default in _defaults(estimator.__class__).items():
-        value = getattr(estimator, name)
-        if value is default or (isinstance(default, str) and isinstance(value, str) and value == default):
-            continue
-        if name in _SEVERAL and isinstance(value, list | tuple | np.ndarray):
-            rule = _SEVERAL[name]
-            if not len(value):
-                raise UserError(f"{name} is empty; give at least one value to try.")
-            wrong = [each for each in value if not rule.holds(each)]
-            if wrong:
-                raise UserError(f"{name} has {wrong[0]!r} in it; give {rule.words} each.")
-        elif name in _RULES and not _RULES[name].holds(value):
-            words = _RULES[name].words
-            named = f"{default!r}, or " if isinstance(default, str) and repr(default) not in words else ""
-            raise UserError(f"{name} is {value!r}; give {named}{words}.")
+"""What scikit-learn's check of parameters allows; an estimator may declare its own."""

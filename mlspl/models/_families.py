@@ -2,7 +2,7 @@
 
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import product
 from typing import Any, Literal, NamedTuple, Protocol
 
@@ -14,27 +14,6 @@ from mlspl.model_selection import Calibration, IterativeStratification, get_cali
 from mlspl.models._forest_models import JointForest, LabelForests
 from mlspl.models.tuned_decision import evaluate
 from mlspl.spaces import Model
-
-__all__ = [
-    "BUDGETS",
-    "UNPACED",
-    "Candidate",
-    "Family",
-    "FamilyModel",
-    "FittedFamily",
-    "FittedMember",
-    "PathPoint",
-    "choose_point",
-    "evaluate_candidates",
-    "list_points",
-    "log_losses",
-    "make_net_family",
-    "search_families",
-    "select_families",
-    "split_rows",
-    "summarise_members",
-    "visit_points",
-]
 
 BUDGETS: dict[str, dict[str, Any]] = {
     "fast": {
@@ -71,10 +50,7 @@ _PACE_FUNCTION = "gaussian"
 
 
 class PathPoint(NamedTuple):
-    """A point of a path: self-paced function, group of losses, and their quantile that is the pace.
-
-    A target of 1 is the unpaced model.
-    """
+    """A point of a path: self-paced function, group of losses, and their quantile that is the pace."""
 
     pace_function: str | None
     per: Literal["class", "label", "negatives", "all"] | None
@@ -111,8 +87,7 @@ def visit_points(fit, losses, points, Y, known) -> Iterator[tuple[PathPoint, np.
 
 def split_rows(Y, n_folds, random_state) -> list[tuple[np.ndarray, np.ndarray]]:
     """Folds with similar shares of every label."""
-    n_folds = min(n_folds, len(Y))
-    return list(IterativeStratification(n_folds, random_state=random_state).split(Y, Y))
+    return list(IterativeStratification(min(n_folds, len(Y)), random_state=random_state).split(Y, Y))
 
 
 class Candidate(NamedTuple):
@@ -121,10 +96,6 @@ class Candidate(NamedTuple):
     setting: dict[str, Any]
     point: PathPoint
     held_out: np.ndarray
-
-    def describe(self) -> dict[str, Any]:
-        """Setting and point as one dict."""
-        return {**self.setting, **self.point._asdict()}
 
 
 class FittedMember(NamedTuple):
@@ -135,26 +106,19 @@ class FittedMember(NamedTuple):
     label_weights: np.ndarray
 
 
-class FittedFamily(NamedTuple):
-    """The members of a family fitted on all rows; the sum of the models' scores is the family's score."""
-
-    models: list[Model]
-    members: list[FittedMember]
-
-
 class Family(Protocol):
-    """A kind of learner, with settings and paces to try."""
+    """A kind of learner, with settings and paces to try.
+
+    A label is predicted where its score exceeds ``cut``, and ``calibration`` turns scores into log-odds.
+    """
 
     name: str
     cut: float
-    """The score above which a label is predicted."""
     calibration: str
-    """The calibration that turns its scores into log-odds."""
     n_reports: int
-    """Number of reports of a search."""
 
-    def search(self, X, Y, label_weight, folds, report: Callable[..., Any]) -> Iterator[list[Candidate]]:
-        """Yield candidates that were finished together; `report` takes a note and ``complete``."""
+    def search(self, X, Y, label_weight, folds) -> Iterator[tuple[str, list[Candidate]]]:
+        """Yield a note after each of `n_reports` parts, and the candidates that are finished with it."""
 
     def choose(self, candidates: list[Candidate], badness: list[float], Y, label_weight) -> list[int]:
         """Indices of the candidates to average, best first; smaller `badness` is better."""
@@ -162,8 +126,8 @@ class Family(Protocol):
     def scores(self, held_out) -> np.ndarray:
         """Scores of the family from the mean of its out-of-fold scores."""
 
-    def learn(self, X, Y, label_weight, members: list[Candidate]) -> FittedFamily:
-        """Fit the members on all rows."""
+    def learn(self, X, Y, label_weight, members: list[Candidate]) -> tuple[list[Model], list[FittedMember]]:
+        """Fit the members on all rows; the sum of the models' scores is the family's score."""
 
 
 class FamilyModel:
@@ -172,27 +136,51 @@ class FamilyModel:
     _contents = {"family": "text", "models": [(Model, JointForest, LabelForests)], "calibration": Calibration}
 
     def __init__(self, family: str, models: list[Model], calibration: Calibration) -> None:
-        self.family = family
-        self.models = models
-        self.calibration = calibration
+        self.family, self.models, self.calibration = family, models, calibration
 
     def log_odds(self, X) -> np.ndarray:
         """Log-odds (n, L) of new rows."""
         return self.calibration.log_odds(sum(model.scores(X) for model in self.models))
 
 
-def evaluate_folds(criterion, truth, scores, labels, folds) -> list[float]:
+def search_families(
+    families, X, Y, label_weight, folds, report, deadline=np.inf
+) -> tuple[dict[Family, list[Candidate]], str]:
+    """All candidates, or those finished before a callback or the deadline; and the reason of the end."""
+    found: dict[Family, list[Candidate]] = {}
+    reason = "max_steps"
+    try:
+        for family in families:
+            for note, candidates in family.search(X, Y, label_weight, folds):
+                if candidates:
+                    found.setdefault(family, []).extend(candidates)
+                if report(note):
+                    reason = "callback"
+                elif reason == "max_steps" and time.monotonic() > deadline:
+                    reason = "budget"
+                if found and reason != "max_steps":
+                    return found, reason
+    except KeyboardInterrupt:
+        if not found:
+            raise
+        names = " and ".join(family.name for family in found)
+        warnings.warn(f"Interrupted: the fit continues with the finished families ({names}).", stacklevel=5)
+        reason = "interrupted"
+    return found, reason
+
+
+def evaluate_folds(criterion, truth, scores, cut, folds) -> np.ndarray:
     """The criterion of every fold; NaN where there is nothing to rank."""
-    return [float(evaluate(criterion, truth[test], scores[test], labels[test])) for _, test in folds]
+    return np.array([evaluate(criterion, truth[test], scores[test], scores[test] > cut) for _, test in folds])
 
 
 def evaluate_candidates(candidates, cut, truth, folds, criterion) -> list[dict[str, Any]]:
     """The criterion of each candidate: its mean and its value in every fold."""
     rows = []
-    for candidate in candidates:
-        scores = candidate.held_out
-        values = evaluate_folds(criterion, truth, scores, scores > cut, folds)
-        rows.append({**candidate.describe(), "mean": float(np.nanmean(values)), "folds": values})
+    for setting, point, held_out in candidates:
+        values = evaluate_folds(criterion, truth, held_out, cut, folds)
+        judged = {"mean": float(np.nanmean(values)), "folds": values.tolist()}
+        rows.append({**setting, **point._asdict(), **judged})
     return rows
 
 
@@ -205,10 +193,8 @@ def select_families(names: list[str], odds: list[np.ndarray], criterion, truth, 
 
     def lead(first, second, n_errors) -> float:
         """How far the first log-odds are ahead of the second, less so many standard errors."""
-        values = [
-            np.array(evaluate_folds(criterion, truth, each, each > 0, folds)) for each in (first, second)
-        ]
-        gains = sign * (values[1] - values[0])
+        first, second = (evaluate_folds(criterion, truth, each, 0.0, folds) for each in (first, second))
+        gains = sign * (second - first)
         gains = gains[np.isfinite(gains)]
         if len(gains) < 2:
             return -np.inf
@@ -240,72 +226,26 @@ def choose_point(odds: list[np.ndarray], Y, label_weight, n_errors: float = 0.5)
     return int(np.argmax(np.round(lead, 9))) if lead.max() > 1e-9 else 0
 
 
-def make_net_family(points: list[PathPoint], random_state) -> "Family":
-    """Networks, which need PyTorch."""
-    from mlspl.torch import NetFamily
-
-    return NetFamily(points, random_state)
-
-
-class _StoppedError(Exception):
-    """A callback or the time limit ends the search."""
-
-
-def search_families(
-    families, X, Y, label_weight, folds, report, deadline=np.inf
-) -> tuple[list[tuple[Family, list[Candidate]]], str]:
-    """All candidates, or those finished before a callback or the deadline; and the reason of the end."""
-    found: list[tuple[Family, list[Candidate]]] = []
-    reason = "max_steps"
-
-    def report_or_stop(note, *, complete=False):
-        nonlocal reason
-        if report(note):
-            reason = "callback"
-        elif time.monotonic() > deadline and reason == "max_steps":
-            reason = "budget"
-        if reason != "max_steps" and found and not complete:
-            raise _StoppedError
-
-    try:
-        for family in families:
-            for candidates in family.search(X, Y, label_weight, folds, report_or_stop):
-                if not found or found[-1][0] is not family:
-                    found.append((family, []))
-                found[-1][1].extend(candidates)
-                if reason != "max_steps":
-                    raise _StoppedError
-    except _StoppedError:
-        pass
-    except KeyboardInterrupt:
-        if not found:
-            raise
-        names = " and ".join(family.name for family, _ in found)
-        warnings.warn(f"Interrupted: the fit continues with the finished families ({names}).", stacklevel=5)
-        return found, "interrupted"
-    return found, reason
-
-
 def summarise_members(
-    learned: list[tuple[Family, list[FittedMember]]], known
+    learned: list[tuple[str, list[FittedMember]]], known
 ) -> tuple[np.ndarray, pacing.Trace, list[dict[str, Any]]]:
     """Mean weights, trace of the family with the most members, and history of all in the order of pace."""
-    of_families = [np.mean([member.label_weights for member in members], axis=0) for _, members in learned]
+    weights = [np.mean([member.label_weights for member in members], axis=0) for _, members in learned]
     trace = pacing.Trace(known.shape)
     history: list[dict[str, Any]] = []
     traced, _ = max(learned, key=lambda pair: len(pair[1]))
-    for family, members in learned:
+    for name, members in learned:
         for member in sorted(members, key=lambda member: member.candidate.point.target):
-            if family is traced:
+            if name == traced:
                 trace.add(member.losses, member.label_weights)
             history.append(
                 {
                     "step": len(history) + 1,
-                    "family": family.name,
+                    "family": name,
                     "pace": member.candidate.point.target,
                     "mean_loss": float(member.losses.mean(where=known)),
                     "mean_weight": float(member.label_weights.mean(where=known)),
                     **member.candidate.setting,
                 }
             )
-    return np.mean(of_families, axis=0), trace, history
+    return np.mean(weights, axis=0), trace, history

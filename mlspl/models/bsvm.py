@@ -2,10 +2,12 @@
 
 import numpy as np
 from scipy import sparse
+from sklearn.utils._param_validation import StrOptions
 
 from mlspl._docs import share
 from mlspl._progress import show_progress
 from mlspl.models._base import store_parameters
+from mlspl.models._checks import CONSTRAINTS
 from mlspl.models._label_blocks import solve_label_blocks
 from mlspl.models._space_classifier import SpaceClassifier
 
@@ -62,6 +64,7 @@ class BSVMClassifier(SpaceClassifier):
     """
 
     _contents = {"space_": "text", "C_": "float"}
+    _parameter_constraints = CONSTRAINTS | {"criterion": [StrOptions({"P", "T"})]}
     _sparse_labels = True
     _float_types = [np.float64, np.float32]
 
@@ -85,8 +88,7 @@ class BSVMClassifier(SpaceClassifier):
         store_parameters(self, locals())
 
     def _fit(self, X, Y, label_weight):
-        if self.criterion not in ("P", "T"):
-            raise ValueError(f"criterion is {self.criterion!r}; give 'P' or 'T'.")
+
         with show_progress("labels", Y.shape[1], hidden=not self.verbose, lines=True) as advance:
             space = self._choose_cost(self._choose_space(X), X, Y, label_weight)
             rows = space.prepare(X)

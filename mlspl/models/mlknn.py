@@ -7,7 +7,7 @@ from scipy.special import expit
 from mlspl.errors import UserError
 from mlspl.model_selection import ShrunkCalibration
 from mlspl.models._base import MultiLabelClassifier, store_parameters
-from mlspl.models._checks import check_parameters, warn_of_data
+from mlspl.models._checks import warn_of_data
 from mlspl.models._neighbours import StableNeighbours
 
 __all__ = ["MLkNNClassifier"]
@@ -173,7 +173,8 @@ class MLkNNClassifier(MultiLabelClassifier):
     def _check_contents(self):
         """Refuse a search over other rows: sparse products do not check indices."""
         n_samples, counts = self._positive.shape[0], self.neighbour_counts_.shape[2]
-        check_parameters(self)
+        self._check_parameters()
+
         self._check_k(n_samples)
         if self._neighbours._X.shape[0] != n_samples or counts != self.k + 1:
             raise ValueError(f"{n_samples} rows and {counts} counts do not fit the search or k = {self.k}")

@@ -16,21 +16,19 @@ from mlspl.models._base import (
     store_parameters,
     with_callbacks,
 )
-from mlspl.models._checks import warn_of_data
+from mlspl.models._checks import CONSTRAINTS, warn_of_data
 from mlspl.models._families import (
     BUDGETS,
     Family,
     FamilyModel,
     evaluate_candidates,
     list_points,
-    make_net_family,
     search_families,
     select_families,
     split_rows,
     summarise_members,
 )
-from mlspl.models._forest_family import ForestFamily
-from mlspl.models._kernel_family import KernelFamily
+from mlspl.models._family_learners import ForestFamily, KernelFamily
 from mlspl.models._space_classifier import report_space
 from mlspl.models.displays import PacePathDisplay
 from mlspl.models.local_correlation import Coding
@@ -161,6 +159,11 @@ class MLSPLClassifierCV(CallbackSupportMixin, DecisionMixin, MultiLabelClassifie
         "best_score_": "float",
     }
 
+    _parameter_constraints = CONSTRAINTS | {
+        "C": ["array-like", None],
+        "cv": [*CONSTRAINTS["cv"], None],
+        "n_estimators": [*CONSTRAINTS["n_estimators"], None],
+    }
     calibrations = ("shrunk",)  # for DecisionMixin
 
     def __init__(
@@ -216,7 +219,7 @@ class MLSPLClassifierCV(CallbackSupportMixin, DecisionMixin, MultiLabelClassifie
         truth = known_labels(Y, label_weight)
         sign = -1.0 if criterion.greater_is_better else 1.0
         evaluated, odds, scales = [], [], []
-        for family, candidates in found:
+        for family, candidates in found.items():
             rows = evaluate_candidates(candidates, family.cut, truth, folds, criterion)
             taken = family.choose(candidates, [sign * row["mean"] for row in rows], Y, label_weight)
             members = [candidates[i] for i in taken]
@@ -225,19 +228,19 @@ class MLSPLClassifierCV(CallbackSupportMixin, DecisionMixin, MultiLabelClassifie
             scales.append(scale.fit(held_out, Y, label_weight))
             odds.append(scale.log_odds(held_out))
             evaluated.append((rows, members, taken))
-        kept = select_families([family.name for family, _ in found], odds, criterion, truth, folds, sign)
+        kept = select_families([family.name for family in found], odds, criterion, truth, folds, sign)
         self.families_, self.cv_results_ = [], []
         fitted = []
-        for number, ((family, _), (rows, members, taken)) in enumerate(zip(found, evaluated, strict=True)):
+        for number, (family, (rows, members, taken)) in enumerate(zip(found, evaluated, strict=True)):
             share = 1.0 / len(kept) / len(taken) if number in kept else 0.0
             self.cv_results_ += [
                 {"family": family.name, "weight": share if i in taken else 0.0, **row}
                 for i, row in enumerate(rows)
             ]
             if number in kept:
-                learned = family.learn(X, Y, label_weight, members)
-                self.families_.append(FamilyModel(family.name, learned.models, scales[number]))
-                fitted.append((family, learned.members))
+                models, fitted_members = family.learn(X, Y, label_weight, members)
+                self.families_.append(FamilyModel(family.name, models, scales[number]))
+                fitted.append((family.name, fitted_members))
         known = np.ones(Y.shape, dtype=bool) if label_weight is None else label_weight > 0
         self.label_weights_, self.trace_, self.history_ = summarise_members(fitted, known)
         self._decide(np.mean([odds[number] for number in kept], axis=0), Y, label_weight, folds, criterion)
@@ -253,6 +256,9 @@ class MLSPLClassifierCV(CallbackSupportMixin, DecisionMixin, MultiLabelClassifie
 
     def _given(self) -> dict[str, Any]:
         """What the budget says, unless a parameter says otherwise."""
+        if self.C is not None and (not len(self.C) or min(self.C) <= 0):
+            raise UserError(f"C is {self.C!r}; give one or more positive numbers to try.")
+
         budget = self.budget
         if not isinstance(budget, str):
             budget = "fast" if budget < _FAST_SECONDS else "default"
@@ -283,7 +289,9 @@ class MLSPLClassifierCV(CallbackSupportMixin, DecisionMixin, MultiLabelClassifie
                 made.append(ForestFamily(name, points, n_trees, given["cv"], self.n_jobs, self.random_state))
                 continue
             if name == "net":
-                made.append(make_net_family(points, self.random_state))
+                from mlspl.torch import NetFamily
+
+                made.append(NetFamily(points, self.random_state))
                 continue
             gram = Gram("rbf", n_threads=effective_n_jobs(self.n_jobs))
             space = "linear" if name == "linear" else self.space

@@ -8,6 +8,7 @@ from sklearn.exceptions import ConvergenceWarning
 from mlspl._docs import share
 from mlspl.model_selection import AnchoredCalibration
 from mlspl.models._base import store_parameters
+from mlspl.models._checks import CONSTRAINTS, POSITIVE
 from mlspl.models._space_classifier import SpaceClassifier
 
 __all__ = ["RankSVMClassifier"]
@@ -75,11 +76,8 @@ class RankSVMClassifier(SpaceClassifier):
     True
     """
 
-    _contents = {
-        "objective_": "float",
-        "dual_gap_": "float",
-        "n_iter_": "int",
-    }
+    _contents = {"objective_": "float", "dual_gap_": "float", "n_iter_": "int"}
+    _parameter_constraints = CONSTRAINTS | {"C": POSITIVE}
 
     def __init__(self, C=1.0, kernel="rbf", gamma="scale", degree=3, coef0=0.0, tol=1e-4, max_iter=10_000):
         store_parameters(self, locals())
@@ -118,7 +116,15 @@ class RankSVMClassifier(SpaceClassifier):
             coef = mixing @ solution.coef.T
             intercept = mixing @ solution.bias + constant
             self.objective_, self.dual_gap_, self.n_iter_ = solution[-3:]
-            self._warn(prepared.diagonal, solution)
+            if solution.dual_gap > self.tol * solution.objective:
+                warnings.warn(
+                    f"RankSVM stopped after max_iter={self.max_iter} sweeps with a relative duality gap of "
+                    f"{solution.dual_gap / solution.objective:.3g}; tol={self.tol:g} was asked for. Raise "
+                    "max_iter, lower C, or scale the features.",
+                    ConvergenceWarning,
+                    stacklevel=3,
+                )
+
         else:
             present, absent = np.maximum(signed, 0.0).sum(axis=0), np.maximum(-signed, 0.0).sum(axis=0)
             coef = np.zeros((Y.shape[1], 1))
@@ -126,24 +132,6 @@ class RankSVMClassifier(SpaceClassifier):
             self.objective_, self.dual_gap_, self.n_iter_ = 0.0, 0.0, 0
         self.model_ = prepared.make_model(coef, intercept)
         self._calibrate_later(X, Y, label_weight, AnchoredCalibration(shared=True))
-
-    def _warn(self, diagonal, solution):
-        if solution.dual_gap > self.tol * solution.objective:
-            warnings.warn(
-                f"RankSVM stopped after max_iter={self.max_iter} sweeps with a duality gap of "
-                f"{solution.dual_gap:.3g}, {solution.dual_gap / solution.objective:.3g} of the objective; "
-                f"tol={self.tol:g} was asked for. Raise max_iter, lower C, or scale the features.",
-                ConvergenceWarning,
-                stacklevel=4,
-            )
-        if len(self.label_names_) > 1 and _is_blind(diagonal, solution):
-            warnings.warn(
-                f"RankSVM gives most rows almost the same ranking: with kernel={self.kernel!r} and "
-                f"C={self.C:g} rows learn next to nothing from one another. Scale the features, and use "
-                "kernel='rbf', a smaller degree or gamma, or a larger C.",
-                UserWarning,
-                stacklevel=4,
-            )
 
 
 # A single label is scored against the virtual label of its absence.
@@ -177,15 +165,3 @@ def _best_cuts(scores, signed):
     chosen = np.argmax(np.where(best, width, -1.0), axis=1)[:, None]
     middle = (edges[:, :-1] + edges[:, 1:]) / 2.0
     return np.take_along_axis(middle, chosen, axis=1)[:, 0]
-
-
-def _is_blind(diagonal, solution) -> bool:
-    """Whether the scores of most rows, their own share put aside, are the biases to 1 % of the margin.
-
-    Without any α there was no contradiction among the rows, and one ranking for all is the right one.
-    A single row has no others to learn from.
-    """
-    if len(diagonal) == 1:
-        return False
-    from_others = solution.scores - diagonal[:, None] * solution.coef - solution.bias
-    return bool(solution.alpha.any() and np.median(np.abs(from_others).max(axis=1)) < 0.01)

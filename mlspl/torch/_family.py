@@ -5,15 +5,8 @@ from collections.abc import Iterator
 import numpy as np
 from sklearn.utils import check_random_state
 
-from mlspl.models import (
-    UNPACED,
-    Candidate,
-    FittedFamily,
-    FittedMember,
-    PathPoint,
-    choose_point,
-    visit_points,
-)
+from mlspl.models import UNPACED, Candidate, FittedMember, PathPoint, choose_point, visit_points
+from mlspl.spaces import Model
 from mlspl.torch.net import NetworkModel, SelfPacedNetClassifier, import_training
 
 __all__ = ["NetFamily"]
@@ -43,7 +36,7 @@ class NetFamily:
         self.random_state = random_state
         self.n_reports = len(self.points)
 
-    def search(self, X, Y, label_weight, folds, report) -> Iterator[list[Candidate]]:
+    def search(self, X, Y, label_weight, folds) -> Iterator[tuple[str, list[Candidate]]]:
         """Yield the unpaced networks, then those of each pace."""
         prior = np.ones(Y.shape) if label_weight is None else label_weight
         fold_of = np.empty(len(Y), dtype=int)
@@ -58,8 +51,8 @@ class NetFamily:
         steps = visit_points(networks.fit, losses, self.points, networks.all_labels, networks.all_known)
         for number, (point, weights) in enumerate(steps, start=1):
             self._found[point] = networks.rounds[-1], networks.reduce(losses), networks.reduce(weights)
-            report(f"net: {number} of {len(self.points)} paces", complete=number == len(self.points))
-            yield [Candidate({}, point, networks.rounds[-1].log_odds)]
+            note = f"net: {number} of {len(self.points)} paces"
+            yield note, [Candidate({}, point, networks.rounds[-1].log_odds)]
 
     def choose(self, candidates: list[Candidate], badness: list[float], Y, label_weight) -> list[int]:
         """The point with the smallest log loss; a paced one has to be ahead by half a standard error."""
@@ -69,10 +62,10 @@ class NetFamily:
         """The log-odds themselves."""
         return held_out
 
-    def learn(self, X, Y, label_weight, members: list[Candidate]) -> FittedFamily:
+    def learn(self, X, Y, label_weight, members: list[Candidate]) -> tuple[list[Model], list[FittedMember]]:
         """Return the networks of the chosen point."""
         (member,) = members
         trained, losses, weights = self._found[member.point]
         layers = self._training.join_layers([trained])
         model = NetworkModel(layers, self._scaling.center, self._scaling.spread)
-        return FittedFamily([model], [FittedMember(member, losses, weights)])
+        return [model], [FittedMember(member, losses, weights)]

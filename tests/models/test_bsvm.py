@@ -73,9 +73,9 @@ def test_threads_do_not_change_a_bit():
 @pytest.mark.parametrize(
     ("parameters", "sentence"),
     [
-        ({"criterion": "S"}, "give 'P' or 'T'"),
-        ({"kernel": "cosine"}, "kernel is 'cosine'"),
-        ({"gamma": -1.0}, "gamma is -1.0"),
+        ({"criterion": "S"}, "'criterion' parameter"),
+        ({"kernel": "cosine"}, "'kernel' parameter"),
+        ({"gamma": -1.0}, "'gamma' parameter"),
         ({"kernel": "precomputed"}, "square"),
     ],
 )

@@ -211,9 +211,9 @@ def test_precomputed_distances_give_the_same_and_survive_cross_validation():
     ("parameters", "words"),
     [
         ({"k": 20}, "k=20 .* n_samples=20"),
-        ({"k": 0}, "k is 0"),
-        ({"k": 2.5}, "k is 2.5"),
-        ({"s": 0}, "s is 0"),
+        ({"k": 0}, "'k' parameter"),
+        ({"k": 2.5}, "'k' parameter"),
+        ({"s": 0}, "'s' parameter"),
     ],
 )
 def test_wrong_parameters_are_named(parameters, words):

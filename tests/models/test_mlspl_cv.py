@@ -9,6 +9,7 @@ from mlspl.datasets import corrupt
 from mlspl.metrics import CRITERIA, average_precision
 from mlspl.model_selection import get_calibration
 from mlspl.models._families import split_rows
+from mlspl.models._family_learners import hold_out
 from mlspl.models.tuned_decision import choose_decision, evaluate
 from mlspl.spaces import Gram
 from tests.models.checks import scikit_learn_checks
@@ -133,7 +134,9 @@ def test_unknown_labels_are_left_out_of_the_judgement():
     rows = Gram(gamma=row["gamma"]).prepare(X_TRAIN)
     present = known & (Y == 1)
     for (train, test), value in zip(split_rows(present, 3, 0), row["folds"], strict=True):
-        ((_, scores),) = kernel.hold_out(rows, present, known.astype(float), train, test, everything)
+        ((_, scores),) = hold_out(
+            rows, present, known.astype(float), kernel.coding, everything, (train, test)
+        )
         kept = [
             i
             for i, (labels, told) in enumerate(zip(present[test], known[test], strict=True))
@@ -154,8 +157,8 @@ def test_held_out_scores_are_those_of_models_that_saw_other_rows_only():
     turned = Y.copy()
     turned[test] = ~Y[test]
     for (_, first), (_, second) in zip(
-        kernel.hold_out(rows, Y, None, train, test, everything),
-        kernel.hold_out(rows, turned, None, train, test, everything),
+        hold_out(rows, Y, None, kernel.coding, everything, (train, test)),
+        hold_out(rows, turned, None, kernel.coding, everything, (train, test)),
         strict=True,
     ):
         np.testing.assert_array_equal(first, second)

@@ -17,8 +17,8 @@ from mlspl.errors import UserError
 from mlspl.metrics import CRITERIA, average_precision
 from mlspl.model_selection import PooledCalibration
 from mlspl.models._families import UNPACED, Candidate, list_points, log_losses, select_families, split_rows
+from mlspl.models._family_learners import ForestFamily
 from mlspl.models._forest import JointForestLearner, RowSamples, TreeRows, make_tree
-from mlspl.models._forest_family import ForestFamily
 from mlspl.models._forest_models import JointForest, as_floats, measure_units
 from tests.models.digits import X_TEST, X_TRAIN, Y_TEST, Y_TRAIN
 
@@ -137,10 +137,10 @@ def test_the_held_out_rows_of_a_forest_are_not_seen(name):
     family = ForestFamily(name, list_points(("class",), (0.7,)), 40, 3, None, 0)
     Y = Y_TRAIN.astype(bool)
     folds = split_rows(Y, 3, 0)
-    (first,) = family.search(X_TRAIN, Y, None, folds[:1], lambda note, complete: None)
+    ((_, first),) = family.search(X_TRAIN, Y, None, folds[:1])
     turned = Y.copy()
     turned[folds[0][1]] = ~Y[folds[0][1]]
-    (second,) = family.search(X_TRAIN, turned, None, folds[:1], lambda note, complete: None)
+    ((_, second),) = family.search(X_TRAIN, turned, None, folds[:1])
     for one, other in zip(first, second, strict=True):
         np.testing.assert_array_equal(one.held_out[folds[0][1]], other.held_out[folds[0][1]])
 
@@ -206,8 +206,8 @@ def test_ctrl_c_keeps_what_is_finished(after, monkeypatch):
     [
         ({"families": ("kernel", "hedge")}, "families is .*'joint'"),
         ({"families": ()}, "families"),
-        ({"budget": "vast"}, "budget is 'vast'"),
-        ({"budget": 0.0}, "budget is 0.0.*seconds"),
+        ({"budget": "vast"}, "'budget'.*'vast'"),
+        ({"budget": 0.0}, "'budget'.*0.0"),
     ],
 )
 def test_families_and_budgets_that_there_are_not(parameters, sentence):

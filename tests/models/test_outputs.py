@@ -99,8 +99,3 @@ def test_the_best_labels_of_a_pipeline():
 def test_texts_get_the_advice_to_use_a_vectorizer():
     with pytest.raises(UserError, match="TfidfVectorizer"):
         MLkNNClassifier().fit(["a song", "another"] * 60, Y)
-
-
-def test_labels_joined_in_one_text_are_questioned():
-    with pytest.warns(UserWarning, match="split"):
-        MLkNNClassifier().fit(X, ["happy,calm", "sad"] * 60)

@@ -228,8 +228,8 @@ def test_the_unit_of_a_feature_does_not_matter(container):
 @pytest.mark.parametrize(
     ("parameters", "sentence"),
     [
-        ({"n_estimators": 0}, "n_estimators is 0"),
-        ({"forest": "birch"}, "forest is 'birch'"),
+        ({"n_estimators": 0}, "'n_estimators' parameter"),
+        ({"forest": "birch"}, "'forest' parameter"),
         ({"min_samples_leaf": -1}, "min_samples_leaf"),
         ({"max_features": "half"}, "max_features"),
         ({"pace_function": "slow"}, "slow"),

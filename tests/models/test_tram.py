@@ -204,8 +204,8 @@ def test_inputs_of_every_kind_give_the_same_and_stay_as_they_are():
 
 def test_wrong_input_is_named():
     X, Y = data(8)
-    for k in (0, 2.5, True):
-        with pytest.raises(UserError, match=f"k is {k}"):
+    for k in (0, 2.5):
+        with pytest.raises(UserError, match="'k' parameter"):
             TRAMClassifier(k=k, prior_weight=0.0).fit(X, Y)
     with pytest.raises(UserError, match=r"k=10 neighbours"):
         TRAMClassifier().fit(X, Y).predict(X[:2])

@@ -1,0 +1,226 @@
+"""The families of `MLSPLClassifierCV`: classifiers in a space with cross-fitted codes, and forests."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.special import logit
+
+from mlspl._limits import check_memory
+from mlspl._parallel import count_workers, parallel_map
+from mlspl.models._families import (
+    UNPACED,
+    Candidate,
+    FittedMember,
+    PathPoint,
+    choose_point,
+    split_rows,
+    visit_points,
+)
+from mlspl.models._forest import RowSamples, TreeRows, make_learner, make_tree
+from mlspl.models._forest_models import as_floats, measure_units
+from mlspl.models._label_blocks import class_costs, one_thread
+from mlspl.models.local_correlation import Coding, LocalCorrelationLearner
+from mlspl.spaces import Model, Rows, Space, resolve_gamma
+
+_CODE_FOLDS = 3  # as in MLSPLClassifier
+_N_POINTS = 2  # averaged of the path of a setting
+_CLASS_WEIGHT = 0.5  # the exponent of the class balance
+_LEAF = 2  # smallest number of rows in a leaf
+_TREES = {"joint": "joint", "forest": "per-label"}
+
+PointsOf = Mapping[float, Sequence[PathPoint]]
+
+
+class KernelFamily:
+    """Classifiers with an RBF kernel, or linear ones, which have no γ; scores are margins."""
+
+    cut = 0.0
+    calibration = "pooled"
+
+    def __init__(self, name, space: Space, costs, gamma_factors, points, coding: Coding, cv, n_settings):
+        self.name, self.space, self.coding = name, space, coding
+        self.costs: list[float] = costs
+        self.gamma_factors = gamma_factors if space.has_gamma else [1.0]
+        self.points: list[PathPoint] = points
+        self.n_settings = n_settings
+        self.n_reports = len(self.gamma_factors) * cv
+
+    def search(self, X, Y, label_weight, folds) -> Iterator[tuple[str, list[Candidate]]]:
+        """Yield the candidates of each γ; folds are fitted in parallel."""
+        n_scores = len(self.gamma_factors) * len(self.costs) * len(self.points) * Y.shape[0] * Y.shape[1]
+        check_memory(
+            4.0 * n_scores,
+            f"Out-of-fold scores of {n_scores:,} pairs, settings and paces",
+            "Use budget='fast', fewer values of C, or MLSPLClassifier.",
+        )
+        for factor in self.gamma_factors:
+            gamma = float(factor) * resolve_gamma("scale", X) if self.space.has_gamma else None
+            yield from self._search_gamma(gamma, X, Y, label_weight, folds)
+
+    def _search_gamma(self, gamma, X, Y, label_weight, folds) -> Iterator[tuple[str, list[Candidate]]]:
+        rows = _prepare(self._space(), gamma, X)
+        shared = (rows, Y, label_weight, self.coding, dict.fromkeys(self.costs, self.points))
+        found: dict[tuple[float, PathPoint], np.ndarray] = {}
+        parts = zip(folds, parallel_map(hold_out, shared, folds), strict=True)
+        for number, ((_, test), part) in enumerate(parts, start=1):
+            for key, scores in part:
+                found.setdefault(key, np.empty(Y.shape, np.float32))[test] = scores
+            note = f"{self.name}:{'' if gamma is None else f' gamma {gamma:.2g},'} fold {number}"
+            complete = found.items() if number == len(folds) else ()
+            yield note, [Candidate({"gamma": gamma, "C": C}, point, held) for (C, point), held in complete]
+
+    def _space(self) -> Any:
+        return one_thread(self.space) if count_workers() > 1 else self.space
+
+    def choose(self, candidates: list[Candidate], badness: list[float], Y, label_weight) -> list[int]:
+        """The best points of the best settings; settings are compared by the mean of these points.
+
+        Ties up to rounding keep the order in which they were tried.
+        """
+
+        def mean(taken) -> float:
+            return round(float(np.mean([badness[i] for i in taken])), 9)
+
+        settings: dict[tuple, list[int]] = {}
+        for i in sorted(range(len(candidates)), key=lambda i: mean([i])):
+            points = settings.setdefault(tuple(candidates[i].setting.values()), [])
+            if len(points) < _N_POINTS:
+                points.append(i)
+        best = sorted(settings.values(), key=mean)[: self.n_settings]
+        return sorted((i for taken in best for i in taken), key=lambda i: mean([i]))
+
+    def scores(self, held_out) -> np.ndarray:
+        """The margins."""
+        return held_out
+
+    def learn(self, X, Y, label_weight, members: list[Candidate]) -> tuple[list[Model], list[FittedMember]]:
+        """Fit the members on all rows; those of one γ add up to one model."""
+        of_key = {(*member.setting.values(), member.point): member for member in members}
+        shared = (self._space(), X, Y, label_weight, self.coding, list(of_key))
+        parts = list(parallel_map(_fit_members, shared, dict.fromkeys(gamma for gamma, *_ in of_key)))
+        fitted = [FittedMember(of_key[key], *tables) for _, found in parts for key, *tables in found]
+        return [model for model, _ in parts], fitted
+
+
+def _prepare(space: Any, gamma: float | None, X) -> Rows:
+    return (space if gamma is None else replace(space, gamma=gamma)).prepare(X)
+
+
+def hold_out(rows: Rows, Y, label_weight, coding: Coding, points_of: PointsOf, fold) -> list[tuple]:
+    """Every cost and point, fitted on the training rows of a fold, with its scores of the test rows."""
+    train, test = fold
+    weight = None if label_weight is None else label_weight[train]
+    inner, score = rows.split(train, test)
+    return [
+        ((step.C, step.point), score(step.coef, step.intercept))
+        for step in _visit_paths(inner, Y[train], weight, coding, points_of)
+    ]
+
+
+def _fit_members(space, X, Y, label_weight, coding: Coding, members, gamma) -> tuple[Model, list[tuple]]:
+    """The sum of the members of a γ on all rows; and the losses and weights of each."""
+    points_of: dict[float, list[PathPoint]] = {}
+    for of_member, C, point in members:
+        if of_member == gamma:
+            points_of.setdefault(C, []).append(point)
+    rows = _prepare(space, gamma, X)
+    coef: Any = 0.0
+    intercept = np.zeros(Y.shape[1])
+    found = []
+    for step in _visit_paths(rows, Y, label_weight, coding, points_of, with_losses=True):
+        coef = coef + step.coef / len(members)
+        intercept += step.intercept / len(members)
+        found.append(((gamma, step.C, step.point), step.losses, step.label_weights))
+    return rows.make_model(coef, intercept), found
+
+
+class _PathStep(NamedTuple):
+    """The model of a cost and a point: losses and weights of its pairs, coordinates in the space."""
+
+    C: float
+    point: PathPoint
+    losses: np.ndarray | None
+    label_weights: np.ndarray
+    coef: np.ndarray
+    intercept: np.ndarray
+
+
+def _visit_paths(
+    rows: Rows, Y, label_weight, coding: Coding, points_of: PointsOf, *, with_losses=False
+) -> Iterator[_PathStep]:
+    """Fit the model of every cost and point, with warm starts and one cross-fit of the codes.
+
+    The losses that set the weights are those of the unpaced model of each cost, out-of-fold; costs without a
+    paced point need none unless asked for.
+    """
+    learner = LocalCorrelationLearner(rows, Y, coding, split_rows(Y, _CODE_FOLDS, coding.random_state))
+    for C, points in points_of.items():
+        learner.set_costs(C, class_costs(Y, _CLASS_WEIGHT, label_weight))
+        needed = with_losses or any(point != UNPACED for point in points)
+        losses = learner.losses() if needed else None
+        for point, weights in visit_points(learner.fit_classifiers, losses, points, Y, learner.prior > 0):
+            yield _PathStep(C, point, losses, weights, *learner.expansion())
+
+
+class ForestFamily:
+    """Extremely randomised trees; held-out scores are probabilities.
+
+    The pace is chosen by the log loss of held-out rows, with a third of the trees. A ranking criterion tells
+    paces apart less well: every pair counts in the log loss.
+    """
+
+    cut = 0.5
+    calibration = "none"
+
+    def __init__(self, name, points, n_estimators: int, cv: int, n_jobs, random_state) -> None:
+        self.name, self.n_estimators, self.n_reports = name, n_estimators, cv
+        self.points: list[PathPoint] = points
+        self.n_jobs, self.random_state = n_jobs, random_state
+
+    def search(self, X, Y, label_weight, folds) -> Iterator[tuple[str, list[Candidate]]]:
+        """Yield the candidates of all points."""
+        X = as_floats(X, measure_units(X))
+        found = {point: np.empty(Y.shape, np.float32) for point in self.points}
+        n_trees = max(4, self.n_estimators // 3)
+        for number, (train, test) in enumerate(folds, start=1):
+            weight = None if label_weight is None else label_weight[train]
+            steps = self._visit(X[train], Y[train], weight, self.points, n_trees, regrow=False)
+            for point, learner, _, _ in steps:
+                found[point][test] = learner.model().probabilities(X[test], self.n_jobs)
+            complete = found.items() if number == len(folds) else ()
+            yield f"{self.name}: fold {number}", [Candidate({}, *each) for each in complete]
+
+    def choose(self, candidates: list[Candidate], badness: list[float], Y, label_weight) -> list[int]:
+        """The point with the smallest log loss; the unpaced one comes first and wins ties."""
+        return [choose_point([logit(each.held_out) for each in candidates], Y, label_weight, n_errors=0.0)]
+
+    def scores(self, held_out) -> np.ndarray:
+        """Log-odds of the probabilities."""
+        return logit(held_out)
+
+    def learn(self, X, Y, label_weight, members: list[Candidate]) -> tuple[list[Model], list[FittedMember]]:
+        """Grow the forest of the chosen point."""
+        units = measure_units(X)
+        (member,) = members
+        steps = self._visit(as_floats(X, units), Y, label_weight, [member.point], self.n_estimators)
+        ((_, learner, losses, weights),) = steps
+        return [learner.model(units)], [FittedMember(member, losses, weights)]
+
+    def _visit(self, X, Y, label_weight, points, n_trees, *, regrow=True) -> Iterator[tuple]:
+        """Yield each point, the learner fitted there, the unpaced losses and the weights.
+
+        Without `regrow`, the points of joint trees differ in the weights of their leaves only.
+        """
+        prior = np.ones(Y.shape) if label_weight is None else label_weight
+        rows = TreeRows(X, make_tree("extra-trees", _LEAF, "auto", X.shape[1]))
+        samples = RowSamples.draw(n_trees, len(Y), Y.shape[1], self.random_state)
+        learner = make_learner(_TREES[self.name], rows, Y, prior, samples, self.n_jobs)
+        learner.fit(np.ones(Y.shape))
+        losses = learner.losses()
+        fit = learner.fit if regrow or self.name == "forest" else learner.reweight
+        for point, weights in visit_points(lambda _: None, losses, points, Y, prior > 0):
+            if point != UNPACED:
+                fit(weights)
+            yield point, learner, losses, weights
