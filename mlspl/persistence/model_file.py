@@ -1,7 +1,4 @@
-"""`save_model` and `load_model`: models in files that are safe to share.
-
-A model file is a ZIP archive in the format of skops: arrays, JSON and the names of types, never code.
-"""
+"""`save_model` and `load_model`: models in files that are safe to share."""
 
 import io
 import json
@@ -26,8 +23,6 @@ from mlspl.errors import UserError
 from mlspl.models import without_training_data
 from mlspl.persistence.reader import INFO, LARGEST_FILE, ModelReader
 from mlspl.recipes import Schema
-
-__all__ = ["ModelInfo", "load_model", "read_model", "read_model_info", "save_model"]
 
 _FORMAT = 2  # grows when older readers could not read what is written
 _LONGEST_SEPARATOR = 8  # characters, such as " and "
@@ -66,7 +61,6 @@ def save_model(
     *,
     label_names: Sequence[str] | None = None,
     feature_names: Sequence[str] | None = None,
-    nominal: Sequence[str] | None = None,
     schema: Schema | None = None,
     summary: Mapping[str, Any] | None = None,
     proba: bool = False,
@@ -74,8 +68,7 @@ def save_model(
 ) -> Path | None:
     """Write a fitted model to a file that `load_model` reads without running code from it.
 
-    The file holds no training data except what the model predicts from. It holds the probabilities of an
-    estimator that computes them later if they were computed before, or with `proba`.
+    The file holds no training data except what the model predicts from.
 
     Parameters
     ----------
@@ -87,14 +80,12 @@ def save_model(
         Names of the labels; by default those of the Y the model was fitted on.
     feature_names : sequence of str, optional
         Names of the features; by default those of the X the model was fitted on, if it had any.
-    nominal : sequence of str, optional
-        Names of the features that hold categories as text; by default those of its encoders.
     schema : Schema, optional
-        All that is known of the columns, instead of `feature_names` and `nominal`.
+        All that is known of the columns, instead of `feature_names`.
     summary : mapping, optional
         How the model was trained, in values that JSON can hold.
     proba : bool, default=False
-        Compute probabilities now, which can take as long as the fit.
+        Prepare probabilities now, as the first `predict_proba` would; it can take as long as the fit.
     trusted : collection of str
         Full names of further types the model consists of, such as your own classes and functions. Name them
         in `load_model` too, where they must be importable.
@@ -103,11 +94,6 @@ def save_model(
     -------
     Path
         The file written; None for a binary file.
-
-    Raises
-    ------
-    UserError
-        If the model holds something that no file can hold safely, such as a Python function.
 
     Examples
     --------
@@ -148,7 +134,7 @@ def save_model(
         "format": _FORMAT,
         "versions": {name: version(name) for name in _PACKAGES} | {"python": platform.python_version()},
         "label_names": [str(name) for name in names],
-        "schema": (schema or Schema.from_model(model, feature_names, nominal)).to_json(),
+        "schema": (schema or Schema.from_model(model, feature_names)).to_json(),
         "summary": dict(summary or {}),
     }
     try:
@@ -206,20 +192,6 @@ def load_model(path: str | PathLike, trusted: Collection[str] = ()) -> Any:
     -------
     estimator
         Predicts bit for bit what the saved one did.
-
-    Raises
-    ------
-    UserError
-        If the file is no model file, was changed, names other types than the trusted ones, or was written by
-        a newer version of mlspl.
-
-    Examples
-    --------
-    >>> from mlspl import load_model
-    >>> load_model("nowhere.skops")
-    Traceback (most recent call last):
-    ...
-    mlspl.errors.UserError: nowhere.skops is not a file. Check the name and the folder.
     """
     return read_model(path, trusted)[0]
 
@@ -233,11 +205,8 @@ def read_model(path: str | PathLike, trusted: Collection[str] = ()) -> tuple[Any
             n_features = getattr(model, "n_features_in_", 0)
             if info.schema.n_features not in (0, n_features):
                 raise ValueError(f"it has {info.schema.n_features} columns, and its model {n_features}")
-        except UserError as error:
-            raise _refusal(path, error, info) from None
-        except Exception as error:
-            # A changed file of allowed types can fail in any way.
-            raise _refusal(path, f"it is damaged ({type(error).__name__}: {error}).", info) from error
+        except Exception as error:  # a changed file of allowed types can fail in any way
+            raise _refusal(path, error, info) from error
     return model, info
 
 
@@ -257,18 +226,16 @@ def read_model_info(path: str | PathLike) -> ModelInfo:
 def _opened(path: Path, trusted: Collection[str] = ()) -> Iterator[tuple[ModelReader, ModelInfo]]:
     if not path.is_file():
         raise UserError(f"{path} is not a file. Check the name and the folder.")
-    if path.stat().st_size > LARGEST_FILE:
-        raise _refusal(path, f"it is larger than {LARGEST_FILE // 2**30} GiB.")
     with path.open("rb") as stream:
         try:
+            if path.stat().st_size > LARGEST_FILE:
+                raise UserError(f"it is larger than {LARGEST_FILE // 2**30} GiB.")
             if stream.read(1) == b"\x80":
                 raise UserError("it is a pickle, which could run any code.")
             reader = ModelReader(stream, trusted)
             info = _check_info(reader.read_info())
-        except UserError as error:
-            raise _refusal(path, error) from None
         except Exception as error:
-            raise _refusal(path, f"its {INFO} is damaged ({type(error).__name__}: {error}).") from None
+            raise _refusal(path, error) from None
         yield reader, info
 
 
@@ -295,9 +262,12 @@ def _check_info(info: Any) -> ModelInfo:
     return ModelInfo(names, Schema.from_json(info["schema"]), summary, versions, number)
 
 
-def _refusal(path: Path, reason: Any, info: ModelInfo | None = None) -> UserError:
+def _refusal(path: Path, error: Exception, info: ModelInfo | None = None) -> UserError:
+    """Return the error that says why a file is not loaded."""
+    is_ours = isinstance(error, UserError)
+    reason = str(error) if is_ours else f"it is damaged ({type(error).__name__}: {error})."
     written = "" if info is None else info.versions.get("mlspl", "")[:40]
     advice = "Load only files that save_model or `mlspl fit` has written."
     if written and written != version("mlspl"):
         advice = f"It says that mlspl {written} wrote it; this is mlspl {version('mlspl')}."
-    return UserError(f"{path} was refused: {printable(str(reason)[:500])} {printable(advice)}")
+    return UserError(f"{path} was refused: {printable(reason[:500])} {printable(advice)}")

@@ -131,18 +131,15 @@ class Schema:
         return cls(names, len(names), kinds, categories, "frame", len(frame))
 
     @classmethod
-    def from_model(
-        cls, model: Any, names: Sequence[str] | None = None, nominal: Sequence[str] | None = None
-    ) -> Schema:
+    def from_model(cls, model: Any, names: Sequence[str] | None = None) -> Schema:
         """Return as much of the schema of a fitted model or pipeline as its attributes show.
 
-        `names` are by default those it was fitted with, and `nominal`, the columns of categories, those that
-        its encoders were fitted on.
+        `names` are by default those it was fitted with.
         """
         fitted = getattr(model, "feature_names_in_", None)
         names = fitted if names is None else names
         categories = {} if fitted is None else _encoded_columns(model)
-        kinds = dict.fromkeys(categories if nominal is None else nominal, "categorical")
+        kinds = dict.fromkeys(categories, "categorical")
         takes_sparse = get_tags(model).input_tags.sparse
         layout = "frame" if fitted is not None else "any" if takes_sparse else "dense"
         names = None if names is None else tuple(map(str, names))

@@ -9,21 +9,12 @@ from mlspl.models import UNPACED, Candidate, FittedMember, PathPoint, choose_poi
 from mlspl.spaces import Model
 from mlspl.torch.net import NetworkModel, SelfPacedNetClassifier, import_training
 
-__all__ = ["NetFamily"]
-
 
 class NetFamily:
     """Networks, each trained without one fold; held-out scores are log-odds.
 
-    A network is stopped early on the fold that it does not see, so its held-out scores are slightly
-    optimistic. The networks of the search are the fitted model: nothing is trained twice.
-
-    Parameters
-    ----------
-    points : list of PathPoint
-        The paces to try; only those with one pace per label and class are tried.
-    random_state : int, RandomState or None
-        Seeds the networks.
+    They are slightly optimistic, as a network is stopped early on its fold. The networks of the search are
+    the fitted model. Of the `points`, those with one pace per label and class are tried.
     """
 
     name = "net"

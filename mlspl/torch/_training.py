@@ -13,8 +13,6 @@ from torch.nn.functional import binary_cross_entropy_with_logits, dropout, layer
 
 from mlspl.torch.net import LAYER_NORM_EPSILON
 
-__all__ = ["Networks", "Round", "apply_modules", "join_layers"]
-
 _BLOCK_ROWS = 4096
 
 
@@ -26,13 +24,10 @@ class _Batched(nn.Module):
         self.dropout = dropout
         self.layers: Any = nn.ModuleList()
         for n_inputs, n_units in pairwise(widths):
-            layer = nn.ParameterDict()
-            bound = n_inputs**-0.5
-            layer["weight"] = torch.empty(n_networks, n_inputs, n_units).uniform_(-bound, bound)
-            layer["bias"] = torch.zeros(n_networks, n_units)
-            layer["scale"] = torch.ones(n_networks, n_units)
-            layer["shift"] = torch.zeros(n_networks, n_units)
-            self.layers.append(layer)
+            bound, zeros = n_inputs**-0.5, torch.zeros(n_networks, n_units)
+            weight = torch.empty(n_networks, n_inputs, n_units).uniform_(-bound, bound)
+            layer = {"weight": weight, "bias": zeros, "scale": zeros + 1.0, "shift": zeros.clone()}
+            self.layers.append(nn.ParameterDict(layer))
 
     def forward(self, x: Tensor, network: int | None = None) -> Tensor:
         """Outputs (K, n, L), or (1, n, L) of one network."""
@@ -55,8 +50,9 @@ class _Batched(nn.Module):
 
     def parts(self) -> tuple[list[dict[str, np.ndarray]], list[nn.Module]]:
         """Arrays of each layer, and no modules."""
-        names = ("weight", "bias", "scale", "shift")
-        return [{name: layer[name].detach().cpu().numpy() for name in names} for layer in self.layers], []
+        return [
+            {name: part.detach().cpu().numpy() for name, part in layer.items()} for layer in self.layers
+        ], []
 
 
 class _Separate(nn.Module):
@@ -82,10 +78,7 @@ class _Separate(nn.Module):
 
 
 class Round(NamedTuple):
-    """Trained networks.
-
-    Arrays of each layer or modules, out-of-fold log-odds (n, L), log losses (K, n, L) and number of epochs.
-    """
+    """Trained networks: layers or modules, out-of-fold log-odds (n, L), log losses (K, n, L), and epochs."""
 
     layers: list[dict[str, np.ndarray]]
     modules: list[nn.Module]
@@ -106,25 +99,9 @@ class Networks:
     """A learner for `pacing.paced`: `fit` trains all networks, each with its own weights.
 
     Losses and weights are those of all networks, one below the other: (K·n, L). A network paces its training
-    rows by its own losses. With the other networks' losses, its held-out fold would have a part in its
-    weights, and out-of-fold scores would be too good (emotions, no noise: 0.85 where the test had 0.80).
-
-    Parameters
-    ----------
-    owner : SelfPacedNetClassifier
-        Its parameters are used.
-    X : array or CSR matrix (n, d)
-        Standardised features.
-    Y : bool array (n, L)
-        The labels.
-    prior : array (n, L)
-        Weights of the pairs.
-    folds : int array (n,)
-        The fold of each row, from 0 on.
-    seed : int
-        Seeds every round.
-    report : callable
-        Called after every epoch; a true result stops the training.
+    rows by its own losses: by those of other networks, its held-out fold would have a part in its weights.
+    `owner` has the parameters, `prior` (n, L) are weights, `folds` (n,) numbers from 0 on. `report` is called
+    after every epoch; a true result stops the training.
     """
 
     def __init__(self, owner, X, Y, prior, folds, seed, report) -> None:
@@ -160,10 +137,8 @@ class Networks:
 
     def reduce(self, values) -> np.ndarray:
         """The mean (n, L) of values (K·n, L) over the networks that are trained on a row."""
-        in_training = self.in_training.cpu().numpy()
-        return (values.reshape(self.n_networks, *self.Y.shape) * in_training).sum(axis=0) / in_training.sum(
-            axis=0
-        )
+        weights = np.broadcast_to(self.in_training.cpu().numpy(), (self.n_networks, *self.Y.shape))
+        return np.average(values.reshape(weights.shape), axis=0, weights=weights)
 
     def train(self, weights) -> Round:
         """Train a round of networks."""

@@ -15,15 +15,6 @@ from mlspl import pacing
 from mlspl.errors import UserError
 from mlspl.pacing import NoisePace, PaceSchedule, QuantilePace, SelfPacedFunction, Trace
 
-__all__ = [
-    "FallingPace",
-    "IndexedDataset",
-    "SelfPacedLoss",
-    "asymmetric_loss",
-    "focal_loss",
-    "focal_margin_loss",
-]
-
 PairLoss = Callable[[Tensor, Tensor], Tensor]
 _LARGEST = 6e4  # of half precision: 65504
 
@@ -73,9 +64,9 @@ class FallingPace(PaceSchedule):
 
     Parameters
     ----------
-    shares : float, array-like of shape (2, L) or callable
+    shares : float or array-like of shape (2, L)
         Share of wrong labels: one for all, or those of the negatives (first row) and positives (second row)
-        of each label. A callable ``shares(losses, Y, known)`` returns them anew at each step.
+        of each label.
     steps : int, default=10
         The number of steps.
 
@@ -93,9 +84,8 @@ class FallingPace(PaceSchedule):
     steps: int = 10
 
     def __post_init__(self) -> None:
-        """Check the number of steps and constant shares."""
-        fixed = ((0.0,), (0.0,)) if callable(self.shares) else self._scaled(self.shares, 1.0, 1)
-        NoisePace(fixed, self.steps)
+        """Check the number of steps and the shares."""
+        NoisePace(self._scaled(1.0, 1), self.steps)
 
     @property
     def targets(self) -> tuple[float, ...]:
@@ -106,47 +96,35 @@ class FallingPace(PaceSchedule):
         self, target: float, losses: ArrayLike, Y: ArrayLike, known: ArrayLike | None = None
     ) -> np.ndarray:
         """The quantile 1 − s·t/T of each label and class, (n, L)."""
-        shares = self.shares(losses, Y, known) if callable(self.shares) else self.shares
-        shares = self._scaled(shares, target, np.shape(losses)[-1])
-        return NoisePace(shares, least=0.0).pace(1.0, losses, Y, known)
+        return NoisePace(self._scaled(target, np.shape(losses)[-1]), least=0.0).pace(1.0, losses, Y, known)
 
-    @staticmethod
-    def _scaled(shares: ArrayLike, target: float, n_labels: int) -> np.ndarray:
-        shares = target * np.asarray(shares, dtype=np.float64)
+    def _scaled(self, target: float, n_labels: int) -> np.ndarray:
+        shares = target * np.asarray(self.shares, dtype=np.float64)
         return np.full((2, n_labels), shares) if shares.ndim == 0 else shares
 
 
 @dataclass(frozen=True)
-class _LargeLossPace(PaceSchedule):
-    """The largest losses of negatives, a share of all pairs that grows by `step`; positives are not paced."""
+class _NegativesPace(PaceSchedule):
+    """One pace for all negatives, `bound`, or the largest losses, a share of all pairs that grows by `step`.
 
-    step: float
+    Positives are not paced.
+    """
+
+    step: float = 1.0
+    bound: float | None = None
 
     @property
     def targets(self) -> tuple[float, ...]:
-        return tuple((self.step * np.arange(1, int(1.0 / self.step))).tolist())
+        return tuple((self.step * np.arange(1, max(int(1.0 / self.step), 2))).tolist())
 
     def pace(self, target, losses, Y, known=None):
-        negative = np.asarray(Y) <= 0
-        ranked = np.sort(losses[negative if known is None else negative & known])
-        n_large = min(math.ceil(target * losses.size), len(ranked))
-        # `Hard` leaves out equal losses, too.
-        pace = ranked[len(ranked) - n_large] if n_large else np.inf
+        negative, pace = np.asarray(Y) <= 0, self.bound
+        if pace is None:
+            ranked = np.sort(losses[negative if known is None else negative & known])
+            n_large = min(math.ceil(target * losses.size), len(ranked))
+            # `Hard` leaves out equal losses, too.
+            pace = ranked[len(ranked) - n_large] if n_large else np.inf
         return np.where(negative, pace, np.inf)
-
-
-@dataclass(frozen=True)
-class _ConstantPace(PaceSchedule):
-    """One pace for all negatives; positives are not paced."""
-
-    of_negatives: float
-
-    @property
-    def targets(self) -> tuple[float, ...]:
-        return (self.of_negatives,)
-
-    def pace(self, target, losses, Y, known=None):
-        return np.where(np.asarray(Y) > 0, np.inf, target)
 
 
 class SelfPacedLoss(nn.Module):
@@ -248,19 +226,11 @@ class SelfPacedLoss(nn.Module):
         **options
             Further parameters of the class.
         """
-        return cls(pace_function="hard", schedule=_LargeLossPace(step), **options)
+        return cls(pace_function="hard", schedule=_NegativesPace(step), **options)
 
     @classmethod
     def large_loss_correction(cls, step: float = 0.002, **options: Any) -> "SelfPacedLoss":
-        """LL-Ct: learn the negatives with the largest losses as positives: Kim et al. 2022.
-
-        Parameters
-        ----------
-        step : float, default=0.002
-            As in :meth:`large_loss_rejection`.
-        **options
-            Further parameters of the class.
-        """
+        """LL-Ct: learn these negatives as positives: Kim et al. 2022. As :meth:`large_loss_rejection`."""
         return cls.large_loss_rejection(step, flip=True, **options)
 
     @classmethod
@@ -269,30 +239,21 @@ class SelfPacedLoss(nn.Module):
     ) -> "SelfPacedLoss":
         """SPLC: learn negatives with a probability above a threshold as positives: Zhang et al. 2021.
 
-        This is the formula of the paper. In the authors' code, a corrected negative has no margin.
-
         Parameters
         ----------
         threshold : float, default=0.6
             The probability.
-        base : str or callable, default="focal-margin"
-            The loss of each pair.
-        **options
-            Further parameters of the class.
+        base, **options
+            Parameters of the class.
         """
         loss = base if callable(base) else _LOSSES[base]
         bound = loss(torch.logit(torch.tensor([[threshold]])), torch.zeros(1, 1)).item()
-        return cls(base=base, pace_function="hard", schedule=_ConstantPace(bound), flip=True, **options)
+        schedule = _NegativesPace(bound=bound)
+        return cls(base=base, pace_function="hard", schedule=schedule, flip=True, **options)
 
     @classmethod
     def asl(cls, **options: Any) -> "SelfPacedLoss":
-        """ASL: the asymmetric loss without pacing: Ridnik et al. 2021.
-
-        Parameters
-        ----------
-        **options
-            Further parameters of the class.
-        """
+        """ASL: the asymmetric loss without pacing: Ridnik et al. 2021."""
         return cls(base="asymmetric", pace_function=None, **options)
 
     @property
@@ -327,30 +288,23 @@ class SelfPacedLoss(nn.Module):
         if isinstance(targets, tuple | list):
             targets, index, *rest = targets
             label_weight = rest[0] if rest else label_weight
-        known: Tensor | None = ~torch.isnan(targets)
+        known = ~torch.isnan(targets)
         if label_weight is not None:
             known = known & (label_weight > 0)
-        elif not targets.is_cuda and known.all():  # on a GPU, asking would wait for it
-            known = None
         labels = (targets > 0).float()
         with torch.autocast(logits.device.type, enabled=False):
             logits = logits.float()
             losses = self.base(logits, labels)
-            weights = known if label_weight is None or known is None else known * label_weight
-            if self.training:
-                paced = self._weights(losses.detach(), labels, known, index)
-                if paced is not None and self.flip:
-                    losses = losses * paced + (1.0 - paced) * self.base(logits, 1.0 - labels)
-                elif paced is not None:
-                    weights = paced if weights is None else weights * paced
-            if weights is None:
-                return losses if self.reduction == "none" else getattr(losses, self.reduction)()
-            if self.reduction == "none":
-                return losses * weights
-            total = torch.dot(losses.reshape(-1), weights.to(losses.dtype).reshape(-1))
-        if self.reduction == "sum":
-            return total
-        return total / (losses.numel() if known is None else known.sum().clamp(min=1))
+            weights = known if label_weight is None else known * label_weight
+            paced = self._weights(losses.detach(), labels, known, index) if self.training else None
+            if paced is not None and self.flip:
+                losses = losses * paced + (1.0 - paced) * self.base(logits, 1.0 - labels)
+            elif paced is not None:
+                weights = weights * paced
+            losses = losses * weights
+        if self.reduction == "none":
+            return losses
+        return losses.sum() / (known.sum().clamp(min=1) if self.reduction == "mean" else 1)
 
     def end_epoch(self) -> None:
         """Move the pace, and weight the pairs for the next epoch. Call it after each training epoch."""
@@ -380,7 +334,7 @@ class SelfPacedLoss(nn.Module):
         return self._trace
 
     def get_extra_state(self) -> dict[str, Any]:
-        """The part of ``state_dict`` that is not a parameter; it holds tensors and an integer only."""
+        """The part of ``state_dict`` that is not a parameter: tensors and an integer."""
         state: dict[str, Any] = {"epoch": self.epoch, **self._memory}
         if self._trace is not None:
             state["trace"] = {name: torch.as_tensor(value) for name, value in vars(self._trace).items()}
@@ -390,11 +344,7 @@ class SelfPacedLoss(nn.Module):
         """Restore what `get_extra_state` returned."""
         for name, kept in self._memory.items():
             if name not in state or state[name].shape != kept.shape:
-                found = tuple(state[name].shape) if name in state else "none"
-                raise UserError(
-                    f"The saved losses have the shape {found}, and this loss {tuple(kept.shape)}. "
-                    "Create the loss with the shape of the labels that it was saved with."
-                )
+                raise UserError("The saved losses have another shape. Give this loss that of their labels.")
         self.epoch = state["epoch"]
         self._memory = {name: state[name].clone() for name in self._memory}
         if self._trace is not None and "trace" in state:
@@ -406,10 +356,8 @@ class SelfPacedLoss(nn.Module):
         assert self.pace_function is not None
         return self.pace_function.weight(losses, self.schedule.pace(target, losses, labels, known))
 
-    def _weights(
-        self, losses: Tensor, labels: Tensor, known: Tensor | None, index: Tensor | None
-    ) -> Tensor | None:
-        """Weights of a batch; None if all are 1. No `known` means that all pairs are known."""
+    def _weights(self, losses: Tensor, labels: Tensor, known: Tensor, index: Tensor | None) -> Tensor | None:
+        """Weights of a batch; None if all are 1."""
         if self._memory:
             if index is None:
                 raise UserError("The loss has a shape and got no index. Pass the rows of the batch as index.")
@@ -418,12 +366,11 @@ class SelfPacedLoss(nn.Module):
             return None
         if index is not None and self._memory:
             return self._memory["weights"].index_select(0, index.to(losses.device)).float()
-        known = torch.ones_like(losses, dtype=torch.bool) if known is None else known
         values = losses.where(known, 0.0).cpu().numpy().astype(np.float64)
         weights = self._pace(target, values, labels.cpu().numpy(), known.cpu().numpy())
         return torch.from_numpy(weights).to(losses)
 
-    def _remember(self, losses: Tensor, labels: Tensor, known: Tensor | None, index: Tensor) -> None:
+    def _remember(self, losses: Tensor, labels: Tensor, known: Tensor, index: Tensor) -> None:
         """Update the running means of a batch."""
         if (device := losses.device) != self._memory["losses"].device:
             self._memory = {name: kept.to(device) for name, kept in self._memory.items()}
@@ -431,9 +378,7 @@ class SelfPacedLoss(nn.Module):
         before = memory["losses"].index_select(0, index).float().abs_()
         losses = losses.clamp(max=_LARGEST)
         mean = torch.where(before.isnan(), losses, torch.lerp(losses, before, self.momentum))
-        signed = torch.copysign(mean, labels - 0.5)
-        if known is not None:
-            signed = signed.where(known, torch.nan)
+        signed = torch.copysign(mean, labels - 0.5).where(known, torch.nan)
         memory["losses"].index_copy_(0, index, signed.half())
         memory["is_seen"].index_fill_(0, index, True)
 
