@@ -5,6 +5,7 @@ from scipy import sparse
 from scipy.optimize import linprog
 
 from mlspl._numba_cache import njit
+from mlspl.solvers.threads import read_only
 
 __all__ = ["solve_codes"]
 
@@ -38,28 +39,12 @@ def solve_codes(
         Squared distances d_ij = ‖y_i − a_j‖² to the prototypes.
     beta : float
         Weight of the distances, 0 or more.
-
-    Examples
-    --------
-    Half of each prototype satisfies both labels, and distances do not count:
-
-    >>> import numpy as np
-    >>> solve_codes(
-    ...     scores=np.zeros((1, 2)), targets=np.ones((1, 2)), code_weights=np.array([[2.0, 0.0], [0.0, 2.0]]),
-    ...     distances=np.array([[0.0, 4.0]]), label_weights=np.ones((1, 2)), beta=0.0)
-    array([[0.5, 0.5]])
     """
     codes = np.zeros(np.shape(distances))
     nearest = np.argmin(distances, axis=1)
     codes[np.arange(len(codes)), nearest] = 1.0
-    rows = np.flatnonzero(
-        _may_move(
-            *(np.ascontiguousarray(part, dtype=np.float64) for part in (targets, code_weights.T, distances)),
-            np.ascontiguousarray(label_weights, dtype=np.float64),
-            float(beta),
-            nearest,
-        )
-    )
+    tables = map(read_only, (targets, code_weights.T, distances, label_weights))
+    rows = np.flatnonzero(_may_move(*tables, float(beta), nearest))
     size = max(1, _CHUNK_HINGES // np.shape(scores)[1])
     for first in range(0, len(rows), size):
         chunk = rows[first : first + size]

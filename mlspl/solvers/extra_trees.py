@@ -63,17 +63,6 @@ def grow_extra_trees(
         Smallest number of rows in a leaf, and features drawn at a node.
     empty_value : float, default=0.5
         The answer of a one-target tree none of whose rows has any weight.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from mlspl.solvers import TreeFeatures, grow_extra_trees
-    >>> x, y = np.array([[1], [2], [8], [9]], dtype=np.float32), np.array([[0], [0], [1], [1]])
-    >>> counts = np.ones((50, 4), dtype=np.uint8)
-    >>> trees, _ = grow_extra_trees(TreeFeatures(x), y, np.ones(4), counts, np.arange(50), 1, 1)
-    >>> sums, n_trees = trees.sum_leaves(np.array([[0], [10]], dtype=np.float32))
-    >>> (sums / n_trees).ravel()
-    array([0., 1.])
     """
     targets = np.ascontiguousarray(targets, dtype=np.float64)
     starts, feature, left, right, value, importances = _grow(
@@ -95,8 +84,7 @@ def _grow(columns, by_row, by_column, targets, weight, counts, seeds, min_leaf, 
     n, q = targets.shape
     is_sparse = columns.size == 0
     _, row_features, row_starts = by_row
-    data, column_rows, column_starts = by_column
-    d = len(column_starts) - 1 if is_sparse else len(columns)
+    d = len(by_column[2]) - 1 if is_sparse else len(columns)
     capacity = 256
     feature = np.empty(capacity, np.int32)
     left, right = np.empty(capacity, np.int32), np.empty(capacity, np.int32)
@@ -107,7 +95,7 @@ def _grow(columns, by_row, by_column, targets, weight, counts, seeds, min_leaf, 
     # The values of a feature in a node, and whose they are; where each row stands in `rows`.
     values, members, position = np.empty(n, np.float32), np.empty(n, np.int64), np.full(n, -1, np.int64)
     given = np.empty(n if is_sparse else 0, np.float32)
-    row_length, column_length = len(row_features) / n, len(column_rows) / d
+    row_length, column_length = len(row_features) / n, len(row_features) / d
     features = np.empty(d, np.int64)
     # The last node in which a feature had a nonzero value, for sparse rows.
     nonzero_in = np.full(d if is_sparse else 0, -1, np.int64)
@@ -136,12 +124,8 @@ def _grow(columns, by_row, by_column, targets, weight, counts, seeds, min_leaf, 
             first, behind, parent, side = waiting[n_waiting]
             if used == capacity:
                 capacity *= 2
-                feature, left, right = (
-                    _widen(feature, capacity),
-                    _widen(left, capacity),
-                    _widen(right, capacity),
-                )
-                value = _widen(value, capacity)
+                feature, left = _widen(feature, capacity), _widen(left, capacity)
+                right, value = _widen(right, capacity), _widen(value, capacity)
             if parent >= 0:
                 if side == 0:
                     left[root + parent] = node
@@ -179,16 +163,7 @@ def _grow(columns, by_row, by_column, targets, weight, counts, seeds, min_leaf, 
                         n_values = 0
                         if not by_rows or nonzero_in[f] == used:
                             n_values = _read_column(
-                                data,
-                                column_rows,
-                                column_starts,
-                                f,
-                                rows,
-                                position,
-                                first,
-                                behind,
-                                members,
-                                values,
+                                by_column, f, rows, position, first, behind, members, values
                             )
                     else:
                         x = columns[f]
@@ -235,16 +210,7 @@ def _grow(columns, by_row, by_column, targets, weight, counts, seeds, min_leaf, 
                 if is_sparse:
                     values[first:behind] = 0.0
                     n_values = _read_column(
-                        data,
-                        column_rows,
-                        column_starts,
-                        best_feature,
-                        rows,
-                        position,
-                        first,
-                        behind,
-                        members,
-                        given,
+                        by_column, best_feature, rows, position, first, behind, members, given
                     )
                     for k in range(n_values):
                         values[position[members[k]]] = given[k]
@@ -274,8 +240,9 @@ def _grow(columns, by_row, by_column, targets, weight, counts, seeds, min_leaf, 
 
 
 @njit(cache=True, nogil=True)
-def _read_column(data, column_rows, starts, f, rows, position, first, behind, members, values):
+def _read_column(by_column, f, rows, position, first, behind, members, values):
     """List the node's rows with a nonzero value of feature f; scans the column or the rows, the shorter."""
+    data, column_rows, starts = by_column
     start, stop = starts[f], starts[f + 1]
     length, found = stop - start, 0
     if length <= (behind - first) * (np.log2(length + 1) + 1):

@@ -18,18 +18,10 @@ _GROUP = 16
 class SVMSolution:
     """Result of `solve_svms`, one row per label.
 
-    Attributes
-    ----------
-    alpha, bias : arrays (L, n) and (L,)
-        Dual variables and intercepts; scores of new rows are ``K_new @ (alpha[l] * Y[l]) + bias[l]``.
-    bounded : bool array (L, n)
-        Where alpha has reached its cost C > 0: instances inside the margin or on its wrong side.
-    decision : array (L, n)
-        Scores of the training instances.
-    objective, gap : arrays (L,)
-        The primal objective, and primal minus dual objective: its distance to the minimum is at most that.
-    violation, n_iter : arrays (L,)
-        Largest violation of the optimality conditions (LIBSVM's criterion), and number of pair steps.
+    Dual variables `alpha` (L, n) and biases: scores of new rows are ``K_new @ (alpha[l] * Y[l]) + bias[l]``.
+    `bounded` is where alpha has reached its cost C > 0, `decision` (L, n) the scores of the training rows.
+    The primal objective is at most `gap` above its minimum. `violation` is the largest one of the optimality
+    conditions (LIBSVM's criterion), `n_iter` the number of pair steps.
     """
 
     alpha: np.ndarray
@@ -49,18 +41,10 @@ class SVMSolution:
 
 @dataclass(frozen=True)
 class SVRSolution:
-    """Result of `solve_svrs`, one row per regression.
+    """Result of `solve_svrs`, one row per regression: predictions are ``K_new @ coef + bias``.
 
-    Attributes
-    ----------
-    coef, bias : arrays (m, n) and (m,)
-        Dual coefficients β and intercepts; predictions are ``K_new @ coef + bias``.
-    fitted : array (m, n)
-        Predictions for all n rows of the kernel matrix, those of cost 0 included.
-    objective : array (m,)
-        The dual objective ½βᵀKβ − tᵀβ + ε‖β‖₁, which is minimised.
-    violation, n_iter : arrays (m,)
-        As in `SVMSolution`.
+    `fitted` (m, n) are the predictions of all rows, those of cost 0 included; `objective` is the dual one.
+    `violation` and `n_iter` as in `SVMSolution`.
     """
 
     coef: np.ndarray
@@ -103,15 +87,6 @@ def solve_svms(
         Most pair steps per label.
     n_threads : int, optional
         Labels solved at the same time; by default as many as numba may use. The result does not depend on it.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> x = np.array([-2.0, -1.0, 1.0, 2.0])
-    >>> solution = solve_svms(np.outer(x, x), np.array([[-1, -1, 1, 1], [1, 1, 1, 1]]), C=10.0)
-    >>> np.round(solution.decision, 6) + 0.0
-    array([[-2., -1.,  1.,  2.],
-           [ 1.,  1.,  1.,  1.]])
     """
     K, Y, costs = _check(K, Y, C, tol)
     if not np.all(np.abs(Y) == 1):
@@ -169,13 +144,6 @@ def solve_svrs(
         Where to start, for instance the solution of a similar problem.
     tol, max_iter, n_threads
         As in `solve_svms`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> x = np.arange(4.0)
-    >>> np.round(solve_svrs(np.outer(x, x), x[None, :], C=10.0, epsilon=0.0, tol=1e-9).fitted, 6)
-    array([[0., 1., 2., 3.]])
     """
     K, targets, costs = _check(K, targets, C, tol)
     if not np.isfinite(targets).all():
@@ -212,8 +180,7 @@ def _check(K, targets, C, tol) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     K, targets = read_only(K), read_only(targets)
     if targets.ndim != 2 or K.shape != (targets.shape[1], targets.shape[1]):
         raise ValueError(
-            f"K has shape {K.shape} and the targets have {targets.shape}. Give K as (n, n) and one row of n "
-            "targets per problem."
+            f"K has shape {K.shape}, the targets have {targets.shape}; give (n, n) and one row per problem."
         )
     # Other values of K show in the fitted values, which `_solve` checks.
     if not np.isfinite(K.diagonal()).all():

@@ -23,16 +23,9 @@ _MANY_VALUES = 2**24
 class LinearSolution(NamedTuple):
     """Result of `solve_linear`, one row per label.
 
-    Attributes
-    ----------
-    coef, code_coef, bias : arrays (L, d), (L, m) and (L,)
-        The score of x with codes q for label l is ⟨coef[l], x⟩ + ⟨code_coef[l], q⟩ + bias[l].
-    scores : array (L, n)
-        Scores of the rows.
-    objective : array (L,)
-        ½‖w‖² + Σ_i C_i loss_i.
-    gap : array (L,)
-        Upper bound of the objective's distance to its minimum; NaN for losses that LIBLINEAR minimises.
+    The score of x with codes q for label l is ⟨coef[l], x⟩ + ⟨code_coef[l], q⟩ + bias[l]; `scores` (L, n) are
+    those of the rows. `objective` (L,) is ½‖w‖² + Σ_i C_i loss_i, and `gap` an upper bound of its distance to
+    the minimum, NaN for losses that LIBLINEAR minimises.
     """
 
     coef: np.ndarray
@@ -78,18 +71,10 @@ def solve_linear(
     start : LinearSolution, optional
         Warm start of smooth losses: a solution for the same rows and models at other costs or codes.
     tol : float
-        Relative distance of the objective to its minimum. Losses that are not smooth stop at 10 `tol` by
-        LIBLINEAR's criterion.
+        Relative distance of the objective to its minimum; LIBLINEAR stops at 10 `tol` by its own criterion.
     n_threads : int, optional
         Groups of models solved at the same time; by default as many as numba may use. The result does not
         depend on it.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> X, Y = np.array([[-2.0], [-1.0], [1.0], [2.0]]), np.array([[-1.0, -1.0, 1.0, 1.0]])
-    >>> solve_linear(X, Y, C=10.0, loss="hinge", tol=1e-6).scores.round(2) + 0.0
-    array([[-2., -1.,  1.,  2.]])
     """
     targets, costs = _check(X, targets, C, loss, codes, tol)
     n_threads = config.NUMBA_NUM_THREADS if n_threads is None else n_threads  # type: ignore[attr-defined]
@@ -110,9 +95,8 @@ def solve_linear(
     # Hard models first, so that no thread is left with one, and models of similar difficulty together.
     order = np.argsort(-smaller_class, kind="stable")
     if loss in _SMOOTH:
-        design = Design(X, codes)
         groups = np.array_split(order, max(1, -(-L // _count_lanes(X, L))))
-        problem = (design, smaller_class, targets, costs, loss, start, tol, solution)
+        problem = (Design(X, codes), smaller_class, targets, costs, loss, start, tol, solution)
         # BLAS threads would compete with these, and round differently.
         with one_library_thread():
             run_threads(_minimise, [(group, *problem) for group in groups], n_threads)
@@ -121,9 +105,7 @@ def solve_linear(
         for label in range(L):  # LIBLINEAR has one random generator for all threads
             _fit_liblinear(label, features, smaller_class, targets, costs, loss, epsilon, tol, solution)
     if not np.isfinite(solution.objective).all():
-        raise ValueError(
-            "X or the codes contain NaN, infinite or very large values. Clean and scale the features."
-        )
+        raise ValueError("X or the codes contain NaN, infinite or very large values. Clean and scale them.")
     return solution
 
 
@@ -141,7 +123,7 @@ def _minimise(group, design, smaller_class, targets, costs, loss, start, tol, so
     """Solve a group of models of a smooth loss and write their rows of the solution."""
     target, cost = np.ascontiguousarray(targets[group].T), np.ascontiguousarray(costs[group].T)
     d = design.n_features
-    free, weights = np.ones((design.width, len(group))), np.zeros((design.width, len(group)))
+    free, weights = np.ones((design.shape[1], len(group))), np.zeros((design.shape[1], len(group)))
     free[:-1, smaller_class[group] == 0] = 0.0
     if start is not None:
         weights[:d], weights[-1] = start.coef[group].T, start.bias[group]

@@ -3,15 +3,14 @@
 For each label, min over w of ½‖w‖² + Σ_i C_i loss(t_i, ⟨w, x_i⟩). Newton directions come from preconditioned
 conjugate gradients that stop early, as in LIBLINEAR (Hsia, Chiang and Lin 2018); steps are halved until the
 objective falls. By ½‖w‖² the objective is strongly convex: ½‖gradient‖² bounds its distance to the minimum.
-
-The weights of several labels are the columns of one matrix: an entry of a sparse row is read once for all of
-them, and dense rows are multiplied by BLAS.
+The weights of several labels are the columns of one matrix.
 """
 
 import numpy as np
 from scipy import sparse
 
 from mlspl._numba_cache import njit
+from mlspl.solvers.threads import read_only
 
 __all__ = ["Design", "minimise"]
 
@@ -30,81 +29,64 @@ _BLOCK_NUMBERS, _SPARSE_BLOCK_ROWS = 2**20, 2048
 
 
 class Design:
-    """The rows [x_i, q_i, 1] of features, codes and a constant; the features are not copied."""
+    """The rows [x_i, q_i, 1] of features, codes and a constant, in blocks; the features are not copied."""
 
     def __init__(self, X, codes=None):
-        self.n, self.n_features = X.shape
-        dtype = X.dtype if X.dtype in (np.float32, np.float64) else np.float64
+        n, self.n_features = X.shape
         self.is_sparse = sparse.issparse(X)
-        if self.is_sparse:
-            X = X.tocsr()
-            indices, indptr = X.indices.astype(np.uint32, copy=False), X.indptr.astype(np.int64, copy=False)
-            self._csr = tuple(map(_freeze, (X.data.astype(dtype, copy=False), indices, indptr)))
-        else:
-            self._dense = np.ascontiguousarray(X, dtype=dtype)
-        self._others = np.ones((self.n, 1 if codes is None else 1 + codes.shape[1]))
-        if codes is not None:
-            self._others[:, :-1] = codes
-        self.width = self.n_features + self._others.shape[1]
+        X = X.tocsr() if self.is_sparse else np.ascontiguousarray(X)
+        X = X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)
+        others = np.ones((n, 1)) if codes is None else np.column_stack([codes, np.ones(n)])
+        self.shape = n, self.n_features + others.shape[1]
         height = _SPARSE_BLOCK_ROWS if self.is_sparse else max(1, _BLOCK_NUMBERS // max(1, self.n_features))
-        self._blocks = [slice(start, min(start + height, self.n)) for start in range(0, self.n, height)]
+        blocks = [slice(start, min(start + height, n)) for start in range(0, n, height)]
+        if self.is_sparse:
+            data, indices = read_only(X.data, X.dtype), read_only(X.indices, np.uint32)
+            indptr = read_only(X.indptr, np.int64)
+            parts = [(data, indices, indptr[rows.start : rows.stop + 1]) for rows in blocks]
+        else:
+            parts = [X[rows] for rows in blocks]
+        self._blocks = [(rows, part, others[rows]) for rows, part in zip(blocks, parts, strict=True)]
 
     def matmat(self, W) -> np.ndarray:
         """[X, Q, 1] W for weights W (width, k)."""
-        out = np.empty((self.n, W.shape[1]))
-        for rows in self._blocks:
-            out[rows] = self._multiply(rows, W)
+        out = np.empty((self.shape[0], W.shape[1]))
+        for rows, X, others in self._blocks:
+            out[rows] = self._multiply(X, others, W)
         return out
 
-    def rmatmat(self, G) -> np.ndarray:
-        """[X, Q, 1]ᵀ G for G (n, k)."""
-        out = np.zeros((self.width, G.shape[1]))
-        for rows in self._blocks:
-            self._add_transposed(rows, G[rows], out)
+    def rmatmat(self, G, squared=False) -> np.ndarray:
+        """[X, Q, 1]ᵀ G for G (n, k), or the same with squared features."""
+        out = np.zeros((self.shape[1], G.shape[1]))
+        for rows, X, others in self._blocks:
+            self._add_transposed(X, others, G[rows], out, squared)
         return out
 
     def curve(self, D, V) -> np.ndarray:
         """[X, Q, 1]ᵀ (D ∘ [X, Q, 1] V)."""
         out = np.zeros(V.shape)
-        for rows in self._blocks:
-            self._add_transposed(rows, self._multiply(rows, V) * D[rows], out)
+        for rows, X, others in self._blocks:
+            self._add_transposed(X, others, self._multiply(X, others, V) * D[rows], out)
         return out
 
-    def diagonal(self, D) -> np.ndarray:
-        """The diagonal of [X, Q, 1]ᵀ D [X, Q, 1] for each column of D."""
-        out = np.zeros((self.width, D.shape[1]))
-        for rows in self._blocks:
-            self._add_transposed(rows, D[rows], out, squared=True)
-        return out
-
-    def _multiply(self, rows, W) -> np.ndarray:
-        product = self._others[rows] @ W[self.n_features :]
+    def _multiply(self, X, others, W) -> np.ndarray:
+        product = others @ W[self.n_features :]
         if self.is_sparse:
-            data, indices, indptr = self._csr
-            _multiply(data, indices, indptr[rows.start : rows.stop + 1], W, product)
+            _multiply(*X, W, product)
         else:
-            product += self._dense[rows] @ W[: self.n_features].astype(self._dense.dtype)
+            product += X @ W[: self.n_features].astype(X.dtype, copy=False)
         return product
 
-    def _add_transposed(self, rows, G, out, squared=False) -> None:
-        others = self._others[rows]
+    def _add_transposed(self, X, others, G, out, squared=False) -> None:
         out[self.n_features :] += (others**2 if squared else others).T @ G
         if self.is_sparse:
-            data, indices, indptr = self._csr
-            _multiply_transposed(data, indices, indptr[rows.start : rows.stop + 1], G, squared, out)
+            _multiply_transposed(*X, G, squared, out)
         else:
-            X = self._dense[rows]
             # Transposed twice, so that BLAS reads the rows of X in order.
             out[: self.n_features] += (np.ascontiguousarray(G.T, X.dtype) @ (X**2 if squared else X)).T
 
 
-def _freeze(array: np.ndarray) -> np.ndarray:
-    """A read-only view: one compiled version serves writeable and read-only arrays."""
-    view = array.view()
-    view.flags.writeable = False
-    return view
-
-
+# Unlike SciPy's products, these release the GIL.
 _compiled = njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract"})
 
 
@@ -139,7 +121,7 @@ def minimise(
     last weight is the bias, which is not regularised for the squared loss. Returns weights, scores (n, k),
     and per label the objective and a bound on its distance to the minimum.
     """
-    penalty = np.ones((design.width, 1))
+    penalty = np.ones((design.shape[1], 1))
     penalty[-1] = 0.0 if loss == "squared" else 1.0
     share = _DIAGONAL_SHARE if design.is_sparse else _DENSE_DIAGONAL_SHARE
     problem = (loss, targets, costs, penalty)
@@ -155,10 +137,9 @@ def minimise(
         if not todo.any() or n_steps == _NEWTON_STEPS:
             break
         if scale is None:
-            scale = 1.0 / (1.0 - share + share * (penalty + design.diagonal(curvature)))
-        direction = _find_direction(
-            design, loss, penalty, free, curvature, np.where(todo, gradient, 0.0), scale
-        )
+            scale = 1.0 / (1.0 - share + share * (penalty + design.rmatmat(curvature, squared=True)))
+        wanted = np.where(todo, gradient, 0.0)
+        direction = _find_direction(design, loss, penalty, free, curvature, wanted, scale)
         # The first step of 1, ½, ¼, … at which the objective falls enough; 0 if there is none.
         along, descent = design.matmat(direction), _dots(gradient, direction)
         step = todo.astype(np.float64)
@@ -213,12 +194,10 @@ def _evaluate(problem, weights, scores) -> tuple[np.ndarray, np.ndarray, np.ndar
             curvature[rows] = c * right * wrong
             losses = np.maximum(-margin, 0.0) + np.log1p(e)
         else:
-            rest = 1.0 - t * z if loss == "squared_hinge" else t - z
-            sign = t if loss == "squared_hinge" else 1.0
-            if loss == "squared_hinge":
-                rest = np.maximum(rest, 0.0)
-            slope[rows] = -2.0 * c * sign * rest
-            curvature[rows] = 2.0 * c * (rest > 0.0) if loss == "squared_hinge" else 2.0 * c
+            hinge = loss == "squared_hinge"
+            rest = np.maximum(1.0 - t * z, 0.0) if hinge else t - z
+            slope[rows] = -2.0 * c * (t if hinge else 1.0) * rest
+            curvature[rows] = 2.0 * c * (rest > 0.0) if hinge else 2.0 * c
             losses = rest * rest
         total += _dots(c, losses)
     return total, slope, curvature

@@ -25,22 +25,10 @@ _MOST_PAIRS = 5_000_000
 
 
 class RankSVMSolution(NamedTuple):
-    """Result of `solve_rank_svm`.
+    """Result of `solve_rank_svm`: new scores are ``K_new @ coef + bias``; `scores` (n, L) those of the rows.
 
-    Attributes
-    ----------
-    coef, bias : arrays (n, L) and (L,)
-        β and b: new scores are ``K_new @ coef + bias``.
-    scores : array (n, L)
-        f_l(x_i) of the training rows, bias included.
-    alpha : array (P,)
-        The dual variable of each pair: rows ascending, then relevant labels, then irrelevant ones.
-    objective : float
-        The primal objective.
-    dual_gap : float
-        The objective is at most this much above its optimum.
-    n_iter : int
-        Sweeps over the rows.
+    `alpha` has the dual variable of each pair: rows ascending, then relevant labels, then irrelevant ones.
+    The primal `objective` is at most `dual_gap` above its optimum. `n_iter` is the number of sweeps.
     """
 
     coef: np.ndarray
@@ -62,20 +50,8 @@ def solve_rank_svm(K, signed_weight, *, tol=1e-4, max_iter=10_000) -> RankSVMSol
     signed_weight : array (n, L)
         u_il: positive where label l is relevant for row i, negative where it is not, 0 to leave it out.
         The cost of ranking q above p in row i is −u_ip·u_iq.
-    tol : float
-        Relative duality gap to reach.
-    max_iter : int
-        Most sweeps over the rows.
-
-    Examples
-    --------
-    Two rows that disagree about two labels: each label follows its own row.
-
-    >>> import numpy as np
-    >>> solution = solve_rank_svm(np.eye(2), np.array([[1.0, -1.0], [-1.0, 1.0]]))
-    >>> solution.scores.round(3)
-    array([[ 0.5, -0.5],
-           [-0.5,  0.5]])
+    tol, max_iter : float and int
+        Relative duality gap to reach, and most sweeps over the rows.
     """
     K = np.ascontiguousarray(K, dtype=np.float64)
     signed_weight = np.ascontiguousarray(signed_weight, dtype=np.float64)

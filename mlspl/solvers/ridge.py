@@ -13,39 +13,21 @@ _BLOCK_ROWS = 4096
 def solve_ridge(X, targets, alpha, folds, n_threads=1) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
     """Minimise ‖t − X w − b‖² + α‖w‖² for every column t of `targets`, on all rows and without each fold.
 
-    Takes d² numbers a fold and n·d² operations, however many targets there are. Returns coefficients (m, d),
-    intercepts (m,) and, given folds, out-of-fold predictions (n, m).
-
-    Parameters
-    ----------
-    X, targets : arrays (n, d) and (n, m)
-        The features and the targets.
-    alpha : float
-        The penalty, positive.
-    folds : sequence of (train, test) or None
-        Index arrays; every row is in exactly one test part.
-    n_threads : int
-        Folds solved at the same time; the result does not depend on it.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> X = np.arange(4.0)[:, None]
-    >>> coef, intercept, _ = solve_ridge(X, 2 * X + 1, 1e-9, None)
-    >>> coef.round(3), intercept.round(3)
-    (array([[2.]]), array([1.]))
+    `folds` are None or pairs (train, test) whose test parts partition the rows. Takes d² numbers a fold and
+    n·d² operations, however many targets there are. Returns coefficients (m, d), intercepts (m,) and, given
+    folds, out-of-fold predictions (n, m).
     """
     parts = [np.arange(len(X))] if folds is None else [test for _, test in folds]
-    sums = [np.zeros((X.shape[1] + 1, X.shape[1] + 1 + targets.shape[1])) for _ in parts]
+    sums = np.zeros((len(parts), X.shape[1] + 1, X.shape[1] + 1 + targets.shape[1]))
     with one_library_thread():
         run_threads(_add_products, [(X, targets, *each) for each in zip(parts, sums, strict=True)], n_threads)
-        whole = np.sum(sums, axis=0)
+        whole = sums.sum(axis=0)
         coef, intercept = _solve(whole, alpha)
         if folds is None:
             return coef, intercept, None
         predicted = np.empty(targets.shape)
         calls = [(X, part, whole, own, alpha, predicted) for part, own in zip(parts, sums, strict=True)]
-        run_threads(_predict_without, calls, n_threads)
+        run_threads(_predict_fold, calls, n_threads)
     return coef, intercept, predicted
 
 
@@ -71,6 +53,6 @@ def _solve(sums, alpha) -> tuple[np.ndarray, np.ndarray]:
     return coef, (target_sums - coef @ feature_sums) / count
 
 
-def _predict_without(X, rows, whole, own, alpha, predicted) -> None:
+def _predict_fold(X, rows, whole, own, alpha, predicted) -> None:
     coef, intercept = _solve(whole - own, alpha)
     predicted[rows] = X[rows] @ coef.T + intercept

@@ -10,8 +10,7 @@ Let g = t − Kβ. `up` holds what ε adds to g where β grows and `low` where i
 forbid it. A pair (i, j) violates the optimality conditions when g_i + up_i > g_j + low_j; the largest
 difference is LIBSVM's stopping criterion. LIBSVM moves one pair after the other (Fan, Chen and Lin 2005).
 Here each search returns up to eight leading violators; pair steps run on their 8×8 kernel until the violation
-among them has halved; then one pass over their eight kernel rows updates g. That takes fewer searches, and
-reads rows faster.
+among them has halved; then one pass over their eight kernel rows updates g.
 
 For searches, g is a table with `_COLUMNS` columns: the compiler works on several columns at once, and the
 leaders of different columns are different variables. Sums are never reordered, so that every processor gets
@@ -78,25 +77,11 @@ def solve_dual(
     target, beta = targets[which], betas[which]
     tables = np.zeros((4, (n + _COLUMNS - 1) // _COLUMNS, _COLUMNS))
     tables[1], tables[2] = -_FAR, _FAR
-    vectors = tables.reshape(4, tables.shape[1] * _COLUMNS)
-    search = _Search(
-        K,
-        diagonal,
-        lower[which],
-        upper[which],
-        epsilon,
-        beta,
-        vectors[0],
-        vectors[1],
-        vectors[2],
-        vectors[3],
-        tables,
-        np.empty(_COLUMNS),
-        np.empty(_COLUMNS),
-        np.empty(_COLUMNS),
-        np.empty(_WORKING_SET, dtype=np.int64),
-        np.empty(_WORKING_SET),
-    )
+    problem = (K, diagonal, lower[which], upper[which], epsilon, beta)
+    vectors = (tables[0].ravel(), tables[1].ravel(), tables[2].ravel(), tables[3].ravel())  # views
+    columns = (np.empty(_COLUMNS), np.empty(_COLUMNS), np.empty(_COLUMNS))
+    working_set = (np.empty(_WORKING_SET, dtype=np.int64), np.empty(_WORKING_SET))
+    search = _Search(*problem, *vectors, tables, *columns, *working_set)
     _begin(search, target)
     violation, n_steps = _minimise(search, tol, max_iter, stop)
     for k in range(n):

@@ -11,9 +11,9 @@ from threadpoolctl import threadpool_limits
 __all__ = ["one_library_thread", "raise_interrupts", "read_only", "run_threads"]
 
 
-def read_only(array) -> np.ndarray:
-    """The array as a read-only view in C-contiguous float64, for one compiled version."""
-    view = np.ascontiguousarray(array, dtype=np.float64).view()
+def read_only(array, dtype=np.float64) -> np.ndarray:
+    """The array as a read-only C-contiguous view, for one compiled version."""
+    view = np.ascontiguousarray(array, dtype=dtype).view()
     view.flags.writeable = False
     return view
 

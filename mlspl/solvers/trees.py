@@ -27,17 +27,6 @@ class FlatTrees:
         Whether rows without a value go left.
     n_features : int
         How many features rows have.
-
-    Examples
-    --------
-    One tree that answers 0 up to 2.5, and 1 beyond:
-
-    >>> import numpy as np
-    >>> from mlspl.solvers import FlatTrees
-    >>> stump = FlatTrees([0, 3], [0, -1, -1], [1, -1, -1], [2, -1, -1], [2.5, 0, 1], [True, False, False], 1)
-    >>> sums, passed = stump.sum_leaves(np.array([[2.0], [3.0], [np.nan]], dtype=np.float32))
-    >>> sums.ravel()
-    array([0., 1., 0.])
     """
 
     _contents = {
@@ -155,18 +144,9 @@ def _descend(X, i, start, feature, left, right, value, missing_left):
 def average_leaf_labels(leaves, n_nodes, weighted_labels, weights, found, sums, counts):
     """Add to `sums` and `counts` (m, L) the mean labels and weights of the training rows in the leaves found.
 
-    Parameters
-    ----------
-    leaves : int32 array (n_trees, n)
-        The leaf of each training row in each tree; negative where the tree was not grown on the row.
-    n_nodes : int64 array (n_trees,)
-        The size of each tree.
-    weighted_labels, weights : float64 arrays (n, L)
-        Weight times label, and weight, of every training pair; weights of no rows mean 1.
-    found : int32 array (n_trees, m)
-        The leaf of each new row in each tree; negative where the tree is left out.
-    sums, counts : float64 arrays (m, L)
-        The totals.
+    `leaves` (n_trees, n) and `found` (n_trees, m), int32, are the leaves of training and new rows, negative
+    where a tree is left out; `n_nodes` (n_trees,) are the sizes of the trees. `weighted_labels` and `weights`
+    (n, L) are weight times label, and weight, of every training pair; weights of no rows mean 1.
     """
     n, n_labels = weighted_labels.shape
     weighted = weights.shape[0] > 0
