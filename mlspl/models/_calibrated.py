@@ -28,14 +28,6 @@ from mlspl.models.tuned_decision import (
     resolve_criterion,
 )
 
-__all__ = [
-    "CalibratedBlock",
-    "LazyCalibration",
-    "calibrate_block",
-    "choose_calibration",
-    "without_training_data",
-]
-
 _LEFT_OUT = ContextVar("_LEFT_OUT", default=False)
 # Pairs that set the shrinkage; rows × labels² on which a joint calibration is tried and fitted.
 _SHRUNK_PAIRS, _JOINT_TRIAL, _JOINT_VALUES = 2**20, 2**22, 2**24

@@ -18,8 +18,8 @@ from mlspl.models._families import (
     split_rows,
     visit_points,
 )
-from mlspl.models._forest import RowSamples, TreeRows, make_learner, make_tree
-from mlspl.models._forest_models import as_floats, measure_units
+from mlspl.models._forest import LEARNERS, RowSamples, TreeRows, make_tree
+from mlspl.models._forest_models import as_floats
 from mlspl.models._label_blocks import class_costs, one_thread
 from mlspl.models.local_correlation import Coding, LocalCorrelationLearner
 from mlspl.spaces import Model, Rows, Space, resolve_gamma
@@ -181,7 +181,7 @@ class ForestFamily:
 
     def search(self, X, Y, label_weight, folds) -> Iterator[tuple[str, list[Candidate]]]:
         """Yield the candidates of all points."""
-        X = as_floats(X, measure_units(X))
+        X = as_floats(X)
         found = {point: np.empty(Y.shape, np.float32) for point in self.points}
         n_trees = max(4, self.n_estimators // 3)
         for number, (train, test) in enumerate(folds, start=1):
@@ -202,11 +202,10 @@ class ForestFamily:
 
     def learn(self, X, Y, label_weight, members: list[Candidate]) -> tuple[list[Model], list[FittedMember]]:
         """Grow the forest of the chosen point."""
-        units = measure_units(X)
         (member,) = members
-        steps = self._visit(as_floats(X, units), Y, label_weight, [member.point], self.n_estimators)
+        steps = self._visit(as_floats(X), Y, label_weight, [member.point], self.n_estimators)
         ((_, learner, losses, weights),) = steps
-        return [learner.model(units)], [FittedMember(member, losses, weights)]
+        return [learner.model()], [FittedMember(member, losses, weights)]
 
     def _visit(self, X, Y, label_weight, points, n_trees, *, regrow=True) -> Iterator[tuple]:
         """Yield each point, the learner fitted there, the unpaced losses and the weights.
@@ -216,7 +215,7 @@ class ForestFamily:
         prior = np.ones(Y.shape) if label_weight is None else label_weight
         rows = TreeRows(X, make_tree("extra-trees", _LEAF, "auto", X.shape[1]))
         samples = RowSamples.draw(n_trees, len(Y), Y.shape[1], self.random_state)
-        learner = make_learner(_TREES[self.name], rows, Y, prior, samples, self.n_jobs)
+        learner = LEARNERS[_TREES[self.name]](rows, Y, prior, samples, self.n_jobs)
         learner.fit(np.ones(Y.shape))
         losses = learner.losses()
         fit = learner.fit if regrow or self.name == "forest" else learner.reweight

@@ -15,18 +15,6 @@ from mlspl._limits import check_memory
 from mlspl.models._forest_models import JointForest, LabelForests, MeanForest, find_leaves
 from mlspl.solvers import FlatTrees, TreeFeatures, grow_extra_trees
 
-__all__ = [
-    "JointForestLearner",
-    "LabelForestLearner",
-    "MeanForestLearner",
-    "RowSamples",
-    "TreeRows",
-    "flatten_tree",
-    "make_learner",
-    "make_tree",
-    "scale_weights",
-]
-
 _TREES = {"extra-trees": ExtraTreeRegressor, "random-forest": DecisionTreeRegressor}
 # The share of the rows that a tree is grown on, drawn without replacement. Average precision on clean test
 # labels is 0.005 to 0.012 higher than with bootstrap samples (joint trees, development splits 100 and 101 of
@@ -145,18 +133,19 @@ def scale_weights(weights) -> np.ndarray:
 class _ForestLearner:
     """Base of the forests that the loop can pace; a :class:`mlspl.pacing.Learner`.
 
-    Attributes
-    ----------
-    probabilities : array (n, L)
-        Out-of-sample probabilities of the training rows; a label's frequency before the first fit.
-    importances : array (L, d)
-        Feature importances of each label.
+    It has out-of-sample probabilities (n, L) of the training rows, a label's frequency before the first fit,
+    and feature importances (L, d).
     """
 
     def __init__(self, rows: TreeRows, Y, prior, samples: RowSamples, n_jobs) -> None:
         self.rows, self.Y, self.prior = rows, Y, prior
         self.samples, self.n_jobs = samples, n_jobs
-        self._check_memory()
+        n_trees, n_rows = samples.counts.shape
+        check_memory(
+            17.0 * self._count_nodes() * n_trees + n_rows * n_trees,
+            f"Forests of {n_trees:,} trees on {n_rows:,} rows and {Y.shape[1]:,} labels",
+            "Use fewer trees (n_estimators), trees='joint', a larger min_samples_leaf, or fewer rows.",
+        )
         self.frequencies = (0.5 + (prior * Y).sum(axis=0)) / (1.0 + prior.sum(axis=0))
         self.importances = np.zeros((Y.shape[1], rows.X.shape[1]))
         self.probabilities = np.tile(self.frequencies, (len(Y), 1))
@@ -165,15 +154,6 @@ class _ForestLearner:
         """−ln of the out-of-sample probability of the label that each pair was given, at most 6.9."""
         given = np.where(self.Y, self.probabilities, 1.0 - self.probabilities)
         return -np.log(np.clip(given, _LEAST, 1.0))
-
-    def _check_memory(self) -> None:
-        """Refuse forests with so many nodes that they do not fit in memory."""
-        (n_trees, n_rows), n_labels = self.samples.counts.shape, self.Y.shape[1]
-        check_memory(
-            17.0 * self._count_nodes() * n_trees + n_rows * n_trees,
-            f"Forests of {n_trees:,} trees on {n_rows:,} rows and {n_labels:,} labels",
-            "Use fewer trees (n_estimators), trees='joint', a larger min_samples_leaf, or fewer rows.",
-        )
 
     def _count_nodes(self) -> float:
         """About the largest number of nodes of a tree, 0.6 per row."""
@@ -199,20 +179,15 @@ class LabelForestLearner(_ForestLearner):
     def fit(self, weights) -> None:
         """Grow the forests of all labels whose weights have changed since the last fit."""
         weights = np.rint(_STEPS * scale_weights(self.prior * weights))
-        changed = [
-            label for label in self.forests if not np.array_equal(weights[:, label], self._fitted[:, label])
-        ]
-        tasks = _tasks(len(self.samples.counts))
+        moved = (weights != self._fitted).any(axis=0)
+        changed = [label for label in self.forests if moved[label]]
         counts, seeds = self.samples.counts, self.samples.seeds
+        tasks = _tasks(len(counts))
         grown = Parallel(n_jobs=self.n_jobs, require="sharedmem")(
             delayed(self.rows.grow)(
-                self.Y[:, [label]],
-                weights[:, label],
-                counts[task],
-                seeds[label, task],
-                self.frequencies[label],
+                self.Y[:, [i]], weights[:, i], counts[task], seeds[i, task], self.frequencies[i]
             )
-            for label in changed
+            for i in changed
             for task in tasks
         )
         for number, label in enumerate(changed):
@@ -223,9 +198,9 @@ class LabelForestLearner(_ForestLearner):
         self._fitted = weights
         self.probabilities = self.model().probabilities(self.rows.X, self.n_jobs, self.samples.counts)
 
-    def model(self, units=None) -> LabelForests:
-        """The forests, for rows in these units."""
-        return LabelForests(self.forests, self.frequencies, units)
+    def model(self) -> LabelForests:
+        """The forests."""
+        return LabelForests(self.forests, self.frequencies)
 
 
 class JointForestLearner(_ForestLearner):
@@ -266,9 +241,9 @@ class JointForestLearner(_ForestLearner):
         leaves = find_leaves(trees, self.rows.X)
         return trees, importances, np.where(counts * row_weight > 0, leaves, -1 - leaves)
 
-    def model(self, units=None) -> JointForest:
-        """The forest, for rows in these units."""
-        return JointForest(self._trees, self._leaves, self.Y, self._weights, self.frequencies, units)
+    def model(self) -> JointForest:
+        """The forest."""
+        return JointForest(self._trees, self._leaves, self.Y, self._weights, self.frequencies)
 
 
 class MeanForestLearner(_ForestLearner):
@@ -286,14 +261,9 @@ class MeanForestLearner(_ForestLearner):
         self.probabilities = (self.joint.probabilities + self.per_label.probabilities) / 2
         self.importances = (self.joint.importances + self.per_label.importances) / 2
 
-    def model(self, units=None) -> MeanForest:
-        """Both, for rows in these units."""
-        return MeanForest(self.joint.model(units), self.per_label.model(units))
+    def model(self) -> MeanForest:
+        """Both."""
+        return MeanForest(self.joint.model(), self.per_label.model())
 
 
-_LEARNERS = {"joint": JointForestLearner, "per-label": LabelForestLearner, "mean": MeanForestLearner}
-
-
-def make_learner(trees: str, rows: TreeRows, Y, prior, samples: RowSamples, n_jobs):
-    """The learner that grows such trees: "joint", "per-label", or "mean" for both."""
-    return _LEARNERS[trees](rows, Y, prior, samples, n_jobs)
+LEARNERS = {"joint": JointForestLearner, "per-label": LabelForestLearner, "mean": MeanForestLearner}

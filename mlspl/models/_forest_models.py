@@ -10,48 +10,17 @@ from scipy.special import logit
 from mlspl.solvers import FlatTrees, average_leaf_labels
 from mlspl.spaces import Model
 
-__all__ = [
-    "JointForest",
-    "LabelForests",
-    "MeanForest",
-    "as_floats",
-    "find_leaves",
-    "measure_units",
-]
-
 # Numbers of a sparse X that are made dense at a time.
 _BLOCK = 1 << 22
 
 
-def measure_units(X) -> np.ndarray:
-    """A power of two for each feature that brings its largest value to between ½ and 1.
-
-    Trees read float32: so values keep the digits that it has, whatever unit they are in.
-    """
-    if sparse.issparse(X):
-        largest = np.zeros(X.shape[1])
-        np.maximum.at(largest, X.indices, np.abs(X.data))
-    else:
-        largest = np.fmax.reduce(np.abs(X), axis=0)
-    _, exponents = np.frexp(np.where(np.isfinite(largest), largest, 0.0))
-    return np.ldexp(1.0, -np.clip(exponents, -1000, 1000))
-
-
-def as_floats(X, units=None):
-    """X as the trees read it: float32, in these units; values beyond its range become its largest."""
+def as_floats(X):
+    """X as the trees read it: float32; values beyond its range become its largest."""
     with np.errstate(over="ignore"):
-        if units is None:
-            X = X.astype(np.float32)
-        elif sparse.issparse(X):
-            scaled = (X.data * units[X.indices]).astype(np.float32)
-            # Copies, for SciPy sorts indices in place, and X belongs to the caller.
-            X = sparse.csr_matrix((scaled, X.indices.copy(), X.indptr.copy()), shape=X.shape)
-        else:
-            X = (X * units).astype(np.float32)
+        X = X.astype(np.float32)
+    largest = np.finfo(np.float32).max
     values = X.data if sparse.issparse(X) else X
-    if np.isinf(values).any():
-        largest = np.finfo(np.float32).max
-        np.clip(values, -largest, largest, out=values)
+    np.clip(values, -largest, largest, out=values)
     return X
 
 
@@ -78,23 +47,16 @@ class LabelForests(_Forest):
         "trees": (FlatTrees, None),
         "labels": ["int"],
         "frequencies": "float (labels)",
-        "units": "float (features)",
     }
 
-    def __init__(self, forests, frequencies, units) -> None:
+    def __init__(self, forests, frequencies) -> None:
         self.trees = FlatTrees.join(list(forests.values())) if forests else None
         self.labels = list(forests)
         self.frequencies = frequencies
-        self.units = units
-
-    @property
-    def n_trees(self) -> int:
-        """Trees a label."""
-        return len(self.trees) // len(self.labels) if self.trees is not None else 0
 
     def probabilities(self, X, n_jobs=None, in_sample=None) -> np.ndarray:
         """Probabilities (n, L); trees are left out for rows where `in_sample` (n_trees, n) is not 0."""
-        X = as_floats(X, self.units)
+        X = as_floats(X)
         probabilities = np.tile(self.frequencies, (X.shape[0], 1))
         trees = self.trees
         if trees is None:
@@ -120,8 +82,6 @@ class LabelForests(_Forest):
             raise ValueError("a label has two forests")
         if (n_trees % len(self.labels) if self.labels else n_trees) or (self.labels and not n_trees):
             raise ValueError("the trees cannot be shared out among the labels")
-        if self.trees is not None and self.trees.n_features != len(self.units):
-            raise ValueError("the trees have another number of features")
 
 
 class JointForest(_Forest):
@@ -139,17 +99,15 @@ class JointForest(_Forest):
         "labels": "bool (rows, labels)",
         "weights": "float (rows, labels)?",
         "frequencies": "float (labels)",
-        "units": "float (features)",
     }
 
-    def __init__(self, trees, leaves, labels, weights, frequencies, units) -> None:
-        self.trees, self.leaves, self.labels = trees, leaves, labels
+    def __init__(self, trees, leaves, labels, weights, frequencies) -> None:
+        self.trees, self.leaves, self.labels, self.frequencies = trees, leaves, labels, frequencies
         self.weights = None if (weights == 1.0).all() else weights
-        self.frequencies, self.units = frequencies, units
 
     def probabilities(self, X, n_jobs=None) -> np.ndarray:
         """Probabilities (n, L) of new rows."""
-        X = as_floats(X, self.units)
+        X = as_floats(X)
         return self._average(lambda rows: find_leaves(self.trees, X[rows]), X.shape[0], n_jobs)
 
     def training_probabilities(self, n_jobs=None) -> np.ndarray:
@@ -162,20 +120,12 @@ class JointForest(_Forest):
         if self.weights is not None:
             weights = self.weights.astype(float, order="C")
             weighted *= weights
-        n_nodes = np.diff(self.trees.starts)
+        training = np.ascontiguousarray(self.leaves), np.diff(self.trees.starts), weighted, weights
         sums = np.tile(self.frequencies.astype(float), (n_rows, 1))
         counts = np.ones(sums.shape)
 
         def fill(rows):
-            average_leaf_labels(
-                np.ascontiguousarray(self.leaves),
-                n_nodes,
-                weighted,
-                weights,
-                np.ascontiguousarray(find(rows)),
-                sums[rows],
-                counts[rows],
-            )
+            average_leaf_labels(*training, np.ascontiguousarray(find(rows)), sums[rows], counts[rows])
 
         height = max(1, min(-(-n_rows // effective_n_jobs(n_jobs)), (1 << 26) // len(self.trees)))
         Parallel(n_jobs=n_jobs, require="sharedmem")(
@@ -192,8 +142,6 @@ class JointForest(_Forest):
             raise ValueError("a row lies in a leaf outside its tree")
         if self.weights is not None and not (self.weights >= 0).all():
             raise ValueError("a weight is negative")
-        if self.trees.n_features != len(self.units):
-            raise ValueError("the trees have another number of features")
 
 
 class MeanForest(_Forest):
@@ -205,17 +153,15 @@ class MeanForest(_Forest):
         self.joint, self.per_label = joint, per_label
 
     frequencies = property(lambda self: self.joint.frequencies)
-    units = property(lambda self: self.joint.units)
 
     def probabilities(self, X, n_jobs=None) -> np.ndarray:
         """The mean of both."""
         return (self.joint.probabilities(X, n_jobs) + self.per_label.probabilities(X, n_jobs)) / 2
 
     def _check_contents(self) -> None:
-        """Refuse forests of different labels or features; each checks itself."""
-        joint, apart = self.joint, self.per_label
-        if len(joint.frequencies) != len(apart.frequencies) or len(joint.units) != len(apart.units):
-            raise ValueError("the joint forest and those of the labels differ in labels or features")
+        """Refuse forests of different labels; each checks itself."""
+        if len(self.joint.frequencies) != len(self.per_label.frequencies):
+            raise ValueError("the joint forest and those of the labels differ in labels")
 
 
 def find_leaves(trees: FlatTrees, X) -> np.ndarray:

@@ -9,17 +9,6 @@ from scipy import sparse
 
 from mlspl._parallel import count_workers, parallel_map
 
-__all__ = [
-    "by_columns",
-    "class_costs",
-    "dense_block",
-    "label_blocks",
-    "one_thread",
-    "prune_weights",
-    "solve_label_blocks",
-    "stack_weights",
-]
-
 # Pairs of a block: signs, costs and scores take 200 MB, with codes and paces five times that.
 _PAIRS = 2**23
 # Some labels take longer than others, so each worker gets several blocks.

@@ -22,8 +22,6 @@ from mlspl.models.local_correlation import (
 )
 from mlspl.pacing import PaceSchedule, Trace
 
-__all__ = ["LocalCorrelationClassifier"]
-
 # Pairs whose weights and trace are kept: 22 bytes each, 1.5 GB.
 _KEPT_PAIRS = 2**26
 # Pairs on which a calibration is chosen.

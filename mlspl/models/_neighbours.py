@@ -10,8 +10,6 @@ from sklearn.utils.extmath import row_norms
 
 from mlspl.errors import UserError
 
-__all__ = ["StableNeighbours"]
-
 _EUCLIDEAN = {"euclidean", "l2", "sqeuclidean"}
 _CANDIDATES_AT_ONCE = 2**22
 

@@ -24,8 +24,6 @@ from mlspl.spaces import (
     choose_space,
 )
 
-__all__ = ["SpaceClassifier", "choose_C", "report_space"]
-
 # The sample on which C is chosen.
 _ROWS, _LABELS = 3000, 32
 # Multiples of the unit cost: half an order of magnitude apart, from 0.1 to 100.

@@ -1,10 +1,11 @@
 """Displays of fitted estimators: history of a paced fit, path of paces, thresholds of labels."""
 
 from collections.abc import Sequence
+from itertools import cycle
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from mlspl._display import BLUE, ORANGE, Display, final_step, label_names_of
 from mlspl._docs import share
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
 __all__ = ["HistoryDisplay", "PacePathDisplay", "ThresholdDisplay"]
 
 _STYLES = ("-", "--", ":")
-_NOT_A_SETTING = ("family", "weight", "mean", "folds", "pace_function", "per", "target")
-_MARKERS = "os^D"
 _MOST_LABELS = 8
 _TITLES = {"f1": "F1 of the label", "hamming_loss": "share of wrong predictions"}
 
@@ -79,47 +78,32 @@ class HistoryDisplay(Display):
     def _draw(self, ax) -> None:
         from matplotlib.ticker import MaxNLocator
 
-        families = list(dict.fromkeys(record.get("family") for record in self.history))
-        self.loss_ax_ = (
-            ax.twinx() if any(record["mean_loss"] is not None for record in self.history) else None
-        )
-        for number, family in enumerate(families):
+        has_losses = any(record["mean_loss"] is not None for record in self.history)
+        self.loss_ax_ = ax.twinx() if has_losses else None
+        families = dict.fromkeys(record.get("family") for record in self.history)
+        for family, style in zip(families, cycle(_STYLES), strict=False):
             records = [record for record in self.history if record.get("family") == family]
             steps = [record["step"] for record in records]
-            look = {"linestyle": _STYLES[number % len(_STYLES)], "marker": "o", "markersize": 4}
+            look = {"linestyle": style, "marker": "o", "markersize": 4}
             name = "" if family is None else f"{family}: "
             weights = [record["mean_weight"] for record in records]
             ax.plot(steps, weights, color=BLUE, label=f"{name}mean weight", **look)
             if "in_play" in records[0]:
-                in_play = np.array([record["in_play"] for record in records])
-                ax.fill_between(
-                    steps,
-                    in_play.min(axis=1),
-                    in_play.max(axis=1),
-                    color=BLUE,
-                    alpha=0.15,
-                    label="in play, by label",
-                )
+                shares = np.array([record["in_play"] for record in records])
+                band = {"color": BLUE, "alpha": 0.15, "label": "in play, by label"}
+                ax.fill_between(steps, shares.min(axis=1), shares.max(axis=1), **band)
             if self.loss_ax_ is not None:
                 losses = [np.nan if r["mean_loss"] is None else r["mean_loss"] for r in records]
                 self.loss_ax_.plot(steps, losses, color=ORANGE, label=f"{name}mean loss", **look)
-        ax.set(xlabel="step", ylabel="weight, share of pairs", ylim=(0, 1.03))
-        steps = [record["step"] for record in self.history]
-        ax.set_xlim(min(steps) - 0.5, max(steps) + 0.5)  # a single step has no width
+        n_steps = max(record["step"] for record in self.history)
+        ax.set(xlabel="step", ylabel="weight, share of pairs", ylim=(0, 1.03), xlim=(0.5, n_steps + 0.5))
         ax.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
         handles = ax.get_legend_handles_labels()[0]
         if self.loss_ax_ is not None:
-            self.loss_ax_.set_ylabel("mean loss")
-            self.loss_ax_.set_ylim(0, 1.1 * self.loss_ax_.get_ylim()[1])
+            self.loss_ax_.set(ylabel="mean loss", ylim=(0, 1.1 * self.loss_ax_.get_ylim()[1]))
             handles += self.loss_ax_.get_legend_handles_labels()[0]
-        ax.legend(
-            handles=handles,
-            frameon=False,
-            fontsize="small",
-            loc="upper left",
-            bbox_to_anchor=(0, -0.14),
-            ncols=3,
-        )
+        place = {"loc": "upper left", "bbox_to_anchor": (0, -0.14)}
+        ax.legend(handles=handles, frameon=False, fontsize="small", ncols=3, **place)
 
 
 @share
@@ -172,47 +156,38 @@ class PacePathDisplay(Display):
         return cls(results, fitted.criterion_).plot(ax)
 
     def _draw(self, ax) -> None:
-        rows = self.results
+        import pandas as pd
+
         # Scorers have no name of their own; greater is better.
         is_gain = self.criterion == "scorer" or get_criterion(self.criterion).greater_is_better
         sign = 1.0 if is_gain else -1.0
-        families = list(dict.fromkeys(row["family"] for row in rows))
-        lines = [
-            (family, path, _in_best_setting(rows, family, sign))
-            for family in families
-            for path in dict.fromkeys(
-                (row["pace_function"], row["per"]) for row in rows if row["family"] == family and row["per"]
-            )
-        ]
-        for i, (family, (function, per), best) in enumerate(lines):
-            (end,) = (row for row in best if row["target"] == 1.0)
-            line = [row for row in best if (row["pace_function"], row["per"]) == (function, per)]
-            line.sort(key=lambda row: row["target"])
-            gains = sign * np.array([np.subtract(row["folds"], end["folds"]) for row in line])
-            gains = gains[:, np.isfinite(end["folds"])]
-            means, errors = gains.mean(axis=1), gains.std(axis=1, ddof=1) / np.sqrt(gains.shape[1])
-            # Shifted, so that error bars do not overlap.
-            places = np.array([row["target"] for row in line]) + 0.012 * (i - (len(lines) - 1) / 2)
-            name = f"{function}, {'negatives' if per == 'negatives' else f'per {per}'}"
-            name = name if len(families) == 1 else f"{family}: {name}"
-            bars = ax.errorbar(places, means, errors, capsize=2, linewidth=1, elinewidth=1, label=name)
-            colour = bars.lines[0].get_color()
-            faces = [colour if row["weight"] > 0 else "white" for row in line]
-            marker = _MARKERS[families.index(family) % len(_MARKERS)]
-            ax.scatter(places, means, s=28, facecolors=faces, edgecolors=colour, marker=marker, zorder=3)
+        results = pd.DataFrame(self.results)
+        families = results["family"].unique().tolist()
+        for family, marker in zip(families, cycle("os^D"), strict=False):
+            rows = results[results["family"] == family]
+            best = rows.loc[(sign * rows["mean"]).idxmax()]
+            for name in set(rows) & {"gamma", "C"}:
+                rows = rows[(rows[name] == best[name]) | rows[name].isna()]
+            end = np.array(rows.loc[rows["target"] == 1.0, "folds"].item())
+            for (function, per), path in rows.sort_values("target").groupby(
+                ["pace_function", "per"], sort=False
+            ):
+                gains = sign * (np.array(path["folds"].tolist()) - end)[:, np.isfinite(end)]
+                errors = gains.std(axis=1, ddof=1) / np.sqrt(gains.shape[1])
+                name = f"{function}, {'negatives' if per == 'negatives' else f'per {per}'}"
+                name = name if len(families) == 1 else f"{family}: {name}"
+                # Shifted, so that error bars do not overlap.
+                places = path["target"] + 0.006 * len(ax.containers)
+                means = gains.mean(axis=1)
+                bars = ax.errorbar(places, means, errors, capsize=2, linewidth=1, elinewidth=1, label=name)
+                colour = bars.lines[0].get_color()
+                faces = [colour if weight > 0 else "white" for weight in path["weight"]]
+                ax.scatter(places, means, s=28, facecolors=faces, edgecolors=colour, marker=marker, zorder=3)
         ax.axhline(0.0, color="0.5", linestyle=":", label="unpaced")
         gain = f"gain in held-out {self.criterion.replace('_', ' ')}"
-        least = min(row["target"] for row in rows)
+        least = results["target"].min()
         ax.set(xlabel="quantile of the losses that sets the pace", ylabel=gain, xlim=(least - 0.05, 1.0))
         ax.legend(frameon=False, fontsize="small", ncols=2)
-
-
-def _in_best_setting(rows, family: str, sign: float) -> list[dict[str, Any]]:
-    """The rows of the setting with the best point."""
-    rows = [row for row in rows if row["family"] == family]
-    best = max(rows, key=lambda row: sign * row["mean"])
-    setting = {name: part for name, part in best.items() if name not in _NOT_A_SETTING}
-    return [row for row in rows if setting.items() <= row.items()]
 
 
 @share
@@ -269,7 +244,15 @@ class ThresholdDisplay(Display):
         self.label_names = list(label_names)
         self.cuts = None if cuts is None else np.asarray(cuts, dtype=float)
         self.criterion = criterion
-        self.labels = self._choose(labels)
+        if labels is None:
+            frequencies = (self.relevant & self.known).sum(axis=0)
+            self.labels = np.argsort(-frequencies, kind="stable")[:_MOST_LABELS].tolist()
+        elif unknown := [name for name in labels if name not in self.label_names]:
+            raise UserError(
+                f"There is no label {listed(unknown)}. The labels are {listed(self.label_names)}."
+            )
+        else:
+            self.labels = [self.label_names.index(name) for name in labels]
 
     @classmethod
     @share
@@ -306,38 +289,24 @@ class ThresholdDisplay(Display):
             cuts = rule.cut_
         return cls(Y, scores, label_names_of(estimator, scores.shape[1]), cuts, criterion, labels).plot(ax)
 
-    def _choose(self, labels: Sequence[str] | None) -> list[int]:
-        if labels is None:
-            often = np.argsort(-(self.relevant & self.known).sum(axis=0), kind="stable")
-            return often[:_MOST_LABELS].tolist()
-        if unknown := [name for name in labels if name not in self.label_names]:
-            raise UserError(
-                f"There is no label {listed(unknown)}. The labels are {listed(self.label_names)}."
-            )
-        return [self.label_names.index(name) for name in labels]
-
-    def _curve(self, label: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        rows = self.known[:, label]
-        return cut_curve(self.scores[rows, label], self.relevant[rows, label], criterion=self.criterion)
-
     def _draw(self, ax) -> None:
         ends = []
         for label in self.labels:
-            cuts, values = self._curve(label)
-            (line,) = ax.step(
-                cuts, values, where="mid", linewidth=1, label=escape_mathtext(self.label_names[label])
-            )
-            ends.append(np.quantile(self.scores[:, label], [0.01, 0.99]))
+            rows = self.known[:, label]
+            scores = self.scores[rows, label]
+            cuts, values = cut_curve(scores, self.relevant[rows, label], criterion=self.criterion)
+            name = escape_mathtext(self.label_names[label])
+            (line,) = ax.step(cuts, values, where="mid", linewidth=1, label=name)
+            ends += np.quantile(self.scores[:, label], [0.01, 0.99]).tolist()
             if self.cuts is not None:
-                place, scores = self.cuts[label], self.scores[self.known[:, label], label]
+                place = self.cuts[label]
                 # One entry for every distinct score above the threshold.
                 value = values[len(np.unique(scores[scores > place]))]
                 ax.plot(place, value, "o", color=line.get_color(), markersize=6, markeredgecolor="white")
-                ends.append(np.array([place, place]))
+                ends.append(place)
         low, high = np.min(ends), np.max(ends)
         room = 0.03 * (high - low or 1.0)
         ax.set(xlabel="cut of the score", ylabel=_TITLES[self.criterion], xlim=(low - room, high + room))
-        if len(self.labels) < len(self.label_names):
-            total = len(self.label_names)
-            ax.set_title(f"{len(self.labels)} of {total} labels", loc="left", fontsize="medium")
+        shown, total = len(self.labels), len(self.label_names)
+        ax.set_title(f"{shown} of {total} labels" if shown < total else "", loc="left", fontsize="medium")
         ax.legend(frameon=False, fontsize="small")

@@ -17,19 +17,22 @@ from mlspl.models._base import (
     store_parameters,
     with_callbacks,
 )
+from mlspl.models._families import log_losses, split_rows
 from mlspl.models._forest import (
+    LEARNERS,
     JointForestLearner,
     MeanForestLearner,
     RowSamples,
     TreeRows,
-    make_learner,
     make_tree,
 )
-from mlspl.models._forest_models import JointForest, LabelForests, MeanForest, as_floats, measure_units
-from mlspl.models._pace_choice import choose_schedule
+from mlspl.models._forest_models import JointForest, LabelForests, MeanForest, as_floats
+from mlspl.noise import wrong_shares
 
 __all__ = ["SelfPacedForestClassifier"]
 
+# Schedules that are compared, the trees of each fold, and the rows below which no comparison is made.
+_QUANTILES, _N_FOLDS, _N_TREES, _FEWEST_ROWS = (0.9, 0.8, 0.7), 3, 100, 100
 # Beyond so many labels `trees="auto"` grows no forest per label.
 _MOST_LABELS_APART = 64
 
@@ -158,21 +161,16 @@ class SelfPacedForestClassifier(CallbackSupportMixin, MultiLabelClassifier):
     def _fit(self, X, Y, label_weight):
         function = None if self.pace_function is None else pacing.get(self.pace_function)
         prior = np.ones(Y.shape) if label_weight is None else label_weight
-        units = measure_units(X)
-        X = as_floats(X, units)
-        samples = RowSamples.draw(
-            self.n_estimators, len(Y), Y.shape[1], check_random_state(self.random_state)
-        )
-        tree = make_tree(self.forest, self.min_samples_leaf, self.max_features, X.shape[1])
-        rows = TreeRows(X, tree)
+        X = as_floats(X)
+        samples = RowSamples.draw(self.n_estimators, *Y.shape, check_random_state(self.random_state))
+        rows = TreeRows(X, make_tree(self.forest, self.min_samples_leaf, self.max_features, X.shape[1]))
         schedule = self.schedule
         self.pace_choice_: list[dict[str, Any]] = []
         if schedule is None and function is not None:
-            schedule, self.pace_choice_ = choose_schedule(
-                rows, Y, prior, function, self.n_jobs, self.random_state
-            )
+            arguments = (rows, Y, prior, function, self.n_jobs, self.random_state)
+            schedule, self.pace_choice_ = _choose_schedule(*arguments)
         targets = () if function is None or schedule is None else schedule
-        learner = make_learner(self._trees(Y.shape[1]), rows, Y, prior, samples, self.n_jobs)
+        learner = LEARNERS[self._trees(Y.shape[1])](rows, Y, prior, samples, self.n_jobs)
         with fit_progress(self, 1 + len(targets), X, Y) as report:
             learner.fit(np.ones(Y.shape))
             if isinstance(learner, MeanForestLearner) and self.trees == "auto":
@@ -196,7 +194,7 @@ class SelfPacedForestClassifier(CallbackSupportMixin, MultiLabelClassifier):
         self.label_feature_importances_ = learner.importances
         total = learner.importances.sum(axis=0)
         self.feature_importances_ = total / max(total.sum(), np.finfo(float).tiny)
-        self.forests_ = learner.model(units)
+        self.forests_ = learner.model()
 
     def _trees(self, n_labels) -> str:
         if self.trees != "auto":
@@ -216,8 +214,9 @@ class SelfPacedForestClassifier(CallbackSupportMixin, MultiLabelClassifier):
         forests = self.forests_
         if len(forests.frequencies) != len(self.label_names_):
             raise ValueError("the forests are of other labels")
-        if len(forests.units) != self.n_features_in_:
-            raise ValueError("the forests are of other features")
+        for part in (forests.joint, forests.per_label) if isinstance(forests, MeanForest) else (forests,):
+            if part.trees is not None and part.trees.n_features != self.n_features_in_:
+                raise ValueError("the forests are of other features")
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -237,3 +236,56 @@ def _choose_trees(learner: MeanForestLearner, Y, prior) -> MeanForestLearner | J
     if len(gain) < 2 or gain.mean() > 0.5 * gain.std(ddof=1) / np.sqrt(len(gain)):
         return learner
     return learner.joint
+
+
+def _choose_schedule(rows: TreeRows, Y, prior, function, n_jobs, random_state) -> tuple[Any, list[dict]]:
+    """The schedule whose joint forests have the smallest log loss on held-out rows, or None: no pacing.
+
+    The given labels of held-out rows are noisy too, but every pair counts in the log loss, so it tells
+    schedules apart where average precision does not. The trees of a fold are grown once, unpaced; each
+    schedule changes only the weights in their leaves.
+    """
+    if len(Y) < _FEWEST_ROWS or Y.shape[1] < 2:
+        return None, []
+    schedules = [pacing.QuantilePace(q, q, 1, per="class") for q in _QUANTILES]
+    schedules.append(pacing.NoisePace(_estimate_shares))
+    held_out = np.empty((1 + len(schedules), *Y.shape))
+    for train, test in split_rows(Y, _N_FOLDS, random_state):
+        samples = RowSamples.draw(_N_TREES, len(train), 1, random_state)
+        fold = TreeRows(rows.X[train], rows.tree)
+        learner = JointForestLearner(fold, Y[train], prior[train], samples, n_jobs)
+        learner.fit(np.ones(Y[train].shape))
+        losses = learner.losses()
+        held_out[0, test] = learner.model().probabilities(rows.X[test], n_jobs)
+        for number, schedule in enumerate(schedules, start=1):
+            pace = schedule.pace(schedule.targets[0], losses, Y[train], prior[train] > 0)
+            learner.reweight(pacing.check_weights(function.weight(losses, pace), losses.shape, function))
+            held_out[number, test] = learner.model().probabilities(rows.X[test], n_jobs)
+    truth = np.where(prior > 0, Y, np.nan)
+    log_gain, log_error = _compare([-log_losses(logit(scores), Y, prior) for scores in held_out])
+    gain, error = _compare([rank_criteria(truth, scores)[-1] for scores in held_out])
+    table = np.column_stack([log_gain, log_error, gain, error]).tolist()
+    names = ("gain", "standard_error", "precision_gain", "precision_error")
+    records = [
+        {"schedule": str(schedule), **dict(zip(names, row, strict=True))}
+        for schedule, row in zip(schedules, table, strict=True)
+    ]
+    gains = np.where(gain < -error, 0.0, np.round(log_gain, 9))
+    best = int(np.argmax(gains))
+    return (schedules[best] if gains[best] > 0 else None), records
+
+
+def _compare(values) -> tuple[np.ndarray, np.ndarray]:
+    """Mean gain of each schedule over the first, and its standard error, over the rows with a value."""
+    gains = np.array(values[1:]) - values[0]
+    gains = gains[:, np.isfinite(gains).all(axis=0)]
+    if gains.shape[1] < 2:
+        return np.zeros(len(gains)), np.zeros(len(gains))
+    return gains.mean(axis=1), gains.std(axis=1, ddof=1) / np.sqrt(gains.shape[1])
+
+
+def _estimate_shares(losses, Y, known):
+    """Shares of wrong labels, estimated from the losses −ln p of the given labels."""
+    given = np.exp(-losses)
+    probabilities = np.where(Y, given, 1.0 - given)
+    return wrong_shares(np.where(known, Y, np.nan), probabilities, other_labels=False)

@@ -245,22 +245,22 @@ def _forest(graph: _Graph, forest: Any, x: str) -> str:
 
 def _sums(graph: _Graph, forest: Any, x: str) -> list[str]:
     n_labels, frequencies = len(forest.frequencies), forest.frequencies
-    scaled = graph.cast(graph.add("Mul", x, forest.units), "FLOAT")
+    floats = graph.cast(x, "FLOAT")
     if isinstance(forest, JointForest):
         nodes, values = _joint_leaves(forest)
         rows, targets = np.nonzero(values)
-        sums = _trees(graph, forest.trees, scaled, nodes[rows], targets, values[rows, targets], 2 * n_labels)
+        sums = _trees(graph, forest.trees, floats, nodes[rows], targets, values[rows, targets], 2 * n_labels)
     elif forest.trees is None:
-        sums = graph.cast(graph.add("MatMul", x, np.zeros((len(forest.units), 2 * n_labels))), "FLOAT")
+        sums = graph.add("Mul", graph.add("ReduceSum", x, np.array([1])), np.zeros(2 * n_labels))
     else:
         nodes = np.flatnonzero(forest.trees.feature < 0)
         tree = np.searchsorted(forest.trees.starts, nodes, side="right") - 1
-        label = np.array(forest.labels)[tree // forest.n_trees]
+        label = np.array(forest.labels)[tree * len(forest.labels) // len(forest.trees)]
         value = forest.trees.value[nodes]
         pairs = [
             np.concatenate(pair) for pair in ((nodes, nodes), (label, label + n_labels), (value, 1 - value))
         ]
-        sums = _trees(graph, forest.trees, scaled, *pairs, 2 * n_labels)
+        sums = _trees(graph, forest.trees, floats, *pairs, 2 * n_labels)
     start = np.concatenate([frequencies, 1.0 - frequencies])
     total = graph.add("Add", graph.cast(sums, "DOUBLE"), start)
     limits = (np.array([0]), np.array([n_labels])), (np.array([n_labels]), np.array([2 * n_labels]))

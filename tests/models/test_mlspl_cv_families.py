@@ -19,7 +19,7 @@ from mlspl.model_selection import PooledCalibration
 from mlspl.models._families import UNPACED, Candidate, list_points, log_losses, select_families, split_rows
 from mlspl.models._family_learners import ForestFamily
 from mlspl.models._forest import JointForestLearner, RowSamples, TreeRows, make_tree
-from mlspl.models._forest_models import JointForest, as_floats, measure_units
+from mlspl.models._forest_models import JointForest, as_floats
 from tests.models.digits import X_TEST, X_TRAIN, Y_TEST, Y_TRAIN
 
 ALL = MLSPLClassifierCV(budget="fast", C=(1.0, 4.0), n_estimators=40, random_state=0)
@@ -68,7 +68,7 @@ def test_joint_trees_are_grown_again_with_the_weights_of_the_chosen_pace():
     point = list_points(("class",), (0.7,))[1]
     family = ForestFamily("joint", [UNPACED, point], 30, 3, None, 0)
     model, member = (part[0] for part in family.learn(X_TRAIN, Y, None, [Candidate({}, point, Y)]))
-    rows = TreeRows(as_floats(X_TRAIN, measure_units(X_TRAIN)), make_tree("extra-trees", 2, "auto", 64))
+    rows = TreeRows(as_floats(X_TRAIN), make_tree("extra-trees", 2, "auto", 64))
     learner = JointForestLearner(rows, Y, np.ones(Y.shape), RowSamples.draw(30, *Y.shape, 0), None)
     learner.fit(np.ones(Y.shape))
     np.testing.assert_array_equal(member.losses, learner.losses())

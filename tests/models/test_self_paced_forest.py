@@ -67,7 +67,7 @@ def test_a_joint_forest_averages_the_labels_of_the_rows_that_share_a_leaf():
     model = SelfPacedForestClassifier(7, None, random_state=0, trees="joint", prior_weight=0.0)
     model.fit(X_TRAIN, Y_TRAIN, label_weight=weight)
     forest, samples = model.forests_, RowSamples.draw(7, *Y_TRAIN.shape, 0)
-    seen, asked = (forest.trees.find_leaves(as_floats(x, forest.units)) for x in (X_TRAIN, X_TEST[:9]))
+    seen, asked = (forest.trees.find_leaves(as_floats(x)) for x in (X_TRAIN, X_TEST[:9]))
     weight = weight / weight.max(axis=0)
     for found, probabilities, tree_counts in (
         (asked, model.predict_proba(X_TEST[:9]), np.ones((7, 9), bool)),
@@ -213,16 +213,6 @@ def test_missing_values_go_where_scikit_learns_trees_send_them(forest):
         gaps[300:350, 10:30],
     )
     np.testing.assert_allclose(model.predict_proba(gaps[300:350, 10:30]), expected, atol=1e-6)
-
-
-@pytest.mark.parametrize("container", [np.asarray, sparse.csr_array])
-def test_the_unit_of_a_feature_does_not_matter(container):
-    """Not even one that single precision cannot hold."""
-    units = 2.0 ** np.arange(-320, 320, 10)
-    model = SelfPacedForestClassifier(20, random_state=0)
-    scores = model.fit(container(X_TRAIN), Y_TRAIN).decision_function(X_TEST)
-    model.fit(container(X_TRAIN * units), Y_TRAIN)
-    np.testing.assert_array_equal(model.decision_function(container(X_TEST * units)), scores)
 
 
 @pytest.mark.parametrize(
