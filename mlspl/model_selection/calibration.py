@@ -4,8 +4,6 @@ Calibrated scores are log-odds. Zero is an even chance for every label, so label
 zero is the natural threshold. Unlike probabilities they do not saturate at 1.0, where different scores tie.
 """
 
-from collections.abc import Sequence
-from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -32,15 +30,6 @@ class Calibration(ScoreEstimator):
     def log_odds(self, F: ArrayLike) -> NDArray[np.float64]:
         """Return calibrated scores of shape (n, L); 0 is an even chance."""
         raise NotImplementedError
-
-    @classmethod
-    def concatenate(cls, parts: Sequence[Self]) -> Self:
-        """Return the calibration of all labels from those of blocks of labels."""
-        whole = cls()
-        for name in vars(parts[0]).keys() - parts[0].get_params().keys():
-            values = [getattr(part, name) for part in parts]
-            setattr(whole, name, sum(values) if name == "n_labels_" else np.concatenate(values, axis=-1))
-        return whole
 
     def transform(self, F: ArrayLike) -> NDArray[np.float64]:
         """Return the probability of every pair, shape (n, L)."""

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -18,9 +18,7 @@ from mlspl.model_selection import (
     get_calibration,
     out_of_fold_scores,
 )
-from mlspl.models._label_blocks import dense_block
 from mlspl.models.tuned_decision import (
-    calibrate_folds,
     evaluate,
     evaluate_decision,
     known_labels,
@@ -84,90 +82,58 @@ class LazyCalibration:
         return vars(self) | {"training": None} if _LEFT_OUT.get() else dict(vars(self))
 
 
-class CalibratedBlock(NamedTuple):
-    """Calibrations of a block of labels by name, the probabilities of each, and its out-of-fold log-odds."""
-
-    calibrations: dict[str, Calibration]
-    probabilities: dict[str, AnchoredCalibration]
-    log_odds: dict[str, np.ndarray]
-
-
-def calibrate_block(scores, Y, label_weight, *, folds, evaluated, n_labels) -> CalibratedBlock:
-    """Fit the calibrations "platt" and "none" to out-of-fold scores (n, B) of a block of labels.
-
-    Their log-odds of the rows `evaluated` come from calibrations fitted without the row's fold. For a single
-    label only "none" is tried: it needs no common scale, and odds would undo its class weight.
-    """
-    if 2 * len(evaluated) <= len(scores):
-        folds = [(np.setdiff1d(np.arange(len(scores)), evaluated), evaluated)]
-    found = CalibratedBlock({}, {}, {})
-    for name in ("platt", "none") if n_labels > 1 else ("none",):
-        odds = np.empty_like(scores)
-        for _, test, _, fitted in calibrate_folds(name, scores, Y, label_weight, folds):
-            odds[test] = fitted.log_odds(scores[test])
-        calibration = get_calibration(name).fit(scores, Y, label_weight)
-        found.calibrations[name] = calibration
-        found.probabilities[name] = AnchoredCalibration().fit(calibration.log_odds(scores), Y, label_weight)
-        found.log_odds[name] = odds[evaluated]
-    return found
-
-
 def choose_calibration(
-    blocks: list[CalibratedBlock], Y, label_weight, folds, evaluated, try_joint
+    scores, Y, label_weight, fold_of, try_joint
 ) -> tuple[Calibration, AnchoredCalibration]:
     """The calibration of the scores, and that of the probabilities, chosen by average precision out-of-fold.
 
     - Platt's sigmoids make labels comparable: ranking loss on scene 0.071 before, 0.065 after. They hurt on
-      flags, with 58 training rows, so "none" is tried too.
+      flags, with 58 training rows, so "none" is tried too. For a single label only "none" is tried: it needs
+      no common scale, and odds would undo its class weight.
     - If label frequencies alone rank better, the log-odds are shrunk towards them.
     - If `try_joint`, log-odds of each label from the scores of all labels are tried: see the figures of imdb
       in ``docs/large_data.md``.
+
+    `fold_of` is the fold without which the scores of a row were made.
     """
-    weight = None if label_weight is None else label_weight[evaluated]
-    truth = known_labels(dense_block(Y[evaluated], slice(None)), weight)
+    truth = known_labels(Y, label_weight)
     criterion = resolve_criterion("average_precision", truth)
+    weight = np.ones(Y.shape) if label_weight is None else label_weight
 
     def value(odds, rows=slice(None)) -> float:
         return evaluate(criterion, truth[rows], odds, odds > 0)
 
-    odds = {
-        name: np.concatenate([block.log_odds[name] for block in blocks], axis=1)
-        for name in blocks[0].log_odds
-    }
-    tried = [evaluate_decision(name, "zero", criterion, truth, part, part > 0) for name, part in odds.items()]
+    def held_out(calibration, rows=slice(None)) -> np.ndarray:
+        """Log-odds by calibrations fitted without the row's fold."""
+        odds = np.empty(scores[rows].shape)
+        for fold in np.unique(fold_of):
+            test = fold_of[rows] == fold
+            part = (table[rows][~test] for table in (scores, Y, weight))
+            odds[test] = clone(calibration).fit(*part).log_odds(scores[rows][test])
+        return odds
+
+    names = ("platt", "none") if Y.shape[1] > 1 else ("none",)
+    odds = {name: held_out(get_calibration(name)) for name in names}
+    tried = [evaluate_decision(name, "zero", criterion, truth, each, each > 0) for name, each in odds.items()]
     best = rank_decisions(tried, criterion)[0]["calibration"]
-    parts = [block.calibrations[best] for block in blocks]
-    calibration: Any = type(parts[0]).concatenate(parts)
-    probability = AnchoredCalibration.concatenate([block.probabilities[best] for block in blocks])
+    calibration: Any = get_calibration(best).fit(scores, Y, weight)
+    probability = AnchoredCalibration().fit(calibration.log_odds(scores), Y, weight)
     if not criterion.greater_is_better:
         return calibration, probability
     if best == "platt":
-        some = _every(odds[best].size, _SHRUNK_PAIRS)
-        shrunk = ShrunkCalibration().fit(
-            odds[best][some], truth[some], None if weight is None else weight[some]
-        )
-        if value(odds[best]) < value(np.broadcast_to(shrunk.prior_, truth.shape)):
+        some = _every(Y.size, _SHRUNK_PAIRS)
+        shrunk = ShrunkCalibration().fit(odds[best][some], Y[some], weight[some])
+        if value(odds[best]) < value(np.broadcast_to(shrunk.prior_, Y.shape)):
             calibration.slope_ = shrunk.share_ * calibration.slope_
             calibration.offset_ = shrunk.share_ * calibration.offset_ + (1 - shrunk.share_) * shrunk.prior_
-            probability = AnchoredCalibration().fit(shrunk.log_odds(odds[best]), truth, weight)
+            probability = AnchoredCalibration().fit(shrunk.log_odds(odds[best]), Y, weight)
     if try_joint:
-        scores, weight = odds["none"], np.ones(truth.shape) if weight is None else weight
-        some = _every(truth.size * truth.shape[1], _JOINT_TRIAL)
-        fold = np.empty(sum(len(test) for _, test in folds), dtype=int)
-        for number, (_, test) in enumerate(folds):
-            fold[test] = number
-        fold = fold[evaluated][some]
-        joint = np.empty_like(scores[some])
-        for number in np.unique(fold):
-            train, test = fold != number, fold == number
-            fitted = JointCalibration().fit(scores[some][train], truth[some][train], weight[some][train])
-            joint[test] = fitted.log_odds(scores[some][test])
-        if value(joint, some) > value(odds[best][some], some):
-            some = _every(truth.size * truth.shape[1], _JOINT_VALUES)
-            calibration = JointCalibration().fit(scores[some], truth[some], weight[some])
-            probability = AnchoredCalibration().fit(
-                calibration.log_odds(scores[some]), truth[some], weight[some]
-            )
+        some = _every(Y.size * Y.shape[1], _JOINT_TRIAL)
+        if value(held_out(JointCalibration(), some), some) > value(odds[best][some], some):
+            some = _every(Y.size * Y.shape[1], _JOINT_VALUES)
+            calibration = JointCalibration().fit(scores[some], Y[some], weight[some])
+            odds_of_all = calibration.log_odds(scores[some])
+            probability = AnchoredCalibration().fit(odds_of_all, Y[some], weight[some])
     return calibration, probability
 
 

@@ -1,7 +1,5 @@
 """Base of ML-LOC and MLSPL: Algorithm 1 around blocks of labels, and the calibration of the scores."""
 
-from functools import partial
-
 import numpy as np
 from scipy import sparse
 
@@ -9,8 +7,8 @@ from mlspl._parallel import count_workers, parallel_map
 from mlspl.correlation import get_regressor
 from mlspl.model_selection import Calibration
 from mlspl.models._base import CallbackSupportMixin, fit_progress, with_callbacks
-from mlspl.models._calibrated import calibrate_block, choose_calibration
-from mlspl.models._label_blocks import by_columns, label_blocks, one_thread, stack_weights
+from mlspl.models._calibrated import choose_calibration
+from mlspl.models._label_blocks import by_columns, dense_block, label_blocks, one_thread, stack_weights
 from mlspl.models._space_classifier import SpaceClassifier
 from mlspl.models.local_correlation import (
     BlockConfig,
@@ -92,8 +90,7 @@ class LocalCorrelationClassifier(CallbackSupportMixin, SpaceClassifier):
             if len(blocks) > 1 and coded.regression is None:
                 regressor = get_regressor(config.coding.regressor)
                 coded = coded._replace(regression=regressor.regress(rows, coded.codes))
-            calibrate = partial(calibrate_block, folds=config.folds, evaluated=evaluated, n_labels=n_labels)
-            shared = (rows, coded, by_columns(Y), label_weight, config, calibrate)
+            shared = (rows, coded, by_columns(Y), label_weight, config, evaluated)
             if len(blocks) == 1:
                 fitted = [fit_block(*shared, blocks[0], report)]
                 self.label_weights_, self.trace_ = fitted[0].weights, fitted[0].trace
@@ -104,12 +101,14 @@ class LocalCorrelationClassifier(CallbackSupportMixin, SpaceClassifier):
         if config.folds is None:
             self._calibrate_later(X, Y, label_weight)
             return
+        fold_of = np.empty(n_rows, dtype=int)
+        for number, (_, test) in enumerate(config.folds):
+            fold_of[test] = number
         self.calibration_, self._calibration = choose_calibration(
-            [part.calibrated for part in fitted],
-            Y,
-            label_weight,
-            config.folds,
-            evaluated,
+            np.concatenate([part.held_out for part in fitted], axis=1),
+            dense_block(Y[evaluated], slice(None)),
+            None if label_weight is None else label_weight[evaluated],
+            fold_of[evaluated],
             try_joint=space.many_rows and 1 < n_labels <= _JOINT_LABELS,
         )
 

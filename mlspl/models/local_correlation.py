@@ -23,27 +23,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mlspl.correlation import (
-    get_regressor,
-    initial_codes,
-    prototype_distances,
-    prototype_means,
-)
+from mlspl.correlation import get_regressor, initial_codes, prototype_distances, prototype_means
 from mlspl.models._label_blocks import class_costs, dense_block, prune_weights
 from mlspl.pacing import GeometricPace, SelfPacedFunction, Trace, UntilInPlay, paced
 from mlspl.solvers import solve_codes
 from mlspl.spaces import Regression, Rows, Solutions
-
-__all__ = [
-    "BlockConfig",
-    "Coding",
-    "CodingResult",
-    "FittedBlock",
-    "LocalCorrelationLearner",
-    "code_rows",
-    "fit_block",
-    "merge_histories",
-]
 
 _SMALLEST_TOLERANCE = 1e-6
 
@@ -288,7 +272,7 @@ class FittedBlock(NamedTuple):
     prototypes: np.ndarray
     weights: np.ndarray | None
     trace: Trace | None
-    calibrated: Any
+    held_out: np.ndarray | None
 
 
 def fit_block(
@@ -297,14 +281,13 @@ def fit_block(
     Y,
     label_weight,
     config: BlockConfig,
-    calibrate: Callable,
+    evaluated,
     block: slice,
     report: Callable[[str], bool] = lambda note: False,
 ) -> FittedBlock:
-    """Run Algorithm 1 on a block of labels.
+    """Run Algorithm 1 on a block of labels; out-of-fold scores are returned of the rows `evaluated`.
 
-    `calibrate(scores, Y, label_weight)` is called with the out-of-fold scores, if there are folds. `report`
-    is called after every step, and returns True to stop.
+    `report` is called after every step, and returns True to stop.
     """
     n_labels = Y.shape[1]
     Y, label_weight = dense_block(Y, block), dense_block(label_weight, block)
@@ -322,7 +305,6 @@ def fit_block(
         if report(f"mean weight {step.record['mean_weight']:.3f}"):
             steps.stop()
     coef, intercept = learner.expansion()
-    has_folds = config.folds is not None
     return FittedBlock(
         coef=prune_weights(coef, n_labels) if config.on_features else coef,
         intercept=intercept,
@@ -333,7 +315,7 @@ def fit_block(
         prototypes=learner.prototypes,
         weights=steps.weights if config.keep_pairs else None,
         trace=steps.trace if config.keep_pairs else None,
-        calibrated=calibrate(learner.out_of_fold_scores(), Y, label_weight) if has_folds else None,
+        held_out=None if config.folds is None else learner.out_of_fold_scores()[evaluated],
     )
 
 
@@ -359,25 +341,22 @@ def merge_histories(blocks: list[FittedBlock]) -> list[dict[str, Any]]:
 
     A block that ended early counts with its last step.
     """
-    if len(blocks) == 1:
-        return blocks[0].history
-    longest = max((block.history for block in blocks), key=len)
-    shares = [block.n_known / max(sum(block.n_known for block in blocks), 1) for block in blocks]
+    shares = np.array([block.n_known for block in blocks]) / max(sum(block.n_known for block in blocks), 1)
+    n_steps = max(len(block.history) for block in blocks)
+    padded = [
+        block.history + [block.history[-1] | {"seconds": 0.0}] * (n_steps - len(block.history))
+        for block in blocks
+    ]
     merged = []
-    for number, record in enumerate(longest):
-        parts = [block.history[min(number, len(block.history) - 1)] for block in blocks]
-        whole: dict[str, Any] = {"step": record["step"], "pace": record["pace"]}
-        for name in record:
-            values = [part[name] for part in parts]
-            if name in ("mean_loss", "mean_weight"):
-                pairs = zip(shares, values, strict=True)
-                found = [share * value for share, value in pairs if value is not None and share > 0]
-                whole[name] = sum(found) if found else values[0]
-            elif name == "in_play":
+    for records in zip(*padded, strict=True):
+        whole = dict(max(records, key=lambda record: record["step"]))
+        for name in whole.keys() - {"step", "pace"}:
+            values = [record[name] for record in records]
+            if name == "in_play":
                 whole[name] = [share for value in values for share in value]
-            elif name == "seconds":
-                whole[name] = sum(b.history[number][name] for b in blocks if number < len(b.history))
-            elif name not in whole:
+            elif name not in ("mean_loss", "mean_weight"):
                 whole[name] = sum(values)
+            elif None not in values:
+                whole[name] = sum(share * value for share, value in zip(shares, values, strict=True) if share)
         merged.append(whole)
     return merged

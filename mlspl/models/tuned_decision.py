@@ -1,6 +1,6 @@
 """From scores to labels: calibration and threshold rule, chosen by validation for any estimator."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -19,17 +19,7 @@ from mlspl.model_selection import (
 )
 from mlspl.models._base import MultiLabelClassifier, store_parameters
 
-__all__ = [
-    "DecisionMixin",
-    "TunedDecisionClassifier",
-    "calibrate_folds",
-    "choose_decision",
-    "evaluate",
-    "evaluate_decision",
-    "known_labels",
-    "rank_decisions",
-    "resolve_criterion",
-]
+__all__ = ["TunedDecisionClassifier"]
 
 
 def known_labels(Y, label_weight) -> np.ndarray:
@@ -40,8 +30,7 @@ def known_labels(Y, label_weight) -> np.ndarray:
 def resolve_criterion(criterion, truth) -> Criterion:
     """The criterion of that name, or Hamming loss if no row has labels to rank."""
     named = get_criterion(criterion)
-    can_judge = named.uses != "scores" or _mixed(truth).any()
-    return named if can_judge else get_criterion("hamming_loss")
+    return named if named.uses != "scores" or _mixed(truth).any() else get_criterion("hamming_loss")
 
 
 def _mixed(Y) -> np.ndarray:
@@ -70,7 +59,9 @@ def choose_decision(
     for calibration in calibrations:
         odds = np.empty(Y.shape)
         labels = {name: np.empty(Y.shape, dtype=bool) for name in thresholds}
-        for train, test, weight, fitted in calibrate_folds(calibration, scores, Y, label_weight, folds):
+        for train, test in folds:
+            weight = None if label_weight is None else label_weight[train]
+            fitted = clone(get_calibration(calibration)).fit(scores[train], Y[train], weight)
             odds[test] = fitted.log_odds(scores[test])
             for name in thresholds:
                 rule = clone(get_threshold(name)).fit(fitted.log_odds(scores[train]), Y[train], weight)
@@ -79,13 +70,6 @@ def choose_decision(
             evaluate_decision(calibration, name, criterion, truth, odds, labels[name]) for name in thresholds
         ]
     return rank_decisions(tried, criterion)
-
-
-def calibrate_folds(calibration, scores, Y, label_weight, folds) -> Iterator[tuple]:
-    """Yield the rows of every fold, the weights of its training rows, and the calibration fitted to them."""
-    for train, test in folds:
-        weight = None if label_weight is None else label_weight[train]
-        yield train, test, weight, clone(get_calibration(calibration)).fit(scores[train], Y[train], weight)
 
 
 def evaluate_decision(calibration, threshold, criterion, truth, odds, labels) -> dict[str, Any]:
@@ -120,9 +104,6 @@ class DecisionMixin:
     calibrations: Sequence[str]
     thresholds: Sequence[str]
 
-    def _raw_scores(self, X) -> np.ndarray:
-        raise NotImplementedError
-
     def _decide(self, scores, Y, label_weight, folds, criterion) -> None:
         """Choose calibration and threshold rule on out-of-fold scores, and fit them to all of these."""
         # One label is predicted where its score is positive, as binary classifiers do.
@@ -137,7 +118,7 @@ class DecisionMixin:
         self._probability = AnchoredCalibration().fit(odds, Y, label_weight)
 
     def _scores(self, X):
-        return self.calibration_.log_odds(self._raw_scores(X))
+        return self.calibration_.log_odds(self._raw_scores(X))  # type: ignore[attr-defined]
 
     def _labels(self, X, scores):
         return self.threshold_.apply(scores)

@@ -10,7 +10,7 @@ from mlspl import MLSPLClassifier, pacing
 from mlspl.correlation import CodeSVR, get_regressor, initial_codes
 from mlspl.datasets import load_dataset
 from mlspl.model_selection import PlattCalibration, ShrunkCalibration, protocol_split
-from mlspl.models._calibrated import calibrate_block, choose_calibration
+from mlspl.models._calibrated import choose_calibration
 from mlspl.models.local_correlation import Coding, LocalCorrelationLearner
 from mlspl.spaces import Gram, Linear
 from tests.naive import correlation as naive_correlation
@@ -113,19 +113,18 @@ def test_out_of_fold_losses_are_those_of_classifiers_refitted_without_the_fold()
 def test_scores_that_rank_worse_than_frequencies_are_shrunk_towards_them():
     rng = np.random.RandomState(0)
     Y = rng.uniform(size=(500, 8)) < np.linspace(0.6, 0.1, 8)
-    rows, folds = (
-        np.arange(500),
-        [(np.arange(250), np.arange(250, 500)), (np.arange(250, 500), np.arange(250))],
-    )
+    fold_of = np.arange(500) // 250
     noise = 3 * rng.standard_normal(Y.shape)
     for scores, is_shrunk in ((3.0 * Y - 1 + 0.1 * noise, False), (noise, True)):
-        block = calibrate_block(scores, Y, None, folds=folds, evaluated=rows, n_labels=8)
         platt = PlattCalibration().fit(scores, Y)
-        found, _ = choose_calibration([block], Y, None, folds, rows, try_joint=False)
+        found, _ = choose_calibration(scores, Y, None, fold_of, try_joint=False)
         assert isinstance(found, PlattCalibration)
         expected = platt.log_odds(scores)
         if is_shrunk:
-            shrunk = ShrunkCalibration().fit(block.log_odds["platt"], Y)
+            odds = np.empty(Y.shape)
+            for test in (fold_of == 0, fold_of == 1):
+                odds[test] = PlattCalibration().fit(scores[~test], Y[~test]).log_odds(scores[test])
+            shrunk = ShrunkCalibration().fit(odds, Y)
             if shrunk.share_ < 1 and not np.allclose(found.slope_, platt.slope_):
                 expected = shrunk.log_odds(expected)
         np.testing.assert_allclose(found.log_odds(scores), expected, atol=1e-9)

@@ -100,9 +100,10 @@ def test_of_too_many_pairs_nothing_is_remembered_and_some_rows_judge(data, monke
     assert model.label_weights_ is None
     assert model.trace_ is None
     assert len(model.history_) == len(whole.history_)
-    # The sigmoids are fitted to all rows; fewer rows choose between them and none.
+    # The classifiers are the same; a third of the rows calibrates them.
     assert type(model.calibration_) is type(whole.calibration_)
-    np.testing.assert_allclose(model.decision_function(X), whole.decision_function(X), atol=1e-9)
+    np.testing.assert_allclose(model.model_.scores(X), whole.model_.scores(X), atol=1e-9)
+    assert np.corrcoef(model.decision_function(X).ravel(), whole.decision_function(X).ravel())[0, 1] > 0.9
     save_model(model, tmp_path / "model.skops")
     again = load_model(tmp_path / "model.skops")
     np.testing.assert_array_equal(again.predict_top(X, 3)[0], model.predict_top(X, 3)[0])
