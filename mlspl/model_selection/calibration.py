@@ -4,7 +4,6 @@ Calibrated scores are log-odds. Zero is an even chance for every label, so label
 zero is the natural threshold. Unlike probabilities they do not saturate at 1.0, where different scores tie.
 """
 
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit, logit
