@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import mlspl
-from mlspl.cli.sources import CRITERION_NAMES, METHOD_NAMES
+from mlspl.cli.options import CRITERION_NAMES, METHOD_NAMES
 from mlspl.metrics import CRITERIA
 from mlspl.recipes import METHODS
 

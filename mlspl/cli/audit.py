@@ -3,18 +3,15 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-import typer
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from mlspl._files import OutputFolder
-from mlspl._text import shown
-from mlspl.cli.fit import SetOption, SpaceOption, parse_parameters
-from mlspl.cli.reading import Reading, note_columns, open_dataset, with_reading
+from mlspl._text import printable, shown
+from mlspl.cli.fit import parse_parameters
+from mlspl.cli.options import ForceOption, SeedOption, SetOption, SpaceOption, argument, flag, option
+from mlspl.cli.reading import Reading, match_columns, open_dataset, size_of, with_reading
 from mlspl.cli.sources import (
-    STANDARD,
-    ForceOption,
     counted,
     exit_on_interrupt,
     file_name,
@@ -33,8 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = ["audit"]
 
-_MOST_LABELS = 10
-_MOST_SUSPICIONS = 10
+_MOST_SHOWN = 10
 _FEWEST_ROWS = 5  # as many as folds
 _SHARES = (0.25, 0.5, 0.75, 0.9)
 
@@ -42,63 +38,45 @@ _SHARES = (0.25, 0.5, 0.75, 0.9)
 @with_reading()
 def audit(
     data: Annotated[
-        str,
-        typer.Argument(
-            metavar="DATA",
-            help="A file in any format of `mlspl fit`; - is stdin; or a data set's name.",
-        ),
+        str, argument("DATA", "A file in any format of `mlspl fit`; - is stdin; or a data set's name.")
     ],
-    out: Annotated[
-        Path, typer.Option("--out", "-o", metavar="DIR", help="Output folder for the page and the tables.")
-    ],
+    out: Annotated[Path, option("DIR", "Output folder for the page and the tables.", "--out", "-o")],
     reading: Reading,
     show: Annotated[
-        str | None,
-        typer.Option(metavar="COLUMN", help="Column to show on the page: text, or file names of images."),
+        str | None, option("COLUMN", "Column to show on the page: text, or file names of images.")
     ] = None,
     pictures: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="DIR", help="Folder of the images that --show names.", show_default="folder of DATA"
-        ),
+        Path | None, option("DIR", "Folder of the images that --show names.", show_default="folder of DATA")
     ] = None,
-    embed: Annotated[
-        bool, typer.Option("--embed", help="Embed the images in the page instead of linking them.")
-    ] = False,
+    embed: Annotated[bool, flag("--embed", "Embed the images in the page instead of linking them.")] = False,
     ids: Annotated[
-        str | None,
-        typer.Option(metavar="COLUMN", help="Column with the names of the rows; not used as a feature."),
+        str | None, option("COLUMN", "Column with the names of the rows; not used as a feature.")
     ] = None,
     method: Annotated[
         str | None,
-        typer.Option(
-            metavar="NAME",
-            help="Method of `mlspl fit` to predict labels by. Default: a kernel SVM and a paced forest.",
+        option(
+            "NAME", "Method of `mlspl fit` to predict labels by. Default: a kernel SVM and a paced forest."
         ),
     ] = None,
     parameters: SetOption = None,
     space: SpaceOption = None,
     probabilities: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Out-of-fold probabilities of your own model: a table with one column per label and the "
+        option(
+            "FILE",
+            "Out-of-fold probabilities of your own model: a table with one column per label and the "
             "rows of DATA in order. Replaces --method.",
         ),
     ] = None,
     most: Annotated[
         int,
-        typer.Option(
-            metavar="N",
-            min=0,
-            help="Also list the N most probable missing labels, even if their suspicion is low.",
-        ),
+        option("N", "Also list the N most probable missing labels, even if their suspicion is low.", min=0),
     ] = 500,
     export: Annotated[
         Literal["label-studio"] | None,
-        typer.Option(help="Also write the suspected rows as tasks for another annotation tool."),
+        option(None, "Also write the suspected rows as tasks for another annotation tool."),
     ] = None,
-    seed: Annotated[int, typer.Option(metavar="N", help="Random seed.", min=0, max=2**32 - 1)] = 0,
+    seed: SeedOption = 0,
     force: ForceOption = False,
 ) -> None:
     """Find labels that are probably wrong, and write a page for reviewing them.
@@ -108,9 +86,12 @@ def audit(
     issues.csv, labels.csv and rows.csv (rows are counted from 0). Review the
     page, export your decisions, and apply them with `mlspl correct`.
     """
+    import pandas as pd
+    from scipy import sparse
+
     from mlspl.curriculum import audit as find_issues
     from mlspl.pages import AUDIT_FILES, LABEL_STUDIO_FILES, write_audit_folder, write_label_studio
-    from mlspl.recipes import Recipe, Schema, encode_table, get_method
+    from mlspl.recipes import Recipe, encode_table, get_method
 
     if probabilities is not None and (method or parameters or space):
         raise UserError("--probabilities come from your own model: leave out --method, --set and --space.")
@@ -122,25 +103,25 @@ def audit(
     chosen = None if method is None else get_method(method).with_parameters(given_parameters)
     dataset = open_dataset(data, reading)
     names = None if ids is None else [text or "" for text in dataset.texts(ids)]
-    texts, images = _read_shown(dataset, show, embed, pictures or _folder(data), out)
+    beside = Path(data).parent if Path(data).exists() else Path()
+    texts, images = _read_shown(dataset, show, embed, pictures or beside, out)
     learnt = dataset if ids is None else dataset.without([ids])
-    schema = Schema.from_dataset(learnt, text=reading.text)
-    table, _ = schema.match(learnt)
-    note_columns(learnt, schema, table)
+    schema, table = match_columns(learnt, reading)
     console = Console(highlight=False)
-    n_rows, n_labels = dataset.Y.shape
-    size = ", ".join(map(counted, (n_rows, schema.n_features, n_labels), ("row", "feature", "label")))
-    console.print(f"{shown(file_name(data))}: {size}", soft_wrap=True)
+    n_rows = dataset.Y.shape[0]
+    console.print(shown(size_of(data, dataset, schema)), soft_wrap=True)
     if n_rows < _FEWEST_ROWS:
         raise UserError(f"{counted(n_rows, 'row')} cannot be audited: give {_FEWEST_ROWS} or more.")
     # The page shows features in their own units; models want those of a table on one scale.
     X, feature_names = encode_table(schema, table)
     scaled = X if schema.layout != "frame" else encode_table(schema, table, scale=True)[0]
-    learnt_from, given = scaled if chosen is None else table, _with_names(dataset)
-
-    estimator: Any = None if chosen is None else Recipe(chosen, schema, seed).build(chosen.settings(""))
+    learnt_from, estimator = scaled, None
+    if chosen is not None:
+        learnt_from, estimator = table, Recipe(chosen, schema, seed).build(chosen.settings(""))
     if probabilities is not None:
         learnt_from, estimator = _read_probabilities(probabilities, dataset)
+    Y: Any = dataset.Y
+    given = pd.DataFrame(Y.toarray() if sparse.issparse(Y) else Y, columns=dataset.label_names)
     with notes(), exit_on_interrupt(f"nothing was written to {out}."):
         try:
             found = find_issues(learnt_from, given, estimator, n_jobs=-1, random_state=seed, verbose=1)
@@ -208,31 +189,17 @@ def _read_probabilities(path: Path, dataset: "Dataset") -> "tuple[np.ndarray, An
     return np.arange(len(values), dtype=float)[:, None], Given(values)
 
 
-def _with_names(dataset: "Dataset"):
-    import pandas as pd
-    from scipy import sparse
-
-    Y: Any = dataset.Y
-    return pd.DataFrame(Y.toarray() if sparse.issparse(Y) else Y, columns=dataset.label_names)
-
-
-def _folder(data: str) -> Path:
-    return Path(data).parent if data != STANDARD and Path(data).exists() else Path()
-
-
 def _read_shown(dataset: "Dataset", show: str | None, embed: bool, folder: Path, out: Path):
     """Return the texts, or else the pictures, of the column to show."""
     from mlspl.pages import find_pictures
 
-    if show is None:
-        if embed:
-            raise UserError("--embed is for pictures: name the column of their file names with --show.")
-        return None, None
-    texts = dataset.texts(show)
-    pictures, missing = find_pictures(texts, folder, None if embed else out)
+    texts = None if show is None else dataset.texts(show)
+    pictures, missing = find_pictures(texts or (), folder, None if embed else out)
     if pictures is None:
         if embed:
-            raise UserError(f"--embed is for pictures, and {show!r} holds no file names of any.")
+            raise UserError(
+                "--embed is for pictures, and there are no file names of any. Name their column with --show."
+            )
         return texts, None
     if missing:
         number = counted(len(missing), "picture")
@@ -246,55 +213,38 @@ def _print(found: "Audit", names: list[str] | None, console: Console) -> None:
     console.print(
         f"About {errors:,.0f} of {known:,} given labels are probably wrong ({errors / max(known, 1):.1%}).\n"
     )
-    console.print(_labels_table(found), "")
-    if len(found.issues):
-        console.print(_suspicions_table(found, names), "")
-        console.print(_review_table(found), "")
-
-
-def _labels_table(found: "Audit") -> Table:
     labels = found.labels.assign(wrong=lambda table: table["expected_lost"] + table["expected_false"])
-    first = labels.sort_values("wrong", ascending=False).head(_MOST_LABELS)
     form = {"prevalence": ".1%", "wrong": ".0f", "lost": ".1%", "false": ".1%", "auc": ".3f"}
     rows = (
         (name, *("–" if row[key] != row[key] else f"{row[key]:{how}}" for key, how in form.items()))
-        for name, row in first.iterrows()
+        for name, row in labels.sort_values("wrong", ascending=False).head(_MOST_SHOWN).iterrows()
     )
-    more = f", the first {_MOST_LABELS} of {len(labels)}" if len(labels) > _MOST_LABELS else ""
+    more = f", the first {_MOST_SHOWN} of {len(labels)}" if len(labels) > _MOST_SHOWN else ""
     headings = ("label", "prevalence", "wrong", "lost", "false", "AUC")
-    return make_table(headings, rows, f"Labels by estimated noise{more}")
-
-
-def _suspicions_table(found: "Audit", names: list[str] | None) -> Table:
-    def cut(why: str) -> Text:
-        """One line, as much of it as the terminal has room for; issues.csv has it in full."""
-        text = Text.from_markup(shown(why), overflow="ellipsis")
-        text.no_wrap = True
-        return text
-
+    console.print(make_table(headings, rows, f"Labels by estimated noise{more}"), "")
+    if not len(found.issues):
+        return
+    strongest = found.issues.head(_MOST_SHOWN).to_dict("records")
     rows = (
         (
             names[issue["row_number"]] if names else issue["row_number"],
-            issue["label"],
-            issue["given"],
-            issue["suggested"],
+            *(issue[key] for key in ("label", "given", "suggested")),
             f"{issue['suspicion']:.1%}",
-            cut(issue["why"]),
+            # One line, as much of it as the terminal has room for; issues.csv has it in full.
+            Text(printable(issue["why"]), overflow="ellipsis", no_wrap=True),
         )
-        for issue in found.issues.head(_MOST_SUSPICIONS).to_dict("records")
+        for issue in strongest
     )
     headings = ("row", "label", "given", "probably", "suspicion", "why")
     table = make_table(headings, rows, "The strongest suspicions", left=2)
     table.columns[-1].justify = "left"
     for column in (*table.columns[:1], *table.columns[2:-1]):
         column.no_wrap = True
-    return table
-
-
-def _review_table(found: "Audit") -> Table:
-    """How many rows, the most suspected first, hold how many of the expected errors."""
+    console.print(table, "")
+    # How many rows, the most suspected first, hold how many of the expected errors.
     expected = found.rows["expected_errors"].sort_values(ascending=False).cumsum().to_numpy()
     digits = 0 if expected[-1] >= 10 else 1
     numbers = [(share, int((expected < share * expected[-1]).sum()) + 1) for share in _SHARES]
     rows = ((f"{n:,}", f"{expected[n - 1]:,.{digits}f}", f"{share:.0%}") for share, n in numbers)
-    return make_table(("rows", "errors found, about", "of all"), rows, "How many rows to review")
+    headings = ("rows", "errors found, about", "of all")
+    console.print(make_table(headings, rows, "How many rows to review"), "")

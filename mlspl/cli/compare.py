@@ -3,14 +3,14 @@
 from pathlib import Path
 from typing import Annotated
 
-import typer
 from rich.console import Console
 
 from mlspl._files import OutputFolder
 from mlspl._names import split_names
 from mlspl._text import printable, shown
+from mlspl.cli.options import CRITERION_NAMES, METHOD_NAMES, ForceOption, JobsOption, argument, flag, option
 from mlspl.cli.reading import Reading, with_reading
-from mlspl.cli.sources import CRITERION_NAMES, METHOD_NAMES, STANDARD, ForceOption, input_files
+from mlspl.cli.sources import STANDARD, input_files
 from mlspl.cli.trials import open_datasets, report_trials
 from mlspl.errors import UserError
 
@@ -23,44 +23,33 @@ _FOLDS = 10
 def compare(
     file: Annotated[
         str,
-        typer.Argument(
-            metavar="FILE",
-            help="With --methods: data, or a data set's name. Without: a results.db, or a CSV of scores.",
+        argument(
+            "FILE", "With --methods: data, or a data set's name. Without: a results.db, or a CSV of scores."
         ),
     ],
-    methods: Annotated[
-        str,
-        typer.Option(help=f"Methods, separated by commas: {METHOD_NAMES}; + tunes."),
-    ] = "",
+    methods: Annotated[str, option(None, f"Methods, separated by commas: {METHOD_NAMES}; + tunes.")] = "",
     folds: Annotated[
-        int | None, typer.Option(help="Number of cross-validation folds.", show_default=str(_FOLDS), min=2)
+        int | None, option(None, "Number of cross-validation folds.", show_default=str(_FOLDS), min=2)
     ] = None,
     tune: Annotated[
-        str,
-        typer.Option(
-            metavar="CRITERION",
-            help=f"Tune all methods on the training rows by one of {CRITERION_NAMES}.",
-        ),
+        str, option("CRITERION", f"Tune all methods on the training rows by one of {CRITERION_NAMES}.")
     ] = "",
-    jobs: Annotated[
-        int | None, typer.Option(help="Number of processes.", show_default="all cores", min=1)
-    ] = None,
+    jobs: JobsOption = None,
     criterion: Annotated[
         list[str] | None,
-        typer.Option(help="Print the tests of all pairs of methods by this criterion; may be repeated."),
+        option(None, "Print the tests of all pairs of methods by this criterion; may be repeated."),
     ] = None,
     higher: Annotated[
-        str, typer.Option(help="Other columns of scores where higher is better, separated by commas.")
+        str, option(None, "Other columns of scores where higher is better, separated by commas.")
     ] = "",
     lower: Annotated[
-        str, typer.Option(help="Other columns of scores where lower is better, separated by commas.")
+        str, option(None, "Other columns of scores where lower is better, separated by commas.")
     ] = "",
     variants: Annotated[
-        bool,
-        typer.Option("--variants", help="Include methods with other parameters, such as MLSPL's functions."),
+        bool, flag("--variants", "Include methods with other parameters, such as MLSPL's functions.")
     ] = False,
-    alpha: Annotated[float, typer.Option(help="Significance level.")] = 0.05,
-    out: Annotated[Path, typer.Option(help="Output folder for results.db, tables and diagrams.")] = Path(
+    alpha: Annotated[float, option(None, "Significance level.")] = 0.05,
+    out: Annotated[Path, option(None, "Output folder for results.db, tables and diagrams.")] = Path(
         "comparison"
     ),
     force: ForceOption = False,
@@ -79,77 +68,46 @@ def compare(
     Tests: Wilcoxon with Holm's correction over splits; Friedman and Nemenyi over
     data sets.
     """
+    from mlspl import experiments, metrics
+    from mlspl.recipes import get_method
+
     if not 0 < alpha < 1:
         raise UserError(f"--alpha must lie between 0 and 1; it is {alpha:g}.")
+    console = Console(highlight=False)
+    criteria = criterion or []
     if methods:
         if higher or lower or variants:
             raise UserError("--higher, --lower and --variants are for scores, and --methods is for data.")
         outputs = OutputFolder(out, input_files(file, reading.labels), force=force)
-        _compare_methods(file, reading, methods, folds, tune, jobs, criterion or [], outputs)
+        if file == STANDARD:
+            raise UserError("standard input cannot be read again when the command goes on. Name the file.")
+        for name in criteria:
+            if name not in metrics.CRITERIA:
+                metrics.get_criterion(name)
+                raise UserError(f"{name} is not one of the criteria here: {', '.join(metrics.CRITERIA)}.")
+        chosen = split_names(methods)
+        for name in chosen:
+            get_method(name)
+        outputs.check(experiments.RESULT_FILES)
+        data = open_datasets([file], reading)
+        trials = experiments.plan_trials(data, chosen, folds=folds or _FOLDS, tune=tune)
+        report_trials(trials, data, outputs, console, jobs=jobs, criteria=criteria)
         return
-    if reading != Reading.of() or folds or tune or jobs:
+
+    if reading != Reading() or folds or tune or jobs:
         raise UserError("name the methods to compare on the data, such as --methods mlspl-cv,logistic.")
     outputs = OutputFolder(out, [file], force=force)
-    _compare_scores(Path(file), criterion or [], higher, lower, variants, alpha, outputs)
-
-
-def _compare_methods(
-    source: str,
-    reading: Reading,
-    methods: str,
-    folds: int | None,
-    tune: str,
-    jobs: int | None,
-    criteria: list[str],
-    outputs: OutputFolder,
-) -> None:
-    """Cross-validate the methods on the data."""
-    from mlspl import experiments, metrics
-    from mlspl.recipes import get_method
-
-    if source == STANDARD:
-        raise UserError("standard input cannot be read again when the command goes on. Name the file.")
-    for name in criteria:
-        if name not in metrics.CRITERIA:
-            metrics.get_criterion(name)
-            raise UserError(
-                f"{name} is not computed by `mlspl compare`. It computes {', '.join(metrics.CRITERIA)}."
-            )
-    chosen = split_names(methods)
-    for name in chosen:
-        get_method(name)
-    outputs.check(experiments.RESULT_FILES)
-    data = open_datasets([source], reading)
-    trials = experiments.plan_trials(data, chosen, folds=folds or _FOLDS, tune=tune)
-    report_trials(trials, data, outputs, Console(highlight=False), jobs=jobs, criteria=criteria)
-
-
-def _compare_scores(
-    file: Path,
-    criteria: list[str],
-    higher: str,
-    lower: str,
-    variants: bool,
-    alpha: float,
-    outputs: OutputFolder,
-) -> None:
-    """Test scores of any origin."""
-    from mlspl import experiments
-
     outputs.check(experiments.RESULT_FILES)
     further = dict.fromkeys(split_names(higher), True) | dict.fromkeys(split_names(lower), False)
     scores = experiments.read_scores(file, criteria=[*further, *criteria], variants=variants)
     directions = experiments.known_directions(scores) | further
     if not directions:
         raise UserError(
-            f"No column of {file} is a criterion that mlspl knows; name yours with --higher or --lower."
+            f"mlspl knows no column of {file} as a criterion; name yours with --higher or --lower."
         )
-    unknown = [name for name in criteria if name not in directions]
-    if unknown:
+    if unknown := [name for name in criteria if name not in directions]:
         raise UserError(f"The direction of {unknown[0]} is unknown. Name it with --higher or --lower.")
-
     comparisons = [experiments.compare(scores, name, greater, alpha) for name, greater in directions.items()]
-    console = Console(highlight=False)
     for table in experiments.rich_tests(comparisons, criteria, console.width, alpha):
         console.print(table)
     if not any(comparison.ranking for comparison in comparisons):

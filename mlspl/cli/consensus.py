@@ -5,20 +5,18 @@ from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
 from rich.console import Console
 
 from mlspl._files import write_file
 from mlspl._names import split_names
 from mlspl._text import safe_csv, shown
+from mlspl.cli.options import ForceOption, SeedOption, argument, flag, option
 from mlspl.cli.reading import Reading, with_reading
-from mlspl.cli.sources import ForceOption, check_target, file_name, make_table, notes
+from mlspl.cli.sources import check_target, file_name, make_table, notes
 from mlspl.errors import DataFormatError, UserError, guess_column, listed
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from mlspl.curriculum import Consensus
 
 __all__ = ["consensus"]
 
@@ -27,39 +25,33 @@ _NOT_JUDGED = ("?", "NA", "nan", "null")
 
 @with_reading("label_sep", "text", "categorical", "numeric", "drop")
 def consensus(
-    data: Annotated[Path, typer.Argument(metavar="DATA", help="A CSV file with commas, semicolons or tabs.")],
-    out: Annotated[
-        Path,
-        typer.Option("--out", "-o", metavar="FILE", help="DATA with a column `labels` in place of theirs."),
-    ],
+    data: Annotated[Path, argument("DATA", "A CSV file with commas, semicolons or tabs.")],
+    out: Annotated[Path, option("FILE", "DATA with a column `labels` in place of theirs.", "--out", "-o")],
     reading: Reading,
     annotators: Annotated[
         str,
-        typer.Option(
-            metavar="COLUMNS",
-            help="Columns with the label set of each annotator: a pattern such as 'annotator_*', or names "
+        option(
+            "COLUMNS",
+            "Columns with the label set of each annotator: a pattern such as 'annotator_*', or names "
             "with commas between.",
         ),
     ] = "",
     votes: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Instead: a CSV file with a line per row and annotator, and the columns annotator, labels "
+        option(
+            "FILE",
+            "Instead: a CSV file with a line per row and annotator, and the columns annotator, labels "
             "and that of --ids.",
         ),
     ] = None,
     ids: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="Names the rows; in DATA and in the file of --votes.")
+        str | None, option("COLUMN", "Names the rows; in DATA and in the file of --votes.")
     ] = None,
     skip_empty: Annotated[
-        bool,
-        typer.Option("--skip-empty", help="An empty label set is a row the annotator did not judge."),
+        bool, flag("--skip-empty", "An empty label set is a row the annotator did not judge.")
     ] = False,
-    votes_only: Annotated[
-        bool, typer.Option("--votes-only", help="Do not learn from the other columns of DATA.")
-    ] = False,
-    seed: Annotated[int, typer.Option(metavar="N", help="Seed of everything random.", min=0)] = 0,
+    votes_only: Annotated[bool, flag("--votes-only", "Do not learn from the other columns of DATA.")] = False,
+    seed: SeedOption = 0,
     force: ForceOption = False,
 ) -> None:
     """Infer the labels of each row from those of several annotators.
@@ -84,14 +76,13 @@ def consensus(
     targets = [out, *(out.with_name(f"{out.stem}.{part}.csv") for part in parts)]
     for target in targets:
         check_target(target, [data, votes], force)
-    table, separator = _read(data), reading.label_sep or "|"
-    _check_columns(table, [ids] if ids else [], data)
+    separator = reading.label_sep or "|"
+    table = _read(data, [ids] if ids else [])
     columns = _matching(table, annotators, data) if annotators else []
     if votes is None:
         given = {name: table[name] for name in columns}
     else:
-        lines = _read(votes)
-        _check_columns(lines, [ids or "", "annotator", "labels"], votes)
+        lines = _read(votes, [ids or "", "annotator", "labels"])
         lines = lines.assign(row=_locate(lines[ids], table, ids or "", data)).set_index("row")
         given = {str(who): part["labels"] for who, part in lines.groupby("annotator")}
 
@@ -104,7 +95,8 @@ def consensus(
         for who, cells in given.items()
     )
     with notes():
-        X = None if votes_only else _encode(data, {*columns, *([ids] if ids else []), *reading.drop}, reading)
+        ignored = {*columns, *([ids] if ids else []), *split_names(reading.drop)}
+        X = None if votes_only else _encode(data, ignored, reading)
         found = infer(X, annotations, random_state=seed, n_jobs=-1)
     labels, weights = (part.reindex(table.index) for part in (found.labels, found.weights))
     sets = label_sets(labels.to_numpy(), list(labels.columns))
@@ -124,12 +116,17 @@ def consensus(
         write_file(target, safe_csv(part.round(4), lineterminator="\n"))
     console = Console(highlight=False)
     console.print(shown(f"{file_name(str(data))}: {found!r}"), soft_wrap=True)
-    console.print(_annotators_table(found))
+    rates = ("sensitivity", "specificity")
+    rows = (
+        (name, row["rows"], *(f"{row[r]:.2f} ({row[r + '_low']:.2f}–{row[r + '_high']:.2f})" for r in rates))
+        for name, row in found.annotators.astype({"rows": object}).iterrows()
+    )
+    console.print(make_table(("annotator", "rows", *rates), rows, "Annotators, with 95 % intervals"))
     console.print(shown(f"Wrote {', '.join(map(str, targets))}"), soft_wrap=True)
 
 
-def _read(path: Path) -> "pd.DataFrame":
-    """Return the cells of a delimited file as they are written."""
+def _read(path: Path, needed: list[str]) -> "pd.DataFrame":
+    """Return the cells of a delimited file as they are written; it must have the needed columns."""
     import pandas as pd
 
     if not path.is_file():
@@ -137,14 +134,12 @@ def _read(path: Path) -> "pd.DataFrame":
     try:
         text = path.read_bytes().decode("utf-8-sig")
         separator = max(",;\t", key=text.partition("\n")[0].count)
-        return pd.read_csv(StringIO(text), sep=separator, dtype=str, keep_default_na=False)
+        table = pd.read_csv(StringIO(text), sep=separator, dtype=str, keep_default_na=False)
     except (ValueError, UnicodeDecodeError) as error:
         raise DataFormatError(f"this is no CSV in UTF-8 ({error}).", path) from None
-
-
-def _check_columns(table: "pd.DataFrame", names: list[str], path: Path) -> None:
-    if missing := [name for name in names if name not in table.columns]:
+    if missing := [name for name in needed if name not in table.columns]:
         raise UserError(f"{path} has no column {missing[0]!r}.{guess_column(missing[0], table.columns)}")
+    return table
 
 
 def _matching(table: "pd.DataFrame", annotators: str, path: Path) -> list[str]:
@@ -180,17 +175,8 @@ def _encode(data: Path, ignored: set[str], reading: Reading) -> Any:
     from mlspl.recipes import Schema, encode_table
 
     features = read_unlabelled(data, ignored, kinds=reading.kinds)
-    schema = Schema.from_dataset(features, text=reading.text)
+    schema = Schema.from_dataset(features, text=reading.text_columns)
     if not schema.n_features:
         return None
     table, _ = schema.match(features)
     return encode_table(schema, table, scale=schema.layout == "frame")[0]
-
-
-def _annotators_table(found: "Consensus"):
-    rates = ("sensitivity", "specificity")
-    rows = (
-        (name, row["rows"], *(f"{row[r]:.2f} ({row[r + '_low']:.2f}–{row[r + '_high']:.2f})" for r in rates))
-        for name, row in found.annotators.astype({"rows": object}).iterrows()
-    )
-    return make_table(("annotator", "rows", *rates), rows, "Annotators, with 95 % intervals")

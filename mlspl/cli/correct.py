@@ -6,22 +6,13 @@ import shlex
 from pathlib import Path
 from typing import Annotated
 
-import typer
 from rich.console import Console
 from rich.table import Table
 
 from mlspl._text import printable, shown
+from mlspl.cli.options import ForceOption, argument, option
 from mlspl.cli.reading import Reading, open_dataset, with_reading
-from mlspl.cli.sources import (
-    STANDARD,
-    ForceOption,
-    check_target,
-    counted,
-    file_name,
-    input_files,
-    make_table,
-    note,
-)
+from mlspl.cli.sources import STANDARD, check_target, counted, file_name, input_files, make_table, note
 from mlspl.errors import UserError
 
 __all__ = ["correct"]
@@ -31,18 +22,16 @@ _MOST_LABELS = 10
 
 @with_reading()
 def correct(
-    data: Annotated[str, typer.Argument(metavar="DATA", help="The audited file, or data set's name.")],
+    data: Annotated[str, argument("DATA", "The audited file, or data set's name.")],
     decisions: Annotated[
         Path,
-        typer.Argument(
-            metavar="DECISIONS",
-            help="The decisions.csv exported from the page, issues.csv with decisions, or the .json that "
+        argument(
+            "DECISIONS",
+            "The decisions.csv exported from the page, issues.csv with decisions, or the .json that "
             "Label Studio exported.",
         ),
     ],
-    out: Annotated[
-        Path, typer.Option("--out", "-o", metavar="FILE", help="Corrected copy to write, in the same format.")
-    ],
+    out: Annotated[Path, option("FILE", "Corrected copy to write, in the same format.", "--out", "-o")],
     reading: Reading,
     force: ForceOption = False,
 ) -> None:
@@ -74,8 +63,7 @@ def correct(
     if data in list_datasets():
         path = write_dataset(dataset.with_labels(changed), out)
     else:
-        spelling = {name: getattr(reading, name) for name in ("decimal", "thousands", "encoding")}
-        path = relabel_file(data, out, dataset, changed, na_values=reading.na_values, **spelling)
+        path = relabel_file(data, out, dataset, changed, **reading.spelling())
     console = Console(highlight=False)
     names = [dataset.label_names[j] for j in changes["label"]]
     table = changes.assign(

@@ -7,9 +7,10 @@ import typer
 from rich.console import Console
 
 from mlspl._text import shown
+from mlspl.cli.options import Command, ForceOption, Group, argument, flag
 from mlspl.cli.reading import Reading, open_dataset, with_reading
 from mlspl.cli.scores import SHOWN_LABELS, leave_out_middle
-from mlspl.cli.sources import Command, ForceOption, Group, check_target, input_files, make_table, notes
+from mlspl.cli.sources import check_target, input_files, make_table, notes
 
 __all__ = ["app"]
 
@@ -40,9 +41,9 @@ def list_command() -> None:
 @app.command("info", cls=Command, epilog="Example: mlspl datasets info emotions")
 @with_reading("labels", "label_sep")
 def info_command(
-    source: Annotated[str, typer.Argument(metavar="NAME-or-FILE", help="Name of a data set, or a file.")],
+    source: Annotated[str, argument("NAME-or-FILE", "Name of a data set, or a file.")],
     reading: Reading,
-    every: Annotated[bool, typer.Option("--all", help=f"Show all labels, not only {SHOWN_LABELS}.")] = False,
+    every: Annotated[bool, flag("--all", f"Show all labels, not only {SHOWN_LABELS}.")] = False,
 ) -> None:
     """Show the size of a data set and the frequency and imbalance of its labels."""
     dataset = open_dataset(source, reading)
@@ -73,7 +74,7 @@ def info_command(
 
 @app.command("fetch", cls=Command, epilog="Example: mlspl datasets fetch flags emotions scene")
 def fetch_command(
-    names: Annotated[list[str], typer.Argument(metavar="NAME…", help="Names from `mlspl datasets list`.")],
+    names: Annotated[list[str], argument("NAME…", "Names from `mlspl datasets list`.")],
 ) -> None:
     """Download data sets into the cache, unless they are on this computer."""
     from mlspl.datasets import EMBEDDED, fetch_dataset, find_entry, locate_dataset
@@ -96,8 +97,8 @@ def fetch_command(
 @app.command("convert", cls=Command, epilog="Example: mlspl datasets convert emotions emotions.csv")
 @with_reading("labels", "label_sep", "drop", "na")
 def convert_command(
-    source: Annotated[str, typer.Argument(metavar="IN", help="Name of a data set, or a file.")],
-    target: Annotated[Path, typer.Argument(metavar="OUT", help="File to write; its suffix sets the format.")],
+    source: Annotated[str, argument("IN", "Name of a data set, or a file.")],
+    target: Annotated[Path, argument("OUT", "File to write; its suffix sets the format.")],
     reading: Reading,
     force: ForceOption = False,
 ) -> None:

@@ -8,10 +8,11 @@ from rich.console import Console
 
 from mlspl._files import replace_file
 from mlspl._text import shown
+from mlspl.cli.options import ForceOption, argument, flag, option
 from mlspl.cli.predict import ModelArgument, apply_model, matched, open_model, row_blocks
 from mlspl.cli.reading import Reading, open_labelled, with_reading
 from mlspl.cli.scores import Scores, criteria_table, labels_table, score_rows, scores_text, tally_scores
-from mlspl.cli.sources import STANDARD, ForceOption, check_target, counted, input_files, notes
+from mlspl.cli.sources import STANDARD, check_target, counted, input_files, notes
 from mlspl.errors import UserError
 
 if TYPE_CHECKING:
@@ -26,21 +27,13 @@ _BEST = (1, 3, 5)
 @with_reading("labels", "label_sep")
 def evaluate(
     model: ModelArgument,
-    data: Annotated[
-        str,
-        typer.Argument(metavar="DATA", help="Rows with labels, in any format of `mlspl fit`; - is stdin."),
-    ],
+    data: Annotated[str, argument("DATA", "Rows with labels, in any format of `mlspl fit`; - is stdin.")],
     reading: Reading,
     out: Annotated[
         str | None,
-        typer.Option(
-            "--out",
-            "-o",
-            metavar="FILE",
-            help="Also write the scores to a .csv or .json file; - is JSON on stdout.",
-        ),
+        option("FILE", "Also write the scores to a .csv or .json file; - is JSON on stdout.", "--out", "-o"),
     ] = None,
-    every: Annotated[bool, typer.Option("--all", help="Show all labels, not only 20.")] = False,
+    every: Annotated[bool, flag("--all", "Show all labels, not only 20.")] = False,
     force: ForceOption = False,
 ) -> None:
     """Compute all criteria of a model, and the scores of each label.

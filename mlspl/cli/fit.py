@@ -3,8 +3,7 @@
 import ast
 import io
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -15,17 +14,24 @@ from rich.console import Console
 from mlspl._files import replace_file
 from mlspl._progress import show_progress
 from mlspl._text import shown
-from mlspl.cli.reading import Reading, columns_table, note_columns, open_dataset, with_reading
+from mlspl.cli.options import (
+    CRITERION_NAMES,
+    ForceOption,
+    MethodOption,
+    SeedOption,
+    SetOption,
+    SpaceOption,
+    argument,
+    flag,
+    option,
+)
+from mlspl.cli.reading import Reading, columns_table, match_columns, open_dataset, size_of, with_reading
 from mlspl.cli.scores import criteria_table, plain, score_rows
 from mlspl.cli.sources import (
-    CRITERION_NAMES,
-    METHOD_NAMES,
     STANDARD,
-    ForceOption,
     check_target,
     counted,
     exit_on_interrupt,
-    file_name,
     input_files,
     notes,
 )
@@ -37,7 +43,7 @@ if TYPE_CHECKING:
     from mlspl.datasets import Dataset
     from mlspl.recipes import Recipe
 
-__all__ = ["MethodOption", "SetOption", "SpaceOption", "fit", "parse_parameters"]
+__all__ = ["fit", "parse_parameters"]
 
 # Probabilities need three more fits on two thirds of the rows each.
 _MOST_PAIRS_WITH_PROBABILITIES = 1_000_000
@@ -45,71 +51,50 @@ _MOST_PAIRS_WITH_PROBABILITIES = 1_000_000
 # A log gets the steps of fits on more pairs of rows and labels.
 _PAIRS_OF_A_LONG_FIT = 20_000
 
-SetOption = Annotated[
-    list[str] | None,
-    typer.Option("--set", metavar="NAME=VALUE", help="Set a parameter of the method; may be repeated."),
-]
-SpaceOption = Annotated[
-    str | None,
-    typer.Option(
-        metavar="SPACE", help="Space of the classifiers: gram, linear or nystroem.", show_default="auto"
-    ),
-]
-MethodOption = Annotated[
-    str, typer.Option(help=f"One of {METHOD_NAMES}; a + after the name also tunes thresholds.")
-]
-
 
 @with_reading()
 def fit(
     data: Annotated[
         str,
-        typer.Argument(
-            metavar="DATA",
-            help="ARFF, CSV, JSON Lines, Parquet, Excel, svmlight or NumPy file; - is stdin; or the name of "
+        argument(
+            "DATA",
+            "ARFF, CSV, JSON Lines, Parquet, Excel, svmlight or NumPy file; - is stdin; or the name of "
             "a data set from `mlspl datasets list`.",
         ),
     ],
-    out: Annotated[
-        str, typer.Option("--out", "-o", metavar="FILE", help="Model file to write, such as model.skops.")
-    ] = "",
+    out: Annotated[str, option("FILE", "Model file to write, such as model.skops.", "--out", "-o")] = "",
     *,
     reading: Reading,
     method: MethodOption = "mlspl",
     parameters: SetOption = None,
     space: SpaceOption = None,
     tune: Annotated[
-        str,
-        typer.Option(
-            metavar="CRITERION",
-            help=f"Tune the parameters by cross-validation; one of {CRITERION_NAMES}.",
-        ),
+        str, option("CRITERION", f"Tune the parameters by cross-validation; one of {CRITERION_NAMES}.")
     ] = "",
     test_size: Annotated[
         float | None,
-        typer.Option(
-            metavar="SHARE",
-            help="Hold out this share of the rows, such as 0.3, and print the scores on them. The saved "
+        option(
+            "SHARE",
+            "Hold out this share of the rows, such as 0.3, and print the scores on them. The saved "
             "model is fitted on all rows.",
         ),
     ] = None,
     proba: Annotated[
         bool | None,
-        typer.Option(
+        option(
+            None,
+            "Prepare probabilities for `predict --proba`; takes up to twice as long as the fit.",
             "--proba/--no-proba",
-            help="Prepare probabilities for `predict --proba`; takes up to twice as long as the fit.",
             show_default="yes, up to a million rows × labels",
         ),
     ] = None,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Show how each column would be used; fit nothing.")
-    ] = False,
-    seed: Annotated[int, typer.Option(metavar="N", help="Random seed.", min=0, max=2**32 - 1)] = 0,
+    dry_run: Annotated[bool, flag("--dry-run", "Show how each column would be used; fit nothing.")] = False,
+    seed: SeedOption = 0,
     scheduler: Annotated[
         str | None,
-        typer.Option(
-            metavar="ADDRESS",
-            help="Dask scheduler, tcp://host:port or local. Distributes blocks of labels (linear and "
+        option(
+            "ADDRESS",
+            "Dask scheduler, tcp://host:port or local. Distributes blocks of labels (linear and "
             "nystroem spaces) and the folds of mlspl-cv.",
         ),
     ] = None,
@@ -126,9 +111,13 @@ def fit(
         raise UserError("name the model file: -o model.skops. Or see what would be done: --dry-run.")
     if out:
         check_target(out, input_files(data, reading.labels), force, _is_model)
+    from joblib import cpu_count
+
+    from mlspl._cluster import open_cluster
+    from mlspl._parallel import on_cluster
     from mlspl.metrics import get_criterion
     from mlspl.model_selection import protocol_split
-    from mlspl.recipes import Recipe, Schema, get_method
+    from mlspl.recipes import Recipe, get_method
 
     chosen = get_method(method).with_parameters(parse_parameters(parameters, space))
     if tune:
@@ -137,26 +126,26 @@ def fit(
         raise UserError(f"--test-size is a share between 0 and 1, such as 0.3; it is {test_size:g}.")
     console = Console(stderr=out == STANDARD, highlight=False)
     dataset = open_dataset(data, reading)
-    recipe = Recipe(chosen, Schema.from_dataset(dataset, text=reading.text), seed)
-    table, _ = recipe.schema.match(dataset)
-    note_columns(dataset, recipe.schema, table)
-    n_features = recipe.schema.n_features
+    schema, table = match_columns(dataset, reading)
+    recipe = Recipe(chosen, schema, seed)
     n_rows, n_labels = dataset.Y.shape
     split = protocol_split(n_rows, seed, round(1 - test_size, 12)) if test_size else None
-    size = ", ".join(map(counted, (n_rows, n_features, n_labels), ("row", "feature", "label")))
-    console.print(f"{shown(file_name(data))}: {size}", soft_wrap=True)
-    console.print(columns_table(dataset, recipe.schema, table))
+    console.print(shown(size_of(data, dataset, schema)), soft_wrap=True)
+    console.print(columns_table(dataset, schema, table))
     if dry_run:
         return
     started = time.perf_counter()
     with exit_on_interrupt("nothing was written." if out == STANDARD else f"nothing was written to {out}."):
-        with _cluster(scheduler):
+        with ExitStack() as stack:
+            if scheduler is not None:
+                client = stack.enter_context(open_cluster(scheduler, cpu_count()))
+                stack.enter_context(on_cluster(client))
             model, best, scores = _learn(recipe, tune, table, dataset, split, console)
         summary = {
             "data": dataset.name,
             "fingerprint": dataset.fingerprint(),
             "rows": n_rows,
-            "features": n_features,
+            "features": schema.n_features,
             "labels": n_labels,
             "method": method,
             "parameters": best | getattr(model[-1], "best_params_", {}),
@@ -170,7 +159,7 @@ def fit(
         }
         if proba is None:
             proba = n_rows * n_labels <= _MOST_PAIRS_WITH_PROBABILITIES
-        _write(model, out, proba, label_names=dataset.label_names, schema=recipe.schema, summary=summary)
+        _write(model, out, proba, label_names=dataset.label_names, schema=schema, summary=summary)
     values = ", ".join(f"{name}={value}" for name, value in best.items())
     how = f", tuned by {tune.replace('_', ' ')}: {values}" if tune and best else ""
     console.print(f"{chosen.title} fitted on all {counted(n_rows, 'row')}{how}", markup=False, soft_wrap=True)
@@ -241,21 +230,6 @@ def _learn(
     except (ValueError, RuntimeError) as error:
         # scikit-learn and the solvers raise these for data that they cannot fit.
         raise UserError(f"{recipe.method.title} cannot be fitted on {dataset.name}: {error}") from error
-
-
-@contextmanager
-def _cluster(scheduler: str | None) -> Iterator[None]:
-    """Run the fits inside on a Dask cluster, if there is one."""
-    if scheduler is None:
-        yield
-        return
-    from joblib import cpu_count
-
-    from mlspl._cluster import open_cluster
-    from mlspl._parallel import on_cluster
-
-    with open_cluster(scheduler, cpu_count()) as client, on_cluster(client):
-        yield
 
 
 def _choose(recipe: "Recipe", tune: str, table: Any, Y: Any) -> dict[str, Any]:

@@ -10,19 +10,8 @@ from rich.console import Console
 
 import mlspl
 from mlspl._text import printable
-from mlspl.cli import (
-    audit,
-    compare,
-    consensus,
-    correct,
-    datasets,
-    evaluate,
-    fit,
-    pacing,
-    predict,
-    reproduce,
-)
-from mlspl.cli.sources import Command, Group
+from mlspl.cli import audit, compare, consensus, correct, datasets, evaluate, fit, pacing, predict, reproduce
+from mlspl.cli.options import Command, Group, flag, option
 from mlspl.errors import UserError, shorten
 
 __all__ = ["app", "main"]
@@ -63,9 +52,9 @@ def _print_version(wanted: bool) -> None:
 @app.callback()
 def _root(
     version: Annotated[
-        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
+        bool, option(None, "Print the version.", "--version", callback=_print_version, is_eager=True)
     ] = False,
-    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
+    debug: Annotated[bool, flag("--debug", "Show the traceback of an error.")] = False,
 ) -> None:
     """Multi-label learning from noisy labels, in the shell."""
 

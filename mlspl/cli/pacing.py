@@ -10,7 +10,8 @@ from rich.console import Console
 from rich.table import Table
 
 from mlspl._text import printable, shown
-from mlspl.cli.sources import Command, ForceOption, Group, check_target
+from mlspl.cli.options import Command, ForceOption, Group, argument, flag, option
+from mlspl.cli.sources import check_target
 from mlspl.errors import UserError
 
 if TYPE_CHECKING:
@@ -55,18 +56,13 @@ def list_functions() -> None:
 @app.command(cls=Command, epilog="Example: mlspl pacing plot sigmoid arctan --pace 1 -o curves.png")
 def plot(
     functions: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="NAME", help="Functions to plot; by default the paper's four."),
+        list[str] | None, argument("NAME", "Functions to plot; by default the paper's four.")
     ] = None,
-    out: Annotated[
-        Path, typer.Option("--out", "-o", metavar="FILE", help="Image to write: .png, .svg, .pdf or .html.")
-    ] = Path("self_paced_functions.png"),
-    pace: Annotated[
-        list[float] | None, typer.Option(metavar="NUMBER", help="A pace λ; may be repeated.")
-    ] = None,
-    max_loss: Annotated[
-        float | None, typer.Option(metavar="NUMBER", help="Upper end of the loss axis.")
-    ] = None,
+    out: Annotated[Path, option("FILE", "Image to write: .png, .svg, .pdf or .html.", "--out", "-o")] = Path(
+        "self_paced_functions.png"
+    ),
+    pace: Annotated[list[float] | None, option("NUMBER", "A pace λ; may be repeated.")] = None,
+    max_loss: Annotated[float | None, option("NUMBER", "Upper end of the loss axis.")] = None,
     force: ForceOption = False,
 ) -> None:
     """Plot the weight by the loss, and the penalty by the weight, for several paces."""
@@ -76,19 +72,14 @@ def plot(
 
 @app.command(cls=Command, epilog="Example: mlspl pacing derive 'exp(-t**2)' --family scale --latex")
 def derive(
-    formula: Annotated[
-        str, typer.Argument(metavar="FORMULA", help='A decreasing curve in t, such as "1/(1+t**2)".')
-    ],
+    formula: Annotated[str, argument("FORMULA", 'A decreasing curve in t, such as "1/(1+t**2)".')],
     family: Annotated[
-        Family, typer.Option(help="scale: the weight is g(l/λ^c); shift: it is g(l − λ).")
+        Family, option(None, "scale: the weight is g(l/λ^c); shift: it is g(l − λ).")
     ] = Family.scale,
-    exponent: Annotated[
-        float, typer.Option(metavar="NUMBER", help="The exponent c of the scale family.")
-    ] = 1.0,
-    latex: Annotated[bool, typer.Option("--latex", help="Print only the formulas, as LaTeX.")] = False,
+    exponent: Annotated[float, option("NUMBER", "The exponent c of the scale family.")] = 1.0,
+    latex: Annotated[bool, flag("--latex", "Print only the formulas, as LaTeX.")] = False,
     out: Annotated[
-        Path | None,
-        typer.Option("--out", "-o", metavar="FILE", help="Also plot it: .png, .svg, .pdf or .html."),
+        Path | None, option("FILE", "Also plot it: .png, .svg, .pdf or .html.", "--out", "-o")
     ] = None,
     force: ForceOption = False,
 ) -> None:
@@ -109,9 +100,7 @@ def derive(
 
 
 @app.command(cls=Command, epilog="Example: mlspl pacing verify arctan")
-def verify(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="A name from `mlspl pacing list`.")],
-) -> None:
+def verify(name: Annotated[str, argument("NAME", "A name from `mlspl pacing list`.")]) -> None:
     """Check the conditions of Definition 1 and Lemma 1; show a counterexample for each that fails."""
     from mlspl import pacing
 

@@ -12,8 +12,9 @@ from rich.console import Console
 from mlspl._files import replace_file
 from mlspl._names import split_names
 from mlspl._text import printable, safe_cell, shown
-from mlspl.cli.reading import open_rows
-from mlspl.cli.sources import STANDARD, ForceOption, check_target, counted, input_files, note, notes
+from mlspl.cli.options import ForceOption, argument, flag, option
+from mlspl.cli.reading import open_rows, stored_reading
+from mlspl.cli.sources import STANDARD, check_target, counted, input_files, note, notes
 from mlspl.errors import UserError, listed
 
 if TYPE_CHECKING:
@@ -27,35 +28,26 @@ __all__ = ["ModelArgument", "apply_model", "export", "matched", "open_model", "p
 # Scores of more pairs than this (80 MB) are not held at once.
 _MOST_PAIRS = 10**7
 
-ModelArgument = Annotated[Path, typer.Argument(metavar="MODEL", help="A model file of `mlspl fit`.")]
+ModelArgument = Annotated[Path, argument("MODEL", "A model file of `mlspl fit`.")]
 
 
 def predict(
     model: ModelArgument,
-    data: Annotated[
-        str,
-        typer.Argument(metavar="DATA", help="Rows to predict, in any format of `mlspl fit`; - is stdin."),
-    ],
-    out: Annotated[
-        str, typer.Option("--out", "-o", metavar="FILE", help="CSV file to write; - is stdout.")
-    ] = STANDARD,
-    scores: Annotated[bool, typer.Option("--scores", help="Write scores instead of labels.")] = False,
-    proba: Annotated[bool, typer.Option("--proba", help="Write probabilities instead of labels.")] = False,
+    data: Annotated[str, argument("DATA", "Rows to predict, in any format of `mlspl fit`; - is stdin.")],
+    out: Annotated[str, option("FILE", "CSV file to write; - is stdout.", "--out", "-o")] = STANDARD,
+    scores: Annotated[bool, flag("--scores", "Write scores instead of labels.")] = False,
+    proba: Annotated[bool, flag("--proba", "Write probabilities instead of labels.")] = False,
     top: Annotated[
-        int | None,
-        typer.Option(metavar="K", min=1, help="Write the names of the K labels with the highest scores."),
+        int | None, option("K", "Write the names of the K labels with the highest scores.", min=1)
     ] = None,
     form: Annotated[
         str,
-        typer.Option(
-            "--format",
-            metavar="FORM",
-            help="columns: 0 or 1 for every label; names: the label names of each row, as a|b.",
+        option(
+            "FORM", "columns: 0 or 1 for every label; names: the label names of each row, as a|b.", "--format"
         ),
     ] = "columns",
     keep: Annotated[
-        str,
-        typer.Option(metavar="COLUMNS", help="Columns of DATA to copy to the output, separated by commas."),
+        str, option("COLUMNS", "Columns of DATA to copy to the output, separated by commas.")
     ] = "",
     force: ForceOption = False,
 ) -> None:
@@ -80,7 +72,9 @@ def predict(
     rows = open_rows(data, info, kept)
     table = matched(rows, info, kept)
     asked = "predict_proba" if proba else "decision_function" if scores or top else "predict"
-    column, joint = _stored_spelling(info)
+    written, _ = stored_reading(info)
+    column, joint = written["label_column"] or "labels", written["label_joint"]
+    joint = joint if joint and printable(joint) == joint else "|"
     copied = [_spelled(rows, name) for name in kept]
     headings = [*kept, *([column] if form == "names" else info.label_names)]
     if top is not None:
@@ -124,15 +118,6 @@ def row_blocks(n_rows: int, n_labels: int) -> "list[np.ndarray]":
 
     step = max(1, _MOST_PAIRS // n_labels)
     return [np.arange(start, min(start + step, n_rows)) for start in range(0, n_rows, step)] or [np.arange(0)]
-
-
-def _stored_spelling(info: "ModelInfo") -> tuple[str, str]:
-    """Return how the training file wrote label sets: its column, and the text between labels."""
-    reading = info.summary.get("reading")
-    reading = reading if isinstance(reading, dict) else {}
-    column, joint = reading.get("label_column"), reading.get("label_joint")
-    is_readable = isinstance(joint, str) and joint and printable(joint) == joint
-    return column if isinstance(column, str) and column else "labels", joint if is_readable else "|"
 
 
 def _spelled(dataset: "Dataset", name: str) -> list[str]:
@@ -195,7 +180,7 @@ def apply_model(estimator: Any, method: str, table: Any, info: "ModelInfo", path
 
 def export(
     model: ModelArgument,
-    out: Annotated[str, typer.Option("--out", "-o", metavar="FILE", help="The ONNX file to write.")],
+    out: Annotated[str, option("FILE", "The ONNX file to write.", "--out", "-o")],
     force: ForceOption = False,
 ) -> None:
     """Write a model as an ONNX file, for onnxruntime and other programs.

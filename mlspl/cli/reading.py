@@ -1,16 +1,16 @@
 """How the commands read files: the options that say what a file does not, kept in the model for new rows."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields, replace
 from functools import wraps
-from inspect import Signature, signature
+from inspect import Parameter, Signature, signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from mlspl._names import join_names, split_names
-from mlspl.cli.sources import STANDARD, file_name, make_table, note, spooled
+from mlspl.cli.options import option
+from mlspl.cli.sources import STANDARD, counted, file_name, make_table, note, spooled
 from mlspl.errors import UserError, guess_column, listed, shorten
 
 if TYPE_CHECKING:
@@ -28,7 +28,6 @@ _USES = {
     "date": "year, month, day",
     "text": "words, word pairs (TF-IDF)",
 }
-_KINDS = ("text", "categorical", "numeric")
 _SPELLING = ("decimal", "thousands", "encoding")
 # Their labels are in a file beside them.
 _ARRAYS = (".npy", ".npz")
@@ -36,126 +35,81 @@ _ARRAYS = (".npy", ".npz")
 
 @dataclass(frozen=True)
 class Reading:
-    """What a user said about a file that the file does not say itself."""
+    """What a user says about a file that the file does not say itself; `with_reading` makes it options."""
 
-    labels: str | None = None
-    label_sep: str | None = None
-    na_values: Sequence[str] | None = None
-    drop: Sequence[str] = ()
-    kinds: Mapping[str, str] | None = None
-    text: Sequence[str] | None = None
-    """The columns to learn words from; None for all columns of text."""
-    decimal: str | None = None
-    thousands: str | None = None
-    encoding: str | None = None
+    labels: Annotated[
+        str | None,
+        option(
+            "WHICH",
+            "Label columns: names separated by commas, a pattern such as 'TAG_*', their number (-3: the last "
+            "three), an XML file, or one column that holds all labels of a row, as a|b. By default: the XML "
+            "file next to DATA, MEKA's -C, or a column named labels or tags.",
+        ),
+    ] = None
+    label_sep: Annotated[
+        str | None, option("SIGN", "Separator in a column of label sets, if not |, ; or a comma.")
+    ] = None
+    text: Annotated[
+        str,
+        option(
+            "COLUMNS",
+            "Columns of text to use, separated by commas; auto: all columns of sentences; none. Text becomes "
+            "TF-IDF weights of words and word pairs.",
+        ),
+    ] = "auto"
+    categorical: Annotated[
+        str, option("COLUMNS", "Number columns to treat as categories, separated by commas.")
+    ] = ""
+    numeric: Annotated[str, option("COLUMNS", "Columns that must be numeric, separated by commas.")] = ""
+    drop: Annotated[str, option("COLUMNS", "Columns to leave out, separated by commas.")] = ""
+    na: Annotated[
+        str | None,
+        option("VALUES", "Words that mean a missing value, separated by commas; replaces ?, NA, …"),
+    ] = None
+    decimal: Annotated[
+        str | None, option("SIGN", "Decimal sign of CSV files; found by column if not given.")
+    ] = None
+    thousands: Annotated[str | None, option("SIGN", "Thousands separator of CSV files.")] = None
+    encoding: Annotated[
+        str | None, option("NAME", "Encoding of a file that is not UTF-8, such as cp1252.")
+    ] = None
 
-    @classmethod
-    def of(
-        cls,
-        labels: Annotated[
-            str | None,
-            typer.Option(
-                metavar="WHICH",
-                help="Label columns: names separated by commas, a pattern such as 'TAG_*', their number (-3: "
-                "the last three), an XML file, or one column that holds all labels of a row, as a|b. By "
-                "default: the XML file next to DATA, MEKA's -C, or a column named labels or tags.",
-            ),
-        ] = None,
-        label_sep: Annotated[
-            str | None,
-            typer.Option(metavar="SIGN", help="Separator in a column of label sets, if not |, ; or a comma."),
-        ] = None,
-        text: Annotated[
-            str,
-            typer.Option(
-                metavar="COLUMNS",
-                help="Columns of text to use, separated by commas; auto: all columns of sentences; none. "
-                "Text becomes TF-IDF weights of words and word pairs.",
-            ),
-        ] = "auto",
-        categorical: Annotated[
-            str,
-            typer.Option(
-                metavar="COLUMNS", help="Number columns to treat as categories, separated by commas."
-            ),
-        ] = "",
-        numeric: Annotated[
-            str,
-            typer.Option(metavar="COLUMNS", help="Columns that must be numeric, separated by commas."),
-        ] = "",
-        drop: Annotated[
-            str, typer.Option(metavar="COLUMNS", help="Columns to leave out, separated by commas.")
-        ] = "",
-        na: Annotated[
-            str | None,
-            typer.Option(
-                metavar="VALUES",
-                help="Words that mean a missing value, separated by commas; replaces ?, NA, nan, null, …",
-            ),
-        ] = None,
-        decimal: Annotated[
-            str | None,
-            typer.Option(metavar="SIGN", help="Decimal sign of CSV files; found by column if not given."),
-        ] = None,
-        thousands: Annotated[
-            str | None, typer.Option(metavar="SIGN", help="Thousands separator of CSV files.")
-        ] = None,
-        encoding: Annotated[
-            str | None,
-            typer.Option(metavar="NAME", help="Encoding of a file that is not UTF-8, such as cp1252."),
-        ] = None,
-    ) -> "Reading":
-        """Read the options, which `with_reading` gives to a command."""
+    @property
+    def text_columns(self) -> list[str] | None:
+        """The columns to learn words from; None for all columns of text."""
+        return None if self.text == "auto" else [] if self.text == "none" else split_names(self.text)
+
+    @property
+    def kinds(self) -> dict[str, str]:
+        """The kinds of the columns that are named."""
+        named = {"text": self.text_columns or [], "categorical": split_names(self.categorical)}
         kinds: dict[str, str] = {}
-        is_named = text not in ("auto", "none")
-        for kind, names in (
-            ("text", text if is_named else ""),
-            ("categorical", categorical),
-            ("numeric", numeric),
-        ):
-            for name in split_names(names):
+        for kind, names in (named | {"numeric": split_names(self.numeric)}).items():
+            for name in names:
                 if kinds.setdefault(name, kind) != kind:
                     raise UserError(f"column {name!r} cannot be both {kinds[name]} and {kind}.")
-        na_values = None if na is None else split_names(na)
-        columns = None if text == "auto" else split_names(text) if is_named else []
-        return cls(
-            labels,
-            label_sep or None,
-            na_values,
-            split_names(drop),
-            kinds,
-            columns,
-            decimal,
-            thousands,
-            encoding,
-        )
+        return kinds
+
+    def spelling(self) -> dict[str, Any]:
+        """How cells are written, as arguments of `read_dataset` and `relabel_file`."""
+        na_values = None if self.na is None else split_names(self.na)
+        return {"na_values": na_values, **{name: getattr(self, name) for name in _SPELLING}}
 
     def options(self) -> dict[str, Any]:
         """The arguments of `read_dataset`, but the labels."""
-        return {name: getattr(self, name) for name in ("label_sep", "na_values", "drop", "kinds", *_SPELLING)}
+        drop = split_names(self.drop)
+        return {"label_sep": self.label_sep or None, "drop": drop, "kinds": self.kinds, **self.spelling()}
 
     def to_arguments(self) -> list[str]:
-        """Return the options as a shell gets them, in a fixed order."""
-        kinds = {kind: [name for name, of in (self.kinds or {}).items() if of == kind] for kind in _KINDS}
-        na = None if self.na_values is None else join_names(self.na_values)
-        given = {"labels": self.labels, "label-sep": self.label_sep}
-        given |= {kind: join_names(names) if names else None for kind, names in kinds.items()}
-        given |= {"text": "none"} if self.text is not None and not self.text else {}
-        given |= {"drop": join_names(self.drop) if self.drop else None, "na": na}
-        given |= {name: getattr(self, name) for name in _SPELLING}
-        return [f"--{name}={value}" for name, value in given.items() if value is not None]
+        """Return the options that were given, as a shell gets them."""
+        given = ((field.name, getattr(self, field.name), field.default) for field in fields(self))
+        return [f"--{name.replace('_', '-')}={value}" for name, value, usual in given if value != usual]
 
     def to_json(self, dataset: "Dataset") -> dict[str, Any]:
         """What a model file keeps of it, to read new rows in the same way."""
-        na = None if self.na_values is None else list(self.na_values)
-        return {
-            "label_column": dataset.label_column,
-            "label_joint": dataset.label_joint,
-            "label_sep": self.label_sep,
-            "na_values": na,
-            "drop": list(self.drop),
-            **{name: getattr(self, name) for name in _SPELLING},
-        }
+        kept = self.options() | {"label_column": dataset.label_column, "label_joint": dataset.label_joint}
+        del kept["kinds"]
+        return kept
 
 
 def parse_labels(text: str | None) -> str | int | None:
@@ -164,18 +118,19 @@ def parse_labels(text: str | None) -> str | int | None:
 
 
 def with_reading(*names: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Give a command these options of `Reading.of`, or all of them, in place of its parameter `reading`."""
-    known = signature(Reading.of).parameters
-    options = [known[name] for name in names or known]
+    """Give a command these fields of `Reading`, or all of them, as options in place of `reading`."""
+    known = signature(Reading).parameters
+    options = [known[name].replace(kind=Parameter.KEYWORD_ONLY) for name in names or known]
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
         @wraps(command)
         def run(**given: Any) -> None:
             told = {option.name: given.pop(option.name) for option in options}
-            command(reading=Reading.of(**told), **given)
+            command(reading=Reading(**told), **given)
 
-        parameters = list(signature(command).parameters.values())
-        place = [parameter.name for parameter in parameters].index("reading")
+        others = signature(command).parameters
+        place = list(others).index("reading")
+        parameters = [one.replace(kind=Parameter.KEYWORD_ONLY) for one in others.values()]
         parameters[place : place + 1] = options
         run.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
         return run
@@ -205,9 +160,10 @@ def _check_known(dataset: "Dataset", source: str) -> None:
     from mlspl._validation import check_labels
 
     unknown = check_labels(dataset.Y).unknown
-    n_rows = dataset.Y.shape[0]
-    in_no_row = np.zeros(0) if unknown is None else np.asarray(unknown.sum(axis=0)).ravel() == n_rows
-    if len(in_no_row) and in_no_row.all():
+    in_no_row = (
+        np.zeros(1) if unknown is None else np.asarray(unknown.sum(axis=0)).ravel() == dataset.Y.shape[0]
+    )
+    if in_no_row.all():
         raise UserError(
             f"{source}: no label is known in any row: all are empty or a word for what is missing. "
             "Name other columns by --labels, or the words by --na."
@@ -215,10 +171,8 @@ def _check_known(dataset: "Dataset", source: str) -> None:
     if in_no_row.any():
         names = [dataset.label_names[j] for j in np.flatnonzero(in_no_row)]
         note(f"nothing can be learnt of labels that are known in no row: {listed(names)}.")
-    spellings: dict[str, list[str]] = {}
-    for name in dataset.label_names:
-        spellings.setdefault(name.casefold(), []).append(name)
-    if alike := [name for names in spellings.values() if len(names) > 1 for name in names]:
+    spellings = Counter(map(str.casefold, dataset.label_names))
+    if alike := [name for name in dataset.label_names if spellings[name.casefold()] > 1]:
         note(f"labels that differ by upper and lower case only are not the same: {listed(alike)}.")
 
 
@@ -255,10 +209,12 @@ def columns_table(dataset: "Dataset", schema: "Schema", table: Any) -> "Table":
     return make_table(("column", "kind", "used as", "note", "gaps"), rows, left=4)
 
 
-def note_columns(dataset: "Dataset", schema: "Schema", table: Any) -> None:
-    """Say which columns are not learnt from, and which perhaps should not be."""
-    from mlspl.recipes import find_counters
+def match_columns(dataset: "Dataset", reading: Reading) -> "tuple[Schema, Any]":
+    """Return how columns are used, and the table for models; note those not used, and suspected ids."""
+    from mlspl.recipes import Schema, find_counters
 
+    schema = Schema.from_dataset(dataset, text=reading.text_columns)
+    table, _ = schema.match(dataset)
     texts = [name for name in schema.dropped if dataset.kind(name) == "text"]
     if texts:
         note(f"text is not used as a feature: {listed(texts)}. To use it: --text '{join_names(texts)}'")
@@ -267,6 +223,13 @@ def note_columns(dataset: "Dataset", schema: "Schema", table: Any) -> None:
     if counting := [name for name in find_counters(table) if schema.kind(name) == "numeric"]:
         ids = join_names(counting)
         note(f"used, although the numbers count the rows: {listed(counting)}. Leave ids out: --drop '{ids}'")
+    return schema, table
+
+
+def size_of(source: str, dataset: "Dataset", schema: "Schema") -> str:
+    """Return the size of a file in words."""
+    numbers = (dataset.Y.shape[0], schema.n_features, dataset.Y.shape[1])
+    return f"{file_name(source)}: {', '.join(map(counted, numbers, ('row', 'feature', 'label')))}"
 
 
 def open_rows(source: str, info: "ModelInfo", keep: Sequence[str] = ()) -> "Dataset":
@@ -277,14 +240,13 @@ def open_rows(source: str, info: "ModelInfo", keep: Sequence[str] = ()) -> "Data
         if keep:
             raise UserError(f"{source} is a registered data set, and has no columns to keep.")
         return load_dataset(source, encode=False)
-    kept = _kept(info)
-    ignored = {*info.label_names, kept.pop("label_column"), *kept.pop("drop")}
+    label_sets, options = stored_reading(info)
+    ignored = {*info.label_names, label_sets["label_column"], *options.pop("drop")}
     ignored -= {*keep, *(info.schema.names or ())}
-    del kept["label_sep"]
-    kept["kinds"] = dict.fromkeys(keep, "categorical") | dict(info.schema.kinds)
-    kept["needed"] = None if info.schema.names is None else {*info.schema.names, *keep}
+    options["kinds"] = dict.fromkeys(keep, "categorical") | dict(info.schema.kinds)
+    options["needed"] = None if info.schema.names is None else {*info.schema.names, *keep}
     with spooled(source) as path:
-        rows = read_unlabelled(path, ignored, **kept)
+        rows = read_unlabelled(path, ignored, **options)
     if missing := [name for name in keep if name not in rows.feature_names]:
         hint = guess_column(missing[0], rows.feature_names)
         raise UserError(f"{file_name(source)} has no column {missing[0]!r} to keep.{hint}")
@@ -298,20 +260,20 @@ def open_labelled(source: str, info: "ModelInfo", reading: Reading) -> "Dataset"
     if source in list_datasets():
         _refuse_options(source, reading)
         return _select_labels(load_dataset(source, encode=False), info.label_names)
-    kept = _kept(info)
-    column = kept.pop("label_column")
-    kept["label_sep"] = reading.label_sep or (kept["label_sep"] if column else None)
+    label_sets, options = stored_reading(info)
+    column = label_sets["label_column"]
+    options["label_sep"] = reading.label_sep or (label_sets["label_sep"] if column else "") or None
     labels: Any = parse_labels(reading.labels)
     with spooled(source) as path:
         if labels is None and path.suffix.lower() not in _ARRAYS:
             # A list, because a text could be a path, which a model file must not name.
             labels = [column] if column else info.label_names
-        dataset = read_dataset(path, labels, encode=False, strict=False, **kept)
+        dataset = read_dataset(path, labels, encode=False, strict=False, **options)
     return _select_labels(replace(dataset, name=file_name(source)), info.label_names)
 
 
 def _refuse_options(source: str, reading: Reading) -> None:
-    if reading.labels is not None or any(reading.options().values()):
+    if reading != Reading(text=reading.text):
         raise UserError(f"{source} is a registered data set. --labels and the like are for your own files.")
 
 
@@ -333,17 +295,18 @@ def _select_labels(dataset: "Dataset", label_names: list[str]) -> "Dataset":
     return replace(dataset, Y=Y[:, [position.get(name, -1) for name in label_names]], label_names=label_names)
 
 
-def _kept(info: "ModelInfo") -> dict[str, Any]:
-    """Return how the training rows were read, as arguments of `read_dataset` and the column of label sets.
+def stored_reading(info: "ModelInfo") -> tuple[dict[str, str], dict[str, Any]]:
+    """Return how the training file wrote label sets, and the arguments of `read_dataset` for new rows.
 
     A model file can hold anything, so each value is checked.
     """
     stored = info.summary.get("reading")
     stored = stored if isinstance(stored, dict) else {}
-    kept: dict[str, Any] = {"kinds": info.schema.kinds, "day_first": info.schema.day_first}
-    for name in ("label_column", "label_sep", *_SPELLING):
-        kept[name] = value if isinstance(value := stored.get(name), str) else None
-    for name in ("na_values", "drop"):
+    texts = {name: value for name, value in stored.items() if isinstance(value, str)}
+    label_sets = {name: texts.get(name, "") for name in ("label_column", "label_joint", "label_sep")}
+    options: dict[str, Any] = {"kinds": info.schema.kinds, "day_first": info.schema.day_first}
+    options |= {name: texts.get(name) for name in _SPELLING}
+    for name, default in (("na_values", None), ("drop", [])):
         is_list = isinstance(value := stored.get(name), list) and all(isinstance(part, str) for part in value)
-        kept[name] = value if is_list else None
-    return {**kept, "label_column": kept["label_column"] or "", "drop": kept["drop"] or []}
+        options[name] = value if is_list else default
+    return label_sets, options

@@ -5,14 +5,14 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
 from rich.console import Console
 
 from mlspl._files import OutputFolder
 from mlspl._names import split_names
 from mlspl._text import printable
+from mlspl.cli.options import ForceOption, JobsOption, flag, option
 from mlspl.cli.reading import Reading, with_reading
-from mlspl.cli.sources import ForceOption, input_files, notes
+from mlspl.cli.sources import input_files, notes
 from mlspl.cli.trials import open_datasets, report_trials
 from mlspl.errors import UserError
 
@@ -29,48 +29,38 @@ _SPLITS, _QUICK_SPLITS = 10, 2
 def reproduce(
     datasets: Annotated[
         str,
-        typer.Option(
-            help="Names of data sets, or files, separated by commas.",
+        option(
+            None,
+            "Names of data sets, or files, separated by commas.",
             show_default="digits-traits and the paper's three",
         ),
     ] = "",
     methods: Annotated[
-        str, typer.Option(help="Methods, separated by commas.", show_default="the paper's six")
+        str, option(None, "Methods, separated by commas.", show_default="the paper's six")
     ] = "",
     splits: Annotated[
-        int | None, typer.Option(help="Number of random splits.", show_default=str(_SPLITS), min=1)
+        int | None, option(None, "Number of random splits.", show_default=str(_SPLITS), min=1)
     ] = None,
-    train: Annotated[
-        str, typer.Option(help="Share of training rows; several are separated by commas.")
-    ] = "0.3",
+    train: Annotated[str, option(None, "Share of training rows; several are separated by commas.")] = "0.3",
     corrupt: Annotated[
-        str,
-        typer.Option(
-            help="Plant noise in the training labels: flip:0.2, missing:0.4 or swap:0.1.", metavar="KIND:RATE"
-        ),
+        str, option("KIND:RATE", "Plant noise in the training labels: flip:0.2, missing:0.4 or swap:0.1.")
     ] = "",
     tune: Annotated[
-        str,
-        typer.Option(help="Tune all methods by this criterion, with cross-validation.", metavar="CRITERION"),
+        str, option("CRITERION", "Tune all methods by this criterion, with cross-validation.")
     ] = "",
     functions: Annotated[
         str,
-        typer.Option(
-            help="Self-paced functions in the figure, separated by commas; or none.",
+        option(
+            None,
+            "Self-paced functions in the figure, separated by commas; or none.",
             show_default="the paper's four",
         ),
     ] = "",
-    jobs: Annotated[
-        int | None, typer.Option(help="Number of processes.", show_default="all cores", min=1)
-    ] = None,
-    scheduler: Annotated[
-        str | None, typer.Option(help="Dask scheduler: tcp://host:port, or local.", metavar="ADDRESS")
-    ] = None,
-    out: Annotated[Path, typer.Option(help="Output folder for results.db, tables and figures.")] = Path(
-        "results"
-    ),
-    quick: Annotated[bool, typer.Option("--quick", help="Only embedded data, and two splits.")] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="List the trials; run nothing.")] = False,
+    jobs: JobsOption = None,
+    scheduler: Annotated[str | None, option("ADDRESS", "Dask scheduler: tcp://host:port, or local.")] = None,
+    out: Annotated[Path, option(None, "Output folder for results.db, tables and figures.")] = Path("results"),
+    quick: Annotated[bool, flag("--quick", "Only embedded data, and two splits.")] = False,
+    dry_run: Annotated[bool, flag("--dry-run", "List the trials; run nothing.")] = False,
     force: ForceOption = False,
     *,
     reading: Reading,
@@ -119,7 +109,7 @@ def _load(names: list[str], reading: Reading, quick: bool, console: Console) -> 
     from mlspl.datasets import EMBEDDED, load_dataset
     from mlspl.experiments import PAPER_DATASETS
 
-    if names or reading != Reading.of():
+    if names or reading != Reading():
         return open_datasets(names, reading)
     data = {EMBEDDED: load_dataset(EMBEDDED, encode=False)}
     if quick:

@@ -8,13 +8,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from glob import escape
 from pathlib import Path
-from typing import Annotated, Any
 
 import typer
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
-from typer.core import TyperCommand, TyperGroup
 
 from mlspl._files import check_output
 from mlspl._text import shown
@@ -22,40 +20,6 @@ from mlspl.errors import UserError, shorten
 
 STANDARD = "-"
 """How the command line spells standard input and output."""
-
-# For help texts, because importing their registries takes seconds. A test compares them with the registries.
-METHOD_NAMES = (
-    "bsvm, ml-knn, tram, ranksvm, ml-loc, mlspl-published, mlspl, mlspl-cv, forest, extra-trees, "
-    "logistic, net"
-)
-CRITERION_NAMES = (
-    "hamming_loss, ranking_loss, one_error, coverage, average_precision, micro_f1, macro_f1, sample_f1, "
-    "subset_accuracy, jaccard, ndcg, precision_at_k, ndcg_at_k, propensity_scored_precision_at_k"
-)
-
-
-class _PlainFlags:
-    """Help texts that show no type of value for flags."""
-
-    def get_params(self, ctx: Any) -> list[Any]:
-        params = super().get_params(ctx)  # type: ignore[misc]
-        for param in params:
-            if getattr(param, "is_flag", False) and param.metavar is None:
-                param.metavar = ""
-        return params
-
-
-class Command(_PlainFlags, TyperCommand):
-    """A command of `mlspl`."""
-
-
-class Group(_PlainFlags, TyperGroup):
-    """A group of commands of `mlspl`."""
-
-
-ForceOption = Annotated[
-    bool, typer.Option("--force", help="Replace existing files that this command did not write.")
-]
 
 
 @contextmanager

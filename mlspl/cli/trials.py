@@ -11,7 +11,7 @@ from rich.console import Console
 from mlspl._files import OutputFolder
 from mlspl._progress import show_progress
 from mlspl._text import printable, shown
-from mlspl.cli.reading import Reading, note_columns, open_dataset
+from mlspl.cli.reading import Reading, match_columns, open_dataset
 from mlspl.cli.sources import counted, notes
 from mlspl.errors import UserError
 
@@ -27,7 +27,6 @@ _MOST_ERRORS = 5
 def open_datasets(sources: Sequence[str], reading: Reading) -> dict[str, "Dataset"]:
     """Open data sets and files and return them by name; the reading options apply to the files."""
     from mlspl.datasets import list_datasets
-    from mlspl.recipes import Schema
 
     known = list_datasets()
     data = {}
@@ -36,14 +35,13 @@ def open_datasets(sources: Sequence[str], reading: Reading) -> dict[str, "Datase
             data[source] = open_dataset(source, Reading())
             continue
         dataset = open_dataset(source, reading)
-        schema = Schema.from_dataset(dataset, reading.text)
-        note_columns(dataset, schema, schema.match(dataset)[0])
+        schema, _ = match_columns(dataset, reading)
         # Trials learn from all text.
         unread = [name for name in schema.dropped if dataset.kind(name) == "text"]
         if dataset.name in data:
             raise UserError(f"two data sets are called {dataset.name}. Give one of them another name.")
         data[dataset.name] = dataset.without(unread)
-    if reading != Reading.of() and not set(sources) - set(known):
+    if reading != Reading() and not set(sources) - set(known):
         raise UserError("--labels and the like say how to read a file, and no file is named.")
     return data
 

@@ -57,21 +57,10 @@ def picture_address(picture: Picture) -> str | None:
         return None
     if isinstance(picture, str):
         return quote(Path(picture).as_posix())
-    if isinstance(picture, Path):
-        content = picture.read_bytes()
-        kind = next((kind for start, kind in _KINDS.items() if content.startswith(start)), None)
-        if kind is None:
-            raise UserError(f"{picture} is no PNG, JPEG, GIF, WebP or BMP picture.")
-        return _embed(content, kind)
-    return _embed(_png(np.asarray(picture)), "png")
-
-
-def are_local(pictures: Sequence[Picture] | None) -> bool:
-    """Whether the page links to files."""
-    return pictures is not None and any(isinstance(picture, str) for picture in pictures)
-
-
-def _embed(content: bytes, kind: str) -> str:
+    content = picture.read_bytes() if isinstance(picture, Path) else _png(np.asarray(picture))
+    kind = next((kind for start, kind in _KINDS.items() if content.startswith(start)), None)
+    if kind is None:
+        raise UserError(f"{picture} is no PNG, JPEG, GIF, WebP or BMP picture.")
     return f"data:image/{kind};base64,{base64.b64encode(content).decode()}"
 
 

@@ -17,17 +17,10 @@ _DIRECTIONS = re.compile("[\u202a-\u202e\u2066-\u2069]")
 
 
 def render(template: str, **data: Any) -> str:
-    """Fill a template; whatever is not markup already is escaped.
+    """Fill a template, which extends ``base.html``; whatever is not markup already is escaped.
 
     The page loads nothing, and nothing has effect in it but its own style sheet and script: its policy names
     them by their checksums.
-
-    Parameters
-    ----------
-    template : str
-        Name of a file in `templates/` that extends ``base.html``.
-    **data
-        What it shows; all that the template names must be there.
     """
     return _environment().get_template(template).render(**data)
 
@@ -56,16 +49,15 @@ def _environment() -> "Environment":
         """A style sheet or script of ours, as it is."""
         return Markup(pages.loader.get_source(pages, name)[0])  # type: ignore[union-attr]
 
+    def checksum(text: str) -> str:
+        """What the page's policy knows a style sheet or script by."""
+        return base64.b64encode(hashlib.sha256(str(text).encode()).digest()).decode()
+
     pages.globals["inline"] = inline
-    pages.filters["sha256"] = _checksum
+    pages.filters["sha256"] = checksum
     return pages
 
 
 def _isolate(value: Any) -> Any:
     """Show controls of the direction of text as one sign each: names from data would reverse what follows."""
     return _DIRECTIONS.sub("\ufffd", value) if type(value) is str else value
-
-
-def _checksum(text: str) -> str:
-    """What the page's policy knows this very style sheet or script by."""
-    return base64.b64encode(hashlib.sha256(str(text).encode()).digest()).decode()

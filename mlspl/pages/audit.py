@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from scipy import sparse
 
 from mlspl._files import OutputFolder, write_file
@@ -15,7 +14,7 @@ from mlspl._text import safe_csv
 from mlspl.curriculum import LEAST_SUSPICION, Audit
 from mlspl.datasets import Dataset
 from mlspl.pages._evidence import find_evidence
-from mlspl.pages._images import Picture, are_local, picture_address
+from mlspl.pages._images import Picture, picture_address
 from mlspl.pages._render import embed_json, render
 
 AUDIT_FILES = ("audit.html", "issues.csv", "labels.csv", "rows.csv")
@@ -43,8 +42,8 @@ def write_audit(path: str | PathLike, audit: Audit, X, **page: Any) -> Path:
     name : str, default="data"
         What to call the data.
     fingerprint : str, optional
-        Under which the browser keeps decisions, and by which `mlspl correct` knows the data again: that of
-        the :class:`~mlspl.datasets.Dataset`. By default it is taken of X and the given labels.
+        By which `mlspl correct` knows the data again: that of the :class:`~mlspl.datasets.Dataset`. By
+        default it is taken of X and the given labels.
     options : sequence of str
         Options of `mlspl audit` that say how the file is read; `mlspl correct` compares its own with them.
     feature_names : sequence of str, optional
@@ -76,11 +75,11 @@ def write_audit(path: str | PathLike, audit: Audit, X, **page: Any) -> Path:
 
 
 def write_audit_folder(
-    folder: str | PathLike,
+    folder: str | Path,
     audit: Audit,
     X,
     *,
-    inputs: Iterable[str | PathLike] = (),
+    inputs: Iterable[str | Path] = (),
     force: bool = False,
     **page: Any,
 ) -> list[Path]:
@@ -99,10 +98,9 @@ def write_audit_folder(
     force : bool, default=False
         Replace files of the same names that were not written by this function, or were changed since.
     **page
-        Further arguments of :func:`write_audit`: name and fingerprint of the data, names of features and
-        rows, texts, pictures.
+        Further arguments of :func:`write_audit`.
     """
-    outputs = OutputFolder(Path(folder), map(Path, inputs), force=force)
+    outputs = OutputFolder(folder, inputs, force=force)
     outputs.check(AUDIT_FILES)
     ids = page.get("ids")
     issues = audit.issues
@@ -114,13 +112,10 @@ def write_audit_folder(
         "labels.csv": audit.labels.rename_axis("label").reset_index(),
         "rows.csv": _with_rows(audit.rows.reset_index(drop=True), range(len(audit.rows)), ids),
     }
-    return [
-        outputs.write("audit.html", render_audit(audit, X, **page)),
-        *(
-            outputs.write(name, safe_csv(table, float_format="%.6g", lineterminator="\n"))
-            for name, table in tables.items()
-        ),
-    ]
+    contents = {"audit.html": render_audit(audit, X, **page)}
+    for name, table in tables.items():
+        contents[name] = safe_csv(table, float_format="%.6g", lineterminator="\n")
+    return [outputs.write(*content) for content in contents.items()]
 
 
 def _with_rows(table: pd.DataFrame, rows, ids: Sequence[str] | None) -> pd.DataFrame:
@@ -153,7 +148,8 @@ def render_audit(
         ids = audit.row_names.map(str).tolist()
     document = describe_audit(audit, X, most=most, ids=ids, texts=texts, images=images)
     document |= {"name": name, "fingerprint": fingerprint, "options": list(options), "features": names}
-    return render("audit.html", name=name, document=embed_json(document), local_images=are_local(images))
+    is_linked = images is not None and any(isinstance(image, str) for image in images)
+    return render("audit.html", name=name, document=embed_json(document), local_images=is_linked)
 
 
 def describe_audit(audit: Audit, X, *, most=0, ids=None, texts=None, images=None) -> dict[str, Any]:
@@ -163,10 +159,11 @@ def describe_audit(audit: Audit, X, *, most=0, ids=None, texts=None, images=None
     first_low = len(pairs)
     pairs = pd.concat([pairs, _most_probable(audit, most, pairs)]) if most else pairs
     rows, labels = (pairs[name].to_numpy(dtype=np.intp) for name in ("row_number", "label_number"))
-    detailed = _detailed(labels)
+    # Evidence is shown on the first pairs, which are the most suspected, and on the first of each label.
+    rank = pairs.groupby("label_number").cumcount().to_numpy()
+    detailed = np.flatnonzero((np.arange(len(labels)) < _MOST_DETAILS) | (rank < _DETAILS_A_LABEL))
     evidence = find_evidence(X, Y, rows[detailed], labels[detailed])
-    reasons = list(dict.fromkeys(pairs["why"]))
-    reason_at = {reason: i for i, reason in enumerate(reasons)}
+    why, reasons = pd.factorize(pairs["why"])
     in_detail = set(rows[detailed].tolist())
     shown = {int(row) for one in evidence for side in ("with", "without") for row, _ in one[side]}
     return {
@@ -183,9 +180,9 @@ def describe_audit(audit: Audit, X, *, most=0, ids=None, texts=None, images=None
             "suggested": pairs["suggested"].astype(int).tolist(),
             "suspicion": _numbers(pairs["suspicion"]),
             "difficulty": _numbers(audit.difficulty.pairs[rows, labels]),
-            "why": [reason_at[why] for why in pairs["why"]],
+            "why": why.tolist(),
         },
-        "reasons": reasons,
+        "reasons": reasons.tolist(),
         "details": {
             int(pair): {
                 key: [tuple(map(_number, entry)) for entry in entries] for key, entries in one.items()
@@ -205,10 +202,9 @@ def _pairs(audit: Audit) -> tuple[pd.DataFrame, list[int]]:
     The suspected pairs come first, then unknown labels with what they probably are, and how probably that is
     right, then further pairs whose review tells much.
     """
-    proposed = audit.proposals
-    present = proposed["suggested"] == 1
-    proposed = proposed.assign(
-        suspicion=np.where(present, proposed["probability"], 1 - proposed["probability"]),
+    probability = audit.proposals["probability"]
+    proposed = audit.proposals.assign(
+        suspicion=np.where(audit.proposals["suggested"] == 1, probability, 1 - probability),
         why="unknown so far; this is what it probably is",
     )
     columns = ["row_number", "label_number", "suggested", "suspicion", "why"]
@@ -227,21 +223,8 @@ def _most_probable(audit: Audit, most: int, listed: pd.DataFrame) -> pd.DataFram
     at = np.flatnonzero(absent)
     order = at[np.argsort(-audit.truth.ravel()[at], kind="stable")][:most]
     rows, labels = np.unravel_index(order, audit.given.shape)
-    return pd.DataFrame(
-        {
-            "row_number": rows,
-            "label_number": labels,
-            "suggested": 1,
-            "suspicion": audit.truth[rows, labels],
-            "why": "among the most probable of the labels that are not given",
-        }
-    )
-
-
-def _detailed(labels: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Which pairs, strongest first, get their evidence: the first ones overall and of each label."""
-    rank = pd.Series(labels).groupby(labels).cumcount().to_numpy()
-    return np.flatnonzero((np.arange(len(labels)) < _MOST_DETAILS) | (rank < _DETAILS_A_LABEL))
+    pairs = pd.DataFrame({"row_number": rows, "label_number": labels, "suspicion": audit.truth[rows, labels]})
+    return pairs.assign(suggested=1, why="among the most probable of the labels that are not given")
 
 
 def _label_columns(audit: Audit) -> dict[str, list]:
