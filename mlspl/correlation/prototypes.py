@@ -9,6 +9,8 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils import check_random_state
 
+from mlspl._validation import row_blocks
+
 __all__ = ["initial_codes", "prototype_distances", "prototype_means"]
 
 _MAX_STEPS = 300
@@ -26,28 +28,15 @@ def initial_codes(signs, n_codes, random_state=None) -> tuple[np.ndarray, np.nda
     Parameters
     ----------
     signs : array or CSR array (n, L)
-        Labels, positive where present. Memory and time of CSR grow with the labels that are present.
+        Labels, positive where present.
     n_codes : int
         Largest number of prototypes.
     random_state : int, RandomState or None
         Seeds k-means.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> codes, prototypes = initial_codes(np.array([[-1, 1], [1, 1], [-1, 1]]), n_codes=15)
-    >>> codes
-    array([[1., 0.],
-           [0., 1.],
-           [1., 0.]])
-    >>> prototypes
-    array([[-1.,  1.],
-           [ 1.,  1.]])
     """
     if n_codes < 1:
         raise ValueError(f"n_codes is {n_codes}; at least one code is needed.")
     present = sparse.csr_array((signs if sparse.issparse(signs) else np.asarray(signs)) > 0)
-    present.sort_indices()
     first, member, count = distinct_label_sets(present)
     if n_codes >= len(first):
         return np.eye(len(first))[member], np.where(present[first].toarray(), 1.0, -1.0)
@@ -81,16 +70,10 @@ def distinct_label_sets(Y) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
     Sets are sorted as binary numbers.
     """
-    digits = (Y.shape[1] - Y.indices).astype(">u4").tobytes()
-    ends = (4 * Y.indptr.astype(np.int64)).tolist()
-    rows: dict[bytes, list[int]] = {}
-    for i in range(Y.shape[0]):
-        rows.setdefault(digits[ends[i] : ends[i + 1]], []).append(i)
-    members = [rows[key] for key in sorted(rows)]
-    member = np.empty(Y.shape[0], dtype=np.intp)
-    for number, of_set in enumerate(members):
-        member[of_set] = number
-    return np.array([of_set[0] for of_set in members]), member, np.array([len(of_set) for of_set in members])
+    packed = np.concatenate([np.packbits(block, axis=1) for _, block in row_blocks(Y)])
+    keys = packed.view(f"V{packed.shape[1]}").ravel()
+    _, first, member, count = np.unique(keys, return_index=True, return_inverse=True, return_counts=True)
+    return first, member, count
 
 
 def cluster_label_sets(label_sets, count, n_groups, random_state=None) -> tuple[np.ndarray, np.ndarray]:

@@ -18,17 +18,7 @@ class CodeRegressor(ABC, BaseEstimator):
 
     @abstractmethod
     def regress(self, rows: Rows, codes, folds=None) -> Regression:
-        """Fit on all rows and, given folds, predict every row's code out of fold.
-
-        Parameters
-        ----------
-        rows : Rows
-            The training rows in a space.
-        codes : array (n, m)
-            Their codes.
-        folds : sequence of (train, test), optional
-            Index arrays that partition the rows; every row is in exactly one test part.
-        """
+        """Fit codes (n, m) on all rows and, given folds (train, test) that partition them, out of fold."""
 
 
 class CodeSVR(CodeRegressor):
@@ -42,16 +32,6 @@ class CodeSVR(CodeRegressor):
         Errors up to this size are free.
     tol : float, default=1e-3
         Largest violation of the optimality conditions.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from mlspl.correlation import CodeSVR
-    >>> from mlspl.spaces import Gram
-    >>> codes = np.repeat(np.eye(2), 3, axis=0)
-    >>> rows = Gram("linear").prepare(codes)
-    >>> rows.make_model(*CodeSVR().regress(rows, codes)[:2]).scores(codes)[0].round(2)
-    array([0.9, 0.1])
     """
 
     def __init__(self, C=1.0, epsilon=0.1, tol=1e-3):
@@ -73,16 +53,6 @@ class CodeRidge(CodeRegressor):
     ----------
     alpha : float, default=1.0
         Penalty; must be positive.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from mlspl.correlation import CodeRidge
-    >>> from mlspl.spaces import Gram
-    >>> codes = np.repeat(np.eye(2), 3, axis=0)
-    >>> rows = Gram("linear").prepare(codes)
-    >>> rows.make_model(*CodeRidge().regress(rows, codes)[:2]).scores(codes)[0]
-    array([0.875, 0.125])
     """
 
     def __init__(self, alpha=1.0):
@@ -94,17 +64,9 @@ class CodeRidge(CodeRegressor):
 
 
 def get_regressor(regressor) -> CodeRegressor:
-    """A code regressor from its name, "svr" or "ridge", or a clone of the given one.
-
-    Examples
-    --------
-    >>> get_regressor("ridge")
-    CodeRidge()
-    """
+    """A code regressor from its name, "svr" or "ridge", or a clone of the given one."""
     if isinstance(regressor, CodeRegressor):
         return clone(regressor)
-    if regressor == "svr":
-        return CodeSVR()
-    if regressor == "ridge":
-        return CodeRidge()
-    raise UserError(f"regressor is {regressor!r}; give 'svr', 'ridge' or a CodeRegressor.")
+    if regressor not in ("svr", "ridge"):
+        raise UserError(f"regressor is {regressor!r}; give 'svr', 'ridge' or a CodeRegressor.")
+    return CodeSVR() if regressor == "svr" else CodeRidge()

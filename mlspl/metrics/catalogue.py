@@ -136,16 +136,6 @@ def get_scorer(name: "str | Criterion | Callable[..., float]") -> Callable[..., 
     -------
     callable
         `scorer(estimator, X, Y)`.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import make_multilabel_classification
-    >>> from sklearn.linear_model import RidgeClassifier
-    >>> from mlspl.metrics import get_scorer
-    >>> X, Y = make_multilabel_classification(random_state=0)
-    >>> model = RidgeClassifier().fit(X, Y)
-    >>> -1 < get_scorer("ranking_loss")(model, X, Y) < 0
-    True
     """
     criterion = get_criterion(name)
     if isinstance(criterion.function, _Scored):

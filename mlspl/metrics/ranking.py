@@ -63,17 +63,6 @@ def score_all(Y: ArrayLike, F: ArrayLike, P: ArrayLike) -> dict[str, float]:
     -------
     dict
         From the names in `PAPER_CRITERIA` to values.
-
-    Examples
-    --------
-    >>> from mlspl.metrics import score_all
-    >>> for name, value in score_all([[1, 0, 1]], [[2.0, 0.5, -1.0]], [[1, 1, 0]]).items():
-    ...     print(f"{name} {value:.3f}")
-    hamming_loss 0.667
-    ranking_loss 0.500
-    one_error 0.000
-    coverage 2.000
-    average_precision 0.833
     """
     labels = check_labels_beside(Y, F, "F")
     scores = {

@@ -27,18 +27,6 @@ def score_others(Y: ArrayLike, F: ArrayLike, P: ArrayLike, k: int | None = None)
     -------
     dict
         With the keys micro_f1, macro_f1, sample_f1, subset_accuracy, jaccard and ndcg.
-
-    Examples
-    --------
-    >>> from mlspl.metrics import score_others
-    >>> for name, value in score_others([[1, 0, 1]], [[2.0, 0.5, -1.0]], [[1, 1, 0]]).items():
-    ...     print(f"{name} {value:.3f}")
-    micro_f1 0.500
-    macro_f1 0.333
-    sample_f1 0.500
-    subset_accuracy 0.000
-    jaccard 0.333
-    ndcg 0.920
     """
     labels = check_labels_beside(Y, F, "F")
     decisions = Decisions.count(Y, P)
@@ -62,13 +50,6 @@ def score_labels(Y: ArrayLike, F: ArrayLike, P: ArrayLike) -> dict[str, NDArray]
         Arrays of length L under precision, recall, f1, auc and support (relevant rows), ready for
         `pandas.DataFrame(…, index=label_names)`. Undefined values are NaN: the precision of a label never
         predicted, the recall of one never relevant, the F1 where both hold, the AUC of a constant label.
-
-    Examples
-    --------
-    >>> from mlspl.metrics import score_labels
-    >>> scores = score_labels([[1, 0], [1, 1], [0, 1]], [[3, 1], [2, 2], [1, 3]], [[1, 0], [0, 1], [0, 1]])
-    >>> print(scores["recall"], scores["auc"], scores["support"])
-    [0.5 1. ] [1. 1.] [2 2]
     """
     decisions = Decisions.count(Y, P)
     labels = check_labels_beside(Y, F, "F").dense()
@@ -90,15 +71,6 @@ class Tally:
     ----------
     at : sequence of int, default=()
         Each k of precision and nDCG at k.
-
-    Examples
-    --------
-    >>> from mlspl.metrics import Tally, score_all
-    >>> Y, F = [[1, 0, 1], [0, 1, 0]], [[2.0, 0.5, -1.0], [0.0, 1.0, 3.0]]
-    >>> P = [[1, 1, 0], [0, 0, 1]]
-    >>> tally = Tally().add(Y[:1], F[:1], P[:1]).add(Y[1:], F[1:], P[1:])
-    >>> tally.scores()["average_precision"] == score_all(Y, F, P)["average_precision"]
-    True
     """
 
     def __init__(self, at: Sequence[int] = ()):

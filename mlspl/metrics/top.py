@@ -23,16 +23,6 @@ def precision_at_k(Y: ArrayLike, F: ArrayLike, k: int = 5) -> float:
     in the literature.
 
     {top}
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from mlspl.metrics import precision_at_k
-    >>> Y = [[1, 0, 0, 1]]
-    >>> precision_at_k(Y, [[0.9, 0.8, 0.1, 0.3]], k=2)
-    0.5
-    >>> precision_at_k(Y, np.array([[0, 1, 3]]), k=3)
-    0.6666666666666666
     """
     return mean(*Ranking(Y, F, k).precision(k), f"precision at {k}", NEEDS_ONE)
 
@@ -44,12 +34,6 @@ def ndcg_at_k(Y: ArrayLike | Labels, F: ArrayLike, k: int | None = 5) -> float:
     The gain of a relevant label at rank r is 1 / log₂(r + 1); the sum is divided by the largest it could be.
 
     {top_or_all}
-
-    Examples
-    --------
-    >>> from mlspl.metrics import ndcg_at_k
-    >>> round(ndcg_at_k([[1, 0, 0, 1]], [[0.9, 0.8, 0.1, 0.3]], k=3), 4)  # (1 + 1/2) / (1 + 1/log2(3))
-    0.9197
     """
     ranking = Ranking(Y, F, k)
     return mean(*ranking.ndcg(k), "nDCG" if k is None else f"nDCG at {k}", NEEDS_RELEVANT)
@@ -70,12 +54,6 @@ def propensity_scored_precision_at_k(
     ----------
     H. Jain, Y. Prabhu, M. Varma: Extreme Multi-label Loss Functions for Recommendation, Tagging, Ranking &
     Other Missing Label Applications. KDD 2016.
-
-    Examples
-    --------
-    >>> from mlspl.metrics import propensity_scored_precision_at_k
-    >>> propensity_scored_precision_at_k([[1, 0, 1]], [[0.9, 0.8, 0.1]], k=1, propensities=[1.0, 0.5, 0.5])
-    0.5
     """
     ranking = Ranking(Y, F, k)
     labels = ranking.labels
@@ -130,12 +108,6 @@ def top_labels(F: ArrayLike, k: int) -> NDArray[np.intp]:
     -------
     ndarray of shape (n, min(k, L))
         Among equal scores the higher index comes first; -1 where a row has no further label.
-
-    Examples
-    --------
-    >>> from mlspl.metrics import top_labels
-    >>> top_labels([[0.1, 0.7, 0.7, 0.3]], 3)
-    array([[2, 1, 3]])
     """
     _check_k(k)
     if sparse.issparse(F):

@@ -188,16 +188,6 @@ class AnchoredCalibration(Calibration):
     ----------
     slopes_ : ndarray of shape (2, L)
         For negative and for positive scores; positive.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from mlspl.model_selection import AnchoredCalibration
-    >>> rng = np.random.default_rng(0)
-    >>> F = rng.standard_normal((100_000, 1))
-    >>> Y = rng.random(F.shape) < 1 / (1 + np.exp(-np.where(F < 0, 3 * F, F)))
-    >>> AnchoredCalibration().fit(F, Y).slopes_.round(1).ravel()
-    array([3., 1.])
     """
 
     _contents = {"slopes_": "float (2, labels)"}

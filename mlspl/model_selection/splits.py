@@ -65,15 +65,6 @@ def stratified_split(
     -------
     train, test : ndarray
         Row numbers, ascending.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from mlspl.model_selection import stratified_split
-    >>> Y = np.array([[1, 0]] * 10 + [[0, 1]] * 10)
-    >>> train, test = stratified_split(Y, train=0.4, random_state=0)
-    >>> print(Y[train].sum(axis=0), Y[test].sum(axis=0))
-    [4 4] [6 6]
     """
     labels = _labels_csr(Y)
     n = labels.shape[0]

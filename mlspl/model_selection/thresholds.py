@@ -48,15 +48,6 @@ class LabelThreshold(Threshold):
     ----------
     cut_ : ndarray of shape (L,)
         The cuts.
-
-    Examples
-    --------
-    >>> from mlspl.model_selection import LabelThreshold
-    >>> threshold = LabelThreshold("hamming_loss").fit([[-3.0], [-2.0], [-1.0], [1.0]], [[0], [0], [1], [1]])
-    >>> threshold.cut_
-    array([-1.5])
-    >>> threshold.apply([[-1.2]])
-    array([[ True]])
     """
 
     _contents = {"cut_": "float (labels)"}
@@ -101,14 +92,6 @@ def cut_curve(
     -------
     cuts, values : ndarrays
         A label is predicted where its score is above the cut.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from mlspl.model_selection import cut_curve
-    >>> cuts, values = cut_curve(np.array([-2.0, 1.0, 3.0]), np.array([False, True, True]))
-    >>> cuts.round(2).tolist(), values.round(2).tolist()
-    ([3.0, 2.0, 0.0, -2.0], [0.0, 0.67, 1.0, 0.8])
     """
     weight = np.ones(len(scores)) if weight is None else weight
     order = np.argsort(-scores)
@@ -161,15 +144,6 @@ class CountThreshold(Threshold):
         The constant term.
     least_, most_ : int
         The smallest and the largest number of labels predicted.
-
-    Examples
-    --------
-    >>> from mlspl.model_selection import CountThreshold
-    >>> F = [[2.0, 1.0, -1.0], [1.5, -1.0, -2.0], [1.0, 2.0, -2.0], [-1.0, -2.0, 1.0]]
-    >>> threshold = CountThreshold().fit(F, [[1, 1, 0], [1, 0, 0], [1, 1, 0], [0, 0, 1]])
-    >>> threshold.apply([[-0.5, 1.2, 1.9], [-1.0, 1.0, -2.0]])
-    array([[False,  True,  True],
-           [False,  True, False]])
     """
 
     _contents = {"coef_": "float (labels)", "intercept_": "float", "least_": "int", "most_": "int"}

@@ -19,31 +19,13 @@ _FAR_OUT = 1e6
 
 
 def resolve_gamma(gamma, X) -> float:
-    """The value of ``gamma``: "auto" is 1/d, "scale" is 1/(d·var(X)), as in scikit-learn.
-
-    Parameters
-    ----------
-    gamma : {"scale", "auto"} or float
-        A rule or a positive number.
-    X : array or CSR of shape (n, d)
-        The training instances.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> resolve_gamma("auto", np.zeros((3, 4)))
-    0.25
-    """
+    """The value of ``gamma`` for rows X: "auto" is 1/d, "scale" is 1/(d·var(X)), as in scikit-learn."""
     if gamma == "auto":
         return 1.0 / X.shape[1]
     if gamma == "scale":
         values, cells = X.data if sparse.issparse(X) else X, X.shape[0] * X.shape[1]
-        mean, mean_square = 0.0, 0.0
-        for rows in gen_batches(len(values), max(1, 2**22 // max(1, values[:1].size))):
-            block = np.asarray(values[rows], dtype=np.float64)  # no float64 copy of a float32 X
-            mean += block.sum() / cells
-            mean_square += np.square(block).sum() / cells
-        variance = mean_square - mean**2
+        mean = values.sum(dtype=np.float64) / cells
+        variance = np.square(values, dtype=np.float64).sum() / cells - mean**2
         return float(1.0 / (X.shape[1] * variance)) if variance > 0 else 1.0
     if isinstance(gamma, str) or not np.isfinite(gamma) or gamma <= 0:
         raise ValueError(f"gamma is {gamma!r}; give 'scale', 'auto' or a positive number.")
@@ -55,11 +37,9 @@ def kernel_matrix(A, B, kernel, *, gamma=1.0, degree=3, coef0=0.0) -> np.ndarray
     if kernel == "precomputed":
         K = A.toarray() if sparse.issparse(A) else A
     elif callable(kernel):
-        K = kernel(A, B)
-        if np.shape(K) != (A.shape[0], B.shape[0]):
-            raise ValueError(
-                f"The kernel function returned shape {np.shape(K)}; expected {(A.shape[0], B.shape[0])}."
-            )
+        K, shape = kernel(A, B), (A.shape[0], B.shape[0])
+        if np.shape(K) != shape:
+            raise ValueError(f"The kernel function returned shape {np.shape(K)}; expected {shape}.")
     elif kernel in ("rbf", "linear", "poly"):
         K = _tiled(A, B, kernel, gamma, degree, coef0)
     else:

@@ -23,10 +23,9 @@ def pair_losses(loss, signs, scores) -> np.ndarray:
 
 
 class Solutions(NamedTuple):
-    """The functions of all labels, as `Rows.solve` returns them.
+    """The functions of all labels: coordinates (L, p), biases (L,), weights (m, L) of the joined codes.
 
-    Coordinates (L, p) in the space, biases (L,), weights (m, L) of the codes that were joined to the rows,
-    scores (n, L) of the training rows, and where `Rows.solve` may start at other costs.
+    Also the scores (n, L) of the training rows, and where `Rows.solve` may start at other costs.
     """
 
     coef: np.ndarray

@@ -45,12 +45,6 @@ def choose_space(space, loss, X, gram: Gram, n_landmarks="auto", random_state=No
         Kernel, tolerance and threads.
     n_landmarks, random_state
         Parameters of Nystroem.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> print(choose_space("auto", "auto", np.ones((9000, 3)), Gram()).reason)
-    nystroem space of 1,397 landmarks and 3 features with logistic loss: X is dense with more than 8,000 rows
     """
     if loss != "auto" and loss not in LOSSES:
         raise UserError(f"loss is {loss!r}; give 'auto', {', '.join(map(repr, LOSSES))}.")

@@ -40,14 +40,6 @@ class Gram(Space):
         Largest violation of the optimality conditions.
     n_threads : int, default=1
         Labels solved at a time.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from mlspl.spaces import Gram
-    >>> rows = Gram("linear").prepare(np.array([[-2.0], [-1.0], [1.0], [2.0]]))
-    >>> rows.solve(np.array([[-1.0, -1.0, 1.0, 1.0]]), np.ones((1, 4))).scores.T.round(3)
-    array([[-2., -1.,  1.,  2.]])
     """
 
     kernel: Any = "rbf"
@@ -63,10 +55,7 @@ class Gram(Space):
         """The rows X, or those with the indices `rows`, with their kernel matrix."""
         _check_matrices(1, X.shape[0] if rows is None else len(rows))
         if self.kernel == "precomputed" and X.shape[0] != X.shape[1]:
-            raise ValueError(
-                f"A precomputed kernel must be a square matrix; X has shape {X.shape}. "
-                "Give kernel values between the training rows."
-            )
+            raise ValueError(f"A precomputed kernel must be a square matrix; X has shape {X.shape}.")
         X = X if X.dtype == np.float64 else X.astype(np.float64)
         if rows is not None:
             X = X[np.ix_(rows, rows)] if self.kernel == "precomputed" else X[rows]
@@ -112,19 +101,13 @@ class GramRows(Rows):
     def solve(self, signs, costs, warm_start=None) -> Solutions:
         """One weighted SVM per label, with LIBSVM's optimum."""
         costs = significant(costs)
-        solution = solve_svms(
-            self._K,
-            signs,
-            costs,
-            alpha=None if warm_start is None else warm_start.extrapolate(costs),
-            tol=self.space.tol,
-            n_threads=self.space.n_threads,
-        )
+        alpha = None if warm_start is None else warm_start.extrapolate(costs)
+        options = {"tol": self.space.tol, "n_threads": self.space.n_threads}
+        solution = solve_svms(self._K, signs, costs, alpha=alpha, **options)
         coef = solution.alpha * signs
-        code_weights = self._codes.T @ coef.T
         before = None if warm_start is None else (warm_start.costs, warm_start.alpha)
         start = _WarmStart(costs, solution.alpha, solution.warm_start, before)
-        return Solutions(coef, solution.bias, code_weights, solution.decision.T, start)
+        return Solutions(coef, solution.bias, self._codes.T @ coef.T, solution.decision.T, start)
 
     def loss(self, signs, scores) -> np.ndarray:
         """The hinge."""
@@ -136,7 +119,7 @@ class GramRows(Rows):
         return self._K.diagonal()
 
     def rank(self, signed_weight, **options):
-        """The ranking functions of :func:`mlspl.solvers.solve_rank_svm`."""
+        """The ranking functions of `solve_rank_svm`."""
         return solve_rank_svm(self._K, signed_weight, **options)
 
     def ridge(self, targets, alpha, folds=None) -> Regression:
@@ -162,21 +145,15 @@ class GramRows(Rows):
         whole = solve_svrs(self._K, targets.T, C, epsilon, **options)
         if folds is None:
             return Regression(whole.coef, whole.bias, None)
-        n, m = targets.shape
-        costs = np.zeros((len(folds), n))
-        for number, (train, _) in enumerate(folds):
-            costs[number, train] = C
-        fitted = solve_svrs(
-            self._K,
-            np.tile(targets.T, (len(folds), 1)),
-            np.repeat(costs, m, axis=0),
-            epsilon,
-            coef=np.tile(whole.coef, (len(folds), 1)),
-            **options,
-        ).fitted
+        costs = np.zeros((len(folds), len(targets)))
+        for cost, (train, _) in zip(costs, folds, strict=True):
+            cost[train] = C
+        all_targets, start = (np.tile(part, (len(folds), 1)) for part in (targets.T, whole.coef))
+        costs = np.repeat(costs, targets.shape[1], axis=0)
+        fitted = solve_svrs(self._K, all_targets, costs, epsilon, coef=start, **options).fitted
         predicted = np.empty_like(targets)
-        for number, (_, test) in enumerate(folds):
-            predicted[test] = fitted[number * m : (number + 1) * m, test].T
+        for scores, (_, test) in zip(np.split(fitted, len(folds)), folds, strict=True):
+            predicted[test] = scores[:, test].T
         return Regression(whole.coef, whole.bias, predicted)
 
     def squared_norm(self, coef, scores) -> float:
@@ -186,10 +163,8 @@ class GramRows(Rows):
     def make_model(self, coef, intercept) -> "KernelExpansion":
         """The expansion over the rows that have a coefficient."""
         support = np.flatnonzero(coef.any(axis=0))
-        kept = coef if len(support) == coef.shape[1] else np.ascontiguousarray(coef[:, support])
-        X = None if self._kernel["kernel"] == "precomputed" else self._X
-        if X is not None and len(support) < len(self):
-            X = X[support]
+        X = None if self._kernel["kernel"] == "precomputed" else self._X[support]
+        kept = np.ascontiguousarray(coef[:, support])
         return KernelExpansion(self._indices[support], X, kept, intercept, **self._kernel)
 
 
@@ -214,18 +189,8 @@ class _WarmStart(NamedTuple):
 class KernelExpansion(Model):
     """f_l(x) = Σ_i coef_li k(x, x_i) + ⟨linear_l, x⟩ + b_l over the training rows that have a coefficient.
 
-    Parameters
-    ----------
-    support : int array (s,)
-        Indices of these training rows.
-    X : array or CSR matrix (s, d), or None
-        Their features; None for a precomputed kernel.
-    coef, intercept : arrays (L, s) and (L,)
-        Coefficients and biases.
-    kernel, gamma, degree, coef0
-        The kernel, with γ a number.
-    linear : array (L, d), optional
-        Weights of the features.
+    `support` (s,) are the indices of these rows and `X` (s, d) their features, None for a precomputed kernel;
+    `coef` is (L, s), and `linear` (L, d) the weights of the features, if any.
     """
 
     _contents = {
@@ -249,17 +214,15 @@ class KernelExpansion(Model):
         if not len(self.support):
             return np.tile(self.intercept, (X.shape[0], 1))
         scores = np.empty((X.shape[0], len(self.intercept)))
+        options = {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
         for block in gen_batches(X.shape[0], max(1, _BLOCK_VALUES // len(self.support))):
-            scores[block] = self._kernel_values(X[block]) @ self.coef.T + self.intercept
+            values = kernel_matrix(X[block], self.X, self.kernel, **options)
+            values = values[:, self.support] if self.X is None else values
+            scores[block] = values @ self.coef.T + self.intercept
             if self.linear is not None:
                 scores[block] += X[block] @ self.linear.T
         # The last digits depend on the order of summation, which differs between machines: ties stay ties.
         return np.round(scores, 12)
-
-    def _kernel_values(self, X) -> np.ndarray:
-        options = {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
-        values = kernel_matrix(X, self.X, self.kernel, **options)
-        return values[:, self.support] if self.X is None else values
 
 
 def _factor(K, targets, alpha):

@@ -7,6 +7,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import gen_batches
+from sklearn.utils.extmath import row_norms
 
 from mlspl._limits import check_memory
 from mlspl.errors import UserError
@@ -35,14 +36,6 @@ class Linear(Space):
         Relative distance of the objective to its minimum.
     n_threads : int, default=1
         Groups of labels solved at a time.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from mlspl.spaces import Linear
-    >>> rows = Linear("hinge").prepare(np.array([[-2.0], [-1.0], [1.0], [2.0]]))
-    >>> rows.solve(np.array([[-1.0, -1.0, 1.0, 1.0]]), np.ones((1, 4))).scores.T.round(3)
-    array([[-2., -1.,  1.,  2.]])
     """
 
     loss: str = "logistic"
@@ -63,9 +56,7 @@ class Linear(Space):
 
     def unit_cost(self, X) -> float:
         """One over the mean squared length of a row."""
-        values = X.data if sparse.issparse(X) else X
-        blocks = gen_batches(max(len(values), 1), _BLOCK_ROWS)
-        total = sum(float(np.square(values[block], dtype=np.float64).sum()) for block in blocks)
+        total = float(row_norms(X, squared=True).sum(dtype=np.float64))
         return X.shape[0] / total if total > 0 else 1.0
 
 
@@ -101,10 +92,8 @@ class LinearRows(Rows):
             f"Weights and scores of {n_rows:,} rows and {n_labels:,} labels",
             "Use fewer labels, features or rows.",
         )
-        options = {"tol": self.space.tol, "n_threads": self.space.n_threads}
-        solution = solve_linear(
-            self._X, signs, costs, self.space.loss, codes=self._codes, start=warm_start, **options
-        )
+        options = {"codes": self._codes, "tol": self.space.tol, "n_threads": self.space.n_threads}
+        solution = solve_linear(self._X, signs, costs, self.space.loss, start=warm_start, **options)
         loose = int(np.sum(solution.gap > 10 * self.space.tol * solution.objective))
         if loose:
             warnings.warn(

@@ -57,17 +57,6 @@ class Nystroem(Space):
         A twentieth of the relative distance of the objective to its minimum.
     random_state : int, RandomState or None, default=None
         Seeds the choice of landmarks.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from mlspl.spaces import Nystroem
-    >>> X = np.random.RandomState(0).normal(size=(50, 2))
-    >>> rows = Nystroem(gamma=0.5, n_landmarks=20, random_state=0).prepare(X)
-    >>> signs = np.where(X[:, :1].T * X[:, 1] > 0, 1.0, -1.0)
-    >>> solved = rows.solve(signs, np.full((1, 50), 100.0))
-    >>> float(np.mean(np.sign(solved.scores.T) == signs)) > 0.9
-    True
     """
 
     kernel: Any = "rbf"
@@ -123,9 +112,6 @@ class Nystroem(Space):
         gamma = resolve_gamma(self.gamma, X) if self.kernel in ("rbf", "poly") else None
         return {"kernel": self.kernel, "gamma": gamma, "degree": self.degree, "coef0": self.coef0}
 
-    def _linear(self) -> Linear:
-        return Linear(self.loss, _LOOSER * self.tol, self.n_threads)
-
 
 class NystroemRows(LinearRows):
     """The mapped rows; parts draw landmarks from their own rows.
@@ -141,7 +127,7 @@ class NystroemRows(LinearRows):
         self._beside = beside
         self._map = self._make_map(landmarks)
         self._wider: list[_Map] = []
-        super().__init__(space._linear(), self._map.map(X))
+        super().__init__(Linear(space.loss, _LOOSER * space.tol, space.n_threads), self._map.map(X))
 
     def split(self, train, test):
         """A map of the rows of `train`, with landmarks among them."""
@@ -174,15 +160,12 @@ class NystroemRows(LinearRows):
         mapping, (own, rest) = self._map, np.hsplit(coef, [self._X.shape[1]])
         expansion, linear, bias = mapping.expand(own)
         if rest.shape[1]:
-            mapping = self._wider_map
-            narrow = expansion, linear, bias
-            expansion, linear, bias = mapping.expand(rest)
-            expansion[:, np.searchsorted(mapping.indices, self._map.indices)] += narrow[0]
-            linear, bias = linear + narrow[1], bias + narrow[2]
-        linear = linear if self._beside else None
-        return KernelExpansion(
-            mapping.indices, mapping.X, expansion, bias + intercept, **self._kernel, linear=linear
-        )
+            mapping, narrow = self._wider_map, expansion
+            expansion, more_linear, more_bias = mapping.expand(rest)
+            expansion[:, np.searchsorted(mapping.indices, self._map.indices)] += narrow
+            linear, bias = linear + more_linear, bias + more_bias
+        options = {**self._kernel, "linear": linear if self._beside else None}
+        return KernelExpansion(mapping.indices, mapping.X, expansion, bias + intercept, **options)
 
     @property
     def _wider_map(self) -> "_Map":
@@ -229,11 +212,7 @@ class _Map:
         """Weights of kernel values and of features, and constants, of functions with these coordinates."""
         mapped, beside = np.hsplit(coef, [len(self.predicted)])
         linear = self.scale * beside
-        return (
-            (mapped - beside @ self.predicted.T) @ self.root.T,
-            linear,
-            -(linear @ self.centre),
-        )
+        return (mapped - beside @ self.predicted.T) @ self.root.T, linear, -(linear @ self.centre)
 
 
 def _dense(X) -> np.ndarray:
