@@ -30,8 +30,6 @@ from sklearn.base import BaseEstimator
 from mlspl import correlation, model_selection, models, pacing, recipes, spaces, torch
 from mlspl.persistence.sklearn_contents import SKLEARN_CHECKS, SKLEARN_CONTENTS
 
-__all__ = ["OBJECTS", "ContentChecker", "full_name"]
-
 _PACKAGES = (pacing, model_selection, spaces, correlation, models, torch, recipes)
 _KINDS = {"float": "f", "int": "iu", "bool": "b", "number": "biuf", "text": "U", "values": "biufU"}
 _NUMBER = (int, float, np.integer, np.floating)

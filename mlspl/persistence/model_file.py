@@ -149,7 +149,7 @@ def save_model(
         with ZipFile(content, "a") as archive:
             archive.writestr(INFO, text)
         reader = ModelReader(content, trusted)  # what is written can be read: the same checks
-        _check_info(reader.read_info())
+        _check_info(reader.read_json())
         reader.read_model()
     except Exception as error:
         raise UserError(
@@ -233,7 +233,7 @@ def _opened(path: Path, trusted: Collection[str] = ()) -> Iterator[tuple[ModelRe
             if stream.read(1) == b"\x80":
                 raise UserError("it is a pickle, which could run any code.")
             reader = ModelReader(stream, trusted)
-            info = _check_info(reader.read_info())
+            info = _check_info(reader.read_json())
         except Exception as error:
             raise _refusal(path, error) from None
         yield reader, info

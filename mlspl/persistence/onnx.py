@@ -20,8 +20,6 @@ from mlspl.models import BSVMClassifier, ExtraTrees, JointForest, MeanForest, Se
 from mlspl.spaces import LinearModel
 from mlspl.torch import LARGEST_INPUT, LAYER_NORM_EPSILON, SelfPacedNetClassifier
 
-__all__ = ["save_onnx"]
-
 _OPSETS = {"": 20, "ai.onnx.ml": 3}
 _IR_VERSION = 9  # of the opsets; the newest would need the newest onnxruntime
 
@@ -35,18 +33,15 @@ class _Graph:
         except ImportError as error:
             raise UserError(f"ONNX files need a package: pip install 'mlspl[onnx]' ({error}).") from None
         self.onnx = onnx
-        self.nodes: list[Any] = []
-        self.constants: list[Any] = []
-        self.inputs: list[Any] = []
+        self.nodes, self.constants, self.inputs = [], [], []
 
     def add(self, operator: str, *inputs: Any, domain: str = "", **attributes: Any) -> str:
         """Add a node; inputs are names of tensors, or arrays. Returns the name of the output."""
-        names = []
-        for value in inputs:
+        names = list(inputs)
+        for place, value in enumerate(inputs):
             if not isinstance(value, str):
-                name = f"constant_{len(self.constants)}"
-                self.constants.append(self.onnx.numpy_helper.from_array(np.asarray(value), name))
-            names.append(value if isinstance(value, str) else name)
+                names[place] = f"constant_{len(self.constants)}"
+                self.constants.append(self.onnx.numpy_helper.from_array(np.asarray(value), names[place]))
         output = f"{operator}_{len(self.nodes)}"
         self.nodes.append(self.onnx.helper.make_node(operator, names, [output], domain=domain, **attributes))
         return output
@@ -99,7 +94,10 @@ def save_onnx(model: Any, path: str | PathLike, label_names: Sequence[str] | Non
     final = steps.pop()
     x: Any
     if steps and isinstance(steps[0], ColumnTransformer):
-        x = _table_inputs(graph, steps[0])
+        pipelines = [part for part in steps[0].transformers_ if isinstance(part[1], Pipeline)]
+        texts = {name for _, part, names in pipelines if isinstance(part[0], OneHotEncoder) for name in names}
+        kinds = {name: "STRING" if name in texts else "DOUBLE" for name in steps[0].feature_names_in_}
+        x = {name: graph.add_input(name, kind, 1) for name, kind in kinds.items()}
     else:
         x = graph.add_input("X", "DOUBLE", int(model.n_features_in_))
     for step in steps:
@@ -125,26 +123,11 @@ def save_onnx(model: Any, path: str | PathLike, label_names: Sequence[str] | Non
     return Path(path)
 
 
-def _table_inputs(graph: _Graph, columns: ColumnTransformer) -> dict[str, str]:
-    is_text = {
-        name
-        for _, step, names in columns.transformers_
-        if isinstance(step, Pipeline) and isinstance(step[0], OneHotEncoder)
-        for name in names
-    }
-    return {
-        name: graph.add_input(name, "STRING" if name in is_text else "DOUBLE", 1)
-        for name in columns.feature_names_in_
-    }
-
-
 def _transform(graph: _Graph, step: Any, x: Any) -> Any:
     """The output of a preprocessing step; x is a tensor, or a dict of the columns of a table."""
     if isinstance(step, ColumnTransformer):
         parts = [
-            _transform(
-                graph, part, {name: x[name] for name in ([names] if isinstance(names, str) else names)}
-            )
+            _transform(graph, part, {name: x[name] for name in np.atleast_1d(names)})
             for _, part, names in step.transformers_
             if part != "drop" and len(names)
         ]
@@ -154,11 +137,8 @@ def _transform(graph: _Graph, step: Any, x: Any) -> Any:
             x = _transform(graph, part, x)
         return x
     if isinstance(step, OneHotEncoder) and step.drop is None:
-        return graph.add(
-            "Concat",
-            *(_one_hot(graph, *part) for part in zip(x.values(), step.categories_, strict=True)),
-            axis=1,
-        )
+        parts = [_one_hot(graph, *part) for part in zip(x.values(), step.categories_, strict=True)]
+        return graph.add("Concat", *parts, axis=1)
     if isinstance(x, dict):
         x = graph.add("Concat", *x.values(), axis=1)
     if isinstance(step, SimpleImputer) and not step.add_indicator:
@@ -218,16 +198,14 @@ def _network(graph: _Graph, networks: Any, x: str) -> str:
     x = graph.add("Div", graph.add("Sub", x, networks.center), networks.spread)
     x = graph.add("Clip", x, np.array(-LARGEST_INPUT), np.array(LARGEST_INPUT))
     for layer in networks.layers:
-        weight, bias, scale, shift = (
-            layer[name].astype(np.float64) for name in ("weight", "bias", "scale", "shift")
-        )
+        names = ("weight", "bias", "scale", "shift")
+        weight, bias, scale, shift = (layer[name].astype(np.float64) for name in names)
         x = graph.add("Add", graph.add("MatMul", x, weight), bias[:, None])
         if layer is not networks.layers[-1]:
             x = graph.add("Sub", x, graph.add("ReduceMean", x, np.array([-1])))
             variance = graph.add("ReduceMean", graph.add("Mul", x, x), np.array([-1]))
-            x = graph.add(
-                "Div", x, graph.add("Sqrt", graph.add("Add", variance, np.array(LAYER_NORM_EPSILON)))
-            )
+            spread = graph.add("Sqrt", graph.add("Add", variance, np.array(LAYER_NORM_EPSILON)))
+            x = graph.add("Div", x, spread)
             x = graph.add("Relu", graph.add("Add", graph.add("Mul", x, scale[:, None]), shift[:, None]))
     return graph.add("ReduceMean", x, np.array([0]), keepdims=0)
 
@@ -257,9 +235,8 @@ def _sums(graph: _Graph, forest: Any, x: str) -> list[str]:
         tree = np.searchsorted(forest.trees.starts, nodes, side="right") - 1
         label = np.array(forest.labels)[tree * len(forest.labels) // len(forest.trees)]
         value = forest.trees.value[nodes]
-        pairs = [
-            np.concatenate(pair) for pair in ((nodes, nodes), (label, label + n_labels), (value, 1 - value))
-        ]
+        both = ((nodes, nodes), (label, label + n_labels), (value, 1 - value))
+        pairs = [np.concatenate(pair) for pair in both]
         sums = _trees(graph, forest.trees, floats, *pairs, 2 * n_labels)
     start = np.concatenate([frequencies, 1.0 - frequencies])
     total = graph.add("Add", graph.cast(sums, "DOUBLE"), start)

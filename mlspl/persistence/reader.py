@@ -20,13 +20,8 @@ from scipy import sparse
 from mlspl.errors import UserError
 from mlspl.persistence.declarations import OBJECTS, ContentChecker, full_name
 
-__all__ = ["INFO", "LARGEST_FILE", "TRUSTED_TYPES", "ModelReader"]
-
-INFO = "mlspl.json"
-"""The member with label names, columns, versions and the training summary."""
-LARGEST_FILE = 2**32
-"""Bytes of the largest model file that is read or written."""
-
+INFO = "mlspl.json"  # the member with label names, columns, versions and the training summary
+LARGEST_FILE = 2**32  # bytes, read or written
 _SCHEMA = "schema.json"
 _PROTOCOL = 2  # of skops; older ones name types in other places
 _LARGEST_JSON = 2**26  # bytes
@@ -95,13 +90,9 @@ class ModelReader:
                 "its members have the same name or contradictory sizes, so mlspl did not write it."
             )
 
-    def read_info(self) -> Any:
-        """Return the parsed JSON of the member with names and versions."""
-        return self._read_json(INFO)
-
     def read_model(self) -> Any:
         """Return the model; the error of a damaged file is of any type."""
-        schema = self._read_json(_SCHEMA)
+        schema = self.read_json(_SCHEMA)
         if type(schema["protocol"]) is not int or schema["protocol"] < _PROTOCOL:
             raise UserError("it is of a version of skops that mlspl never wrote with.")
         model = self._build(schema, str(schema["__class__"])[:40])
@@ -109,7 +100,8 @@ class ModelReader:
             raise TypeError(f"it holds a {type(model).__name__}, not a model")
         return model
 
-    def _read_json(self, name: str) -> Any:
+    def read_json(self, name: str = INFO) -> Any:
+        """Return the parsed JSON of a member, by default that with names and versions."""
         member = self._members[name]
         if member.file_size > _LARGEST_JSON:
             raise UserError(f"its {name} is larger than {_LARGEST_JSON // 2**20} MiB.")
@@ -129,11 +121,8 @@ class ModelReader:
             case "ObjectNode":
                 return self._build_object(cls, content, where)
             case "DictNode":
-                types = [
-                    _TYPES["TypeNode"][f"{t['__module__']}.{t['__class__']}"]
-                    for t in node["key_types"]["content"]
-                ]
-                keys = [convert(key) for convert, key in zip(types, content, strict=True)]
+                names = (f"{kind['__module__']}.{kind['__class__']}" for kind in node["key_types"]["content"])
+                keys = [_TYPES["TypeNode"][name](key) for name, key in zip(names, content, strict=True)]
                 parts = [self._build(part, f"{where}.{key[:40]}") for key, part in content.items()]
                 return dict(zip(keys, parts, strict=True))
             case "ListNode" | "TupleNode":
@@ -173,7 +162,7 @@ class ModelReader:
 
     def _build_object(self, cls: Any, content: Any, where: str) -> Any:
         instance = cls.__new__(cls)
-        state = None if content is None else self._build(content, cls.__name__)
+        state = {} if content is None else self._build(content, cls.__name__)
         state = {} if state is None else state
         self._checker.check_names(where, cls, state)
         # scikit-learn prints it in a warning.
@@ -190,9 +179,7 @@ class ModelReader:
         """Return an array of Python objects: names and categories."""
         array = np.empty(len(node["content"]), dtype=object)
         array[:] = [self._build(part, where) for part in node["content"]]
-        is_plain = all(
-            part is None or isinstance(part, str | bool | int | float | np.generic) for part in array
-        )
+        is_plain = all(isinstance(part, str | bool | int | float | np.generic | None) for part in array)
         if len(node["shape"]["content"]) != 1 or not is_plain:
             raise ValueError(f"{where} is an array of objects that are not texts or numbers")
         return array
@@ -211,11 +198,8 @@ class ModelReader:
                     for part in ("data", "indices", "indptr", "shape")
                 ]
         *arrays, shape = map(self._used, self._arrays[name])
-        if (
-            shape.shape != (2,)
-            or shape.dtype.kind != "i"
-            or not 0 <= shape.min() <= shape.max() <= _MOST_COLUMNS
-        ):
+        is_shape = shape.shape == (2,) and shape.dtype.kind == "i"
+        if not is_shape or not 0 <= shape.min() <= shape.max() <= _MOST_COLUMNS:
             raise ValueError(f"{name[:40]} is a sparse matrix of shape {str(shape)[:80]}")
         matrix = cls(tuple(arrays), shape=tuple(shape.tolist()))
         matrix.check_format(full_check=True)

@@ -27,8 +27,6 @@ from sklearn.preprocessing import (
 )
 from sklearn.svm import LinearSVC
 
-__all__ = ["SKLEARN_CHECKS", "SKLEARN_CONTENTS"]
-
 _LONGEST_NGRAM = 8
 _NGRAM_LENGTHS = 5  # n-grams of each length take about 20 times the memory of the text
 
