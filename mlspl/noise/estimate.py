@@ -11,39 +11,35 @@ Two models explain a pair whose label is uncertain given the features x:
 One label per pair cannot tell them apart. The suspicion is their mixture, (1 − w) · first + w · second.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
-from scipy.optimize import minimize
 from scipy.special import betainc, expit, logit
 
 from mlspl._validation import Labels, check_labels, check_labels_beside, check_scores, row_blocks
 from mlspl.errors import UserError
+from mlspl.model_selection import fit_logistic
 from mlspl.noise._curve import FALSE, LOST, N_BINS, SKEWS, add_tables, count_pairs, fit_rates, row_dispersion
 from mlspl.noise._other_labels import OtherLabels, adjust_for_other_labels
 
-# Prior of the weight w. Let φ be the share of the uncertain pairs' expected errors that class-conditional
-# noise explains (expected errors under the first model over those under the second). Annotators who flip
-# labels regardless of x leave a floor where the model is sure: φ was 0.15 to 0.6 with planted flips and lost
-# labels (emotions, scene, yeast at rates 0.05 to 0.2), 0.01 to 0.12 with labels given by people (CheXpert,
-# OPP-115, mirflickr) and 0.03 to 0.08 with emotions as published. FLOOR, WIDTH and DEPENDENT_ROWS were tuned
-# on these sets. The mean of w is (1 − φ) · σ((FLOOR − φ)/WIDTH), with the strength of PRIOR_PAIRS reviews.
+# The prior mean of w is (1 − φ) · σ((FLOOR − φ)/WIDTH), with the strength of PRIOR_PAIRS reviews. φ is the
+# number of errors expected under the first model over that under the second. It was 0.15 to 0.6 with planted
+# flips and lost labels (emotions, scene, yeast), 0.01 to 0.12 with labels given by people (CheXpert, OPP-115,
+# mirflickr). FLOOR, WIDTH and DEPENDENT_ROWS were tuned on these sets.
 FLOOR, WIDTH = 0.13, 0.015
 PRIOR_PAIRS = 2.0
 # How far other labels count if noise is instance-dependent, relative to class-conditional noise: annotators
 # who misread a row err in several of its labels.
 DEPENDENT_ROWS = 2 / 3
 # Share of the model's own probabilities in P(true = 1) under instance-dependent noise; the rest follows the
-# fitted curves. The curves calibrate each label by given labels, which costs up to 0.03 average precision
-# where a model is overfit (CheXpert and OPP-115, logistic regression).
+# fitted curves, which cost up to 0.03 average precision where a model is overfit (CheXpert and OPP-115).
 OWN_SHARE = 1 / 3
-# Labels alone cannot tell the models apart, so intervals keep a chance of either.
+# Labels alone cannot tell the models apart, so intervals keep this chance of either.
 UNTOLD = 0.1
-_WEIGHTS = np.linspace(0.0, 1.0, 21)
-# Ends of the credible intervals.
 INTERVAL = (0.05, 0.95)
+_WEIGHTS = np.linspace(0.0, 1.0, 21)
 
 
 @dataclass(frozen=True)
@@ -64,11 +60,7 @@ class NoiseEstimate:
     instance_dependent: float
     error_range: tuple[float, float]
     information: NDArray
-    other_labels: OtherLabels | None = field(repr=False)
-
-    def wrong_shares(self) -> NDArray[np.float64]:
-        """Return the expected share of wrong labels among the given 0s and the given 1s, (2, L), shrunk."""
-        return np.stack([_shrink(np.where(self.given == g, self.suspicion, np.nan)) for g in (0, 1)])
+    other_labels: OtherLabels | None
 
 
 def estimate_noise(
@@ -167,7 +159,8 @@ def wrong_shares(Y: ArrayLike, probabilities: ArrayLike, **options) -> NDArray[n
     >>> wrong_shares(Y, 1 / (1 + np.exp(-odds))).round(1).tolist()
     [[0.1, 0.1, 0.1, 0.1], [0.1, 0.1, 0.1, 0.1]]
     """
-    return estimate_noise(Y, probabilities, **options).wrong_shares()
+    found = estimate_noise(Y, probabilities, **options)
+    return np.stack([_shrink(np.where(found.given == g, found.suspicion, np.nan)) for g in (0, 1)])
 
 
 def _fit_views(given, z, adjusted, trusted, n_jobs):
@@ -175,35 +168,27 @@ def _fit_views(given, z, adjusted, trusted, n_jobs):
 
     Each is a mean of two views: by the model alone, and by the log-odds adjusted for the other labels; φ is
     that of the second view. An annotator who misreads a row errs in several labels, which then confirm each
-    other. So the second view has the weight 2 − d (at least 1/4, at most 1), where d is the variance of the
-    number of surprises per row over that of independent labels (measured: 0.8 to 1.3 for independent planted
-    errors, 1.1 to 2.1 for planted errors that share a row, 1.6 for mirflickr), and less if noise is
-    instance-dependent.
+    other. So the second view has the weight 2 − d (at least 1/4, at most 1), where d is `row_dispersion`, and
+    less if noise is instance-dependent.
     """
-    posterior, low, step, tables, skews = _fit_view(given, z, SKEWS, trusted, n_jobs)
+    posterior, *view, skews = _fit_view(given, z, SKEWS, trusted, n_jobs)
+    share, odds, second = 0.0, z, view
+    if adjusted is not None:
+        share, odds = float(np.clip(2 - row_dispersion(given, z, *view), 0.25, 1)), adjusted.odds
+        others, *second, _ = _fit_view(given, odds, skews, trusted, n_jobs)
+        posterior = share * others + (1 - share) * posterior
     results = np.zeros_like(z), np.zeros_like(z)
-    if adjusted is None:
-        add_tables(given, z, low, step, tables, (1.0, 1.0), *results)
-        floor = _floor(given, *results, trusted)
-    else:
-        share = float(np.clip(2 - row_dispersion(given, z, low, step, tables), 0.25, 1))
-        others, *view, _ = _fit_view(given, adjusted.odds, skews, trusted, n_jobs)
-        add_tables(given, adjusted.odds, *view, (1.0, 1.0), *results)
-        floor = _floor(given, *results, trusted)
+    add_tables(given, odds, *second, (1.0, 1.0), *results)
+    errors = [np.nansum(_wrong(given, truth, trusted)) for truth in results]
+    floor = min(float(errors[0] / max(errors[1], 1e-9)), 1.0)
+    if adjusted is not None:
         shares = share, share * DEPENDENT_ROWS
         for result, part in zip(results, shares, strict=True):
             result *= part
-        add_tables(given, z, low, step, tables, (1 - shares[0], 1 - shares[1]), *results)
-        posterior = share * others + (1 - share) * posterior
+        add_tables(given, z, *view, (1 - shares[0], 1 - shares[1]), *results)
     results[1][:] = (1 - OWN_SHARE) * results[1] + OWN_SHARE * expit(z)
     # A quotient of probabilities may exceed 1 by a rounding error.
     return posterior, *(np.clip(result, 0.0, 1.0, out=result) for result in results), floor
-
-
-def _floor(given, class_conditional, dependent, trusted):
-    """Return the expected errors under the first model over those under the second, at most 1."""
-    errors = [np.nansum(_wrong(given, truth, trusted)) for truth in (class_conditional, dependent)]
-    return min(float(errors[0] / max(errors[1], 1e-9)), 1.0)
 
 
 def _fit_view(given, z, skews, trusted, n_jobs):
@@ -262,18 +247,14 @@ def _calibrate(suspicion, decisions, given):
         known, chosen = (decisions >= 0) & (given == g), given == g
         if not known.any():
             continue
-        wrong = decisions[known] != g
-        intercept, slope = minimize(_platt_loss, [0, 1], (odds[known], wrong), bounds=[(-9, 9), (0.1, 9)]).x
-        shift = intercept + (slope - 1) * odds[chosen]
+        # A shift of the slope from 1, so that the ridge of 4 is the prior of both.
+        features = np.column_stack([np.ones(known.sum()), odds[known]])
+        wrong = (decisions[known] != g).astype(np.float64)
+        intercept, slope = fit_logistic(features, wrong, np.ones(len(wrong)), offset=odds[known], ridge=4.0)
+        shift = intercept + max(slope, -0.9) * odds[chosen]
         least = np.quantile(odds[known], 0.05)
         calibrated[chosen] = expit(odds[chosen] + shift * np.interp(odds[chosen], [least - 2, least], [0, 1]))
     return np.where(suspicion == 0, 0.0, calibrated)
-
-
-def _platt_loss(coefficient, odds, wrong):
-    score = coefficient[0] + coefficient[1] * odds
-    prior = 2 * (coefficient[0] ** 2 + (coefficient[1] - 1) ** 2)
-    return np.sum(np.logaddexp(0, score) - wrong * score) + prior
 
 
 def _rates_table(given, posterior, second, weights, factor, names):
