@@ -5,7 +5,7 @@ import warnings
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -37,8 +37,6 @@ _SLASHED_DATE = re.compile(r"\d{1,2}/\d{1,2}/\d{4}")
 # A column is text if most rows differ and cells have at least three words on average.
 _FEW_VALUES = 20
 _WORDS_OF_TEXT = 3.0
-# Wider one-hot tables than this are sparse, if they are ten times as wide as the columns.
-_DENSE_CELLS = 10**7
 
 
 @dataclass(frozen=True)
@@ -153,7 +151,7 @@ def is_numeric(frame: pd.DataFrame) -> bool:
 
 
 def decode(codes: np.ndarray, values: Sequence[str]) -> pd.Categorical:
-    """Return categories from their codes, which are NaN where one is missing."""
+    """Return categories from their codes, which are NaN or -1 where one is missing."""
     codes = np.nan_to_num(codes, nan=-1).astype(int)
     return pd.Categorical.from_codes(codes, pd.Index(values, dtype=object))
 
@@ -204,38 +202,32 @@ def parse_words(
     is_word = np.array([word not in missing and not is_number(word) for word in spelled], dtype=bool)
     counts = np.bincount(codes[codes >= 0], minlength=len(spelled))
 
-    def expand(cells: np.ndarray) -> np.ndarray:
-        return np.append(cells, np.nan)[codes]
-
     def refuse(bad: np.ndarray, message: str) -> Exception:
         row = int(np.argmax(np.append(bad, False)[codes]))
         return fault(row, message.format(word=shorten(spelled[codes[row]]), name=shorten(name)))
 
     if kind in (None, "numeric"):
         if not is_word.any():
-            numbers = np.array([np.nan if word in missing else float(word) for word in spelled], float)
-            return ParsedWords(pd.Series(expand(numbers)))
+            numbers = [np.nan if word in missing else float(word) for word in spelled]
+            return ParsedWords(pd.Series(np.array([*numbers, np.nan], float)[codes]))
         if (converted := _convert_notation(spelled, missing, name, refuse, is_word)) is not None:
-            return ParsedWords(pd.Series(expand(converted)))
+            return ParsedWords(pd.Series(np.array([*converted, np.nan])[codes]))
         # A few words in a column of numbers are mistakes, not a reason to make categories of all numbers.
         if kind == "numeric" or counts[~is_missing & ~is_word].sum() > counts[is_word].sum():
-            message = (
-                "column {name!r} is numeric, {word!r} is not a finite number. Leave it empty if unknown, "
-            )
-            raise refuse(
-                is_word, message + "or name the word among na_values (--na; for predict, --na of fit)."
-            )
+            message = "column {name!r} is numeric, {word!r} is not a finite number. Leave it empty if "
+            raise refuse(is_word, message + "unknown, or name the word among na_values (--na of fit).")
         if all(_WITH_SIGNS.fullmatch(spelled[i]) for i in np.flatnonzero(is_word)):
             message = "column {name!r} has numbers with signs, such as {word!r}. "
             raise refuse(is_word, message + "Write plain numbers, name its --thousands, or drop it (--drop).")
     known = [word for word in spelled if word not in missing]
     if kind in (None, "date"):
-        dates = parse_dates(known, day_first)
-        if dates is not None or (kind == "date" and not known):
-            times = np.full(len(spelled) + 1, np.datetime64("NaT"), "datetime64[us]")
-            if dates is not None:
-                times[:-1][~is_missing] = dates[0]
-            return ParsedWords(pd.Series(times[codes]), *(dates[1:] if dates else ()))
+        dates = parse_dates(known, day_first) if known else None
+        times = np.full(len(spelled) + 1, np.datetime64("NaT"), "datetime64[us]")
+        if dates is not None:
+            times[:-1][~is_missing] = dates[0]
+            return ParsedWords(pd.Series(times[codes]), *dates[1:])
+        if kind == "date" and not known:
+            return ParsedWords(pd.Series(times[codes]))
         if kind == "date":
             bad = ~is_missing & [parse_dates([word], day_first) is None for word in spelled]
             order = "" if day_first is None else f" with the {'day' if day_first else 'month'} first"
@@ -249,7 +241,7 @@ def parse_words(
         return ParsedWords(pd.Series(texts[codes], dtype=object))
     position = {value: j for j, value in enumerate(categories)}
     new_codes = np.array([*(position.get(word, -1) for word in spelled), -1])[codes]
-    return ParsedWords(pd.Series(pd.Categorical.from_codes(new_codes, pd.Index(categories, dtype=object))))
+    return ParsedWords(pd.Series(decode(new_codes, categories)))
 
 
 def _convert_notation(
@@ -258,7 +250,7 @@ def _convert_notation(
     name: str,
     refuse: Callable[[np.ndarray, str], Exception],
     is_word: np.ndarray,
-) -> np.ndarray | None:
+) -> list[float] | None:
     """Return numbers with decimal commas or thousands separators; None if there are other words."""
     known = [word for word in words if word not in missing]
     fits = [sign for sign, notation in _NOTATIONS.items() if all(map(notation.fullmatch, known))]
@@ -274,9 +266,7 @@ def _convert_notation(
             "as decimal points, pass decimal=',' and thousands='.' (--decimal , --thousands .).",
             stacklevel=7,
         )
-    return np.array(
-        [np.nan if w in missing else float(w.replace(separator, "").replace(",", ".")) for w in words]
-    )
+    return [np.nan if w in missing else float(w.replace(separator, "").replace(",", ".")) for w in words]
 
 
 def _is_text(values: list[str], n_rows: int) -> bool:
@@ -292,8 +282,6 @@ def parse_dates(
 
     If the order is neither given nor determined by the dates, the month is first.
     """
-    if not words:
-        return None
     for pattern, notation in ((_ISO_DATE, "ISO8601"), (_DOTTED_DATE, "%d.%m.%Y")):
         if all(pattern.fullmatch(word) for word in words):
             times = _parse_notation(words, notation)
@@ -325,19 +313,11 @@ def days_since_1970(times: pd.Series) -> np.ndarray:
     return (_utc_times(times) - np.datetime64(0, "us")) / np.timedelta64(1, "D")
 
 
-def one_hot(frame: pd.DataFrame, path: Path) -> tuple[np.ndarray | sparse.csr_array, list[str]]:
+def one_hot(frame: pd.DataFrame, path: Path) -> tuple[np.ndarray, list[str]]:
     """Return a table as numbers: a 0/1 column per category, named ``feature=value``, and dates as days.
 
     Two categories share a single column: 1 for the second value, except that ``{1,0}`` keeps the meaning of
-    its digits. A missing value is NaN in all columns of its feature. Very wide tables (above 10 million
-    cells, and ten times wider than `frame`) are sparse.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        Numbers, pandas categories and dates.
-    path : Path
-        The file, for error messages.
+    its digits. A missing value is NaN in all columns of its feature. `path` is named in errors.
 
     Examples
     --------
@@ -348,21 +328,13 @@ def one_hot(frame: pd.DataFrame, path: Path) -> tuple[np.ndarray | sparse.csr_ar
     if is_numeric(frame):
         return as_numbers(frame), list(frame.columns)
     names: list[str] = []
-    widths = []
     for name, dtype in zip(frame.columns, frame.dtypes, strict=True):
         values = dtype.categories if isinstance(dtype, pd.CategoricalDtype) else ()
         names += [f"{name}={value}" for value in values] if len(values) > 2 else [name]
-        widths.append(len(values) if len(values) > 2 else 1)
     if len(set(names)) < len(names):
         raise DataFormatError("one-hot names such as 'feature=value' are taken. Rename the columns.", path)
-    cells = len(frame) * len(names)
-    is_sparse = cells > _DENSE_CELLS and cells > 10 * frame.size
-    stored = frame.size + np.dot(frame.isna().sum(), widths) if is_sparse else cells
-    check_memory(8.0 * stored, path, "one-hot columns")
-    blocks = [_one_hot_column(frame[name], width) for name, width in zip(frame.columns, widths, strict=True)]
-    if is_sparse:
-        return sparse.hstack(blocks, format="csr"), names
-    return np.hstack([block.toarray() if sparse.issparse(block) else block for block in blocks]), names
+    check_memory(8.0 * len(frame) * len(names), path, "one-hot columns")
+    return np.hstack([_one_hot_column(frame[name]) for name in frame.columns]), names
 
 
 def as_numbers(frame: pd.DataFrame) -> np.ndarray:
@@ -371,16 +343,13 @@ def as_numbers(frame: pd.DataFrame) -> np.ndarray:
     return np.ascontiguousarray(frame.to_numpy(np.float32 if is_single else float, na_value=np.nan))
 
 
-def _one_hot_column(column: pd.Series, width: int) -> Any:
-    if column_kind(column) != "categorical":
-        is_date = column_kind(column) == "date"
-        return (days_since_1970(column) if is_date else column.to_numpy(float, na_value=np.nan))[:, None]
-    codes = column.cat.codes.to_numpy().astype(np.int64)
-    if width == 1:
-        is_reversed = list(column.cat.categories) == ["1", "0"]
-        return np.where(codes < 0, np.nan, 1.0 - codes if is_reversed else codes)[:, None]
-    known, empty = np.flatnonzero(codes >= 0), np.flatnonzero(codes < 0)
-    values = np.repeat([1.0, np.nan], [len(known), width * len(empty)])
-    rows = np.concatenate([known, np.repeat(empty, width)])
-    columns = np.concatenate([codes[known], np.tile(np.arange(width), len(empty))])
-    return sparse.csr_array((values, (rows, columns)), shape=(len(codes), width))
+def _one_hot_column(column: pd.Series) -> np.ndarray:
+    kind = column_kind(column)
+    if kind != "categorical":
+        numbers = days_since_1970(column) if kind == "date" else column.to_numpy(float, na_value=np.nan)
+        return numbers[:, None]
+    values = list(column.cat.categories)
+    codes = column.cat.codes.to_numpy()[:, None]
+    if len(values) <= 2:
+        return np.where(codes < 0, np.nan, 1 - codes if values == ["1", "0"] else codes)
+    return np.where(codes < 0, np.nan, codes == np.arange(len(values)))

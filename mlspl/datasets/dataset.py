@@ -1,7 +1,7 @@
 """`Dataset`: instances, labels and their names, with the statistics of the multi-label literature."""
 
 import hashlib
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any
@@ -68,14 +68,10 @@ class Statistics:
     ----------
     n_rows, n_features, n_labels : int
         The size.
-    cardinality : float
-        Relevant labels per row.
-    density : float
-        Share of the known (row, label) pairs that are relevant.
-    label_sets : int
-        Number of distinct rows of Y.
-    unlabelled_rows : int
-        Rows without a relevant label.
+    cardinality, density : float
+        Relevant labels per row; share of the known (row, label) pairs that are relevant.
+    label_sets, unlabelled_rows : int
+        Number of distinct rows of Y; rows without a relevant label.
     missing_features, missing_labels : int
         Numbers of NaN.
     mean_imbalance : float
@@ -182,17 +178,7 @@ class Dataset:
         return pd.DataFrame(as_dense(self.X), columns=pd.Index(self.feature_names, dtype=object), copy=False)
 
     def describe(self) -> Statistics:
-        """Return size, cardinality, density, distinct label sets and the imbalance of every label.
-
-        Examples
-        --------
-        >>> from mlspl.datasets import load_dataset
-        >>> statistics = load_dataset("digits-traits").describe()
-        >>> print(f"{statistics.density:.3f}")
-        0.412
-        >>> int(statistics.labels.loc["even", "positives"])
-        891
-        """
+        """Return size, cardinality, density, distinct label sets and the imbalance of every label."""
         rows, n_labels = self.Y.shape
         labels = check_labels(self.Y) if n_labels else Labels(np.zeros((rows, 0), bool))
         positives, known = _sum(labels.relevant, 0), np.full(n_labels, rows)
@@ -201,13 +187,20 @@ class Dataset:
         most = positives.max(initial=0)
         imbalance = np.divide(most, positives, out=np.full(n_labels, np.inf), where=positives > 0)
         share = positives / np.maximum(known, 1)
+        Y = sparse.csr_array(self.Y, copy=True)
+        Y.sort_indices()
+        Y.eliminate_zeros()
+        label_sets = {
+            (Y.indices[start:stop].tobytes(), Y.data[start:stop].tobytes())
+            for start, stop in pairwise(Y.indptr.tolist())
+        }
         return Statistics(
             n_rows=rows,
             n_features=self.X.shape[1],
             n_labels=n_labels,
             cardinality=positives.sum() / max(rows, 1),
             density=positives.sum() / max(known.sum(), 1),
-            label_sets=_count_label_sets(self.Y),
+            label_sets=len(label_sets),
             unlabelled_rows=int((_sum(labels.relevant, 1) == 0).sum()),
             missing_features=int(np.sum(np.asarray(pd.isna(_stored(self.X))))),
             missing_labels=int(rows * n_labels - known.sum()),
@@ -219,15 +212,7 @@ class Dataset:
         )
 
     def texts(self, name: str) -> list[str | None]:
-        """Return the cells of the feature of that name as text, None where one is missing.
-
-        Examples
-        --------
-        >>> import pandas as pd
-        >>> X = pd.DataFrame({"key": pd.Categorical(["F", None])})
-        >>> Dataset(X, np.eye(2), ["key"], ["a", "b"]).texts("key")
-        ['F', None]
-        """
+        """Return the cells of the feature of that name as text, None where one is missing."""
         if name not in self.feature_names:
             hint = guess_column(name, self.feature_names)
             raise UserError(f"{self.name} has no column {name!r} beside its labels.{hint}")
@@ -255,12 +240,6 @@ class Dataset:
         ----------
         changes : sequence of (row, label, value)
             Positions in Y, and the new value: 0, 1 or NaN for unknown.
-
-        Examples
-        --------
-        >>> songs = Dataset(np.ones((2, 1)), np.zeros((2, 1)), ["tempo"], ["happy"])
-        >>> songs.with_labels([(1, 0, 1.0)]).Y.tolist()
-        [[0.0], [1.0]]
         """
         unknown = any(value != value for _, _, value in changes)
         Y: Any = self.Y.astype(float if unknown else self.Y.dtype)
@@ -273,12 +252,6 @@ class Dataset:
         """Return the SHA-256 of the content of X and Y: equal for equal data, from whatever file.
 
         Names do not count. A dense and a sparse X differ, because methods treat them differently.
-
-        Examples
-        --------
-        >>> from mlspl.datasets import load_dataset
-        >>> load_dataset("digits-traits").fingerprint()[:12]
-        'b7c650c91a0e'
         """
         if sparse.issparse(self.X):
             X = sparse.csr_array(self.X, copy=True)
@@ -298,27 +271,12 @@ class Dataset:
         else:
             parts = [_canonical(self.X)]
         digest = hashlib.sha256(repr([self.Y.shape, *(part.shape for part in parts)]).encode())
-        for part in (*self._label_blocks(), *parts):
+        # Labels are bytes; an unknown one is 2.
+        for _, block in row_blocks(self.Y):
+            digest.update(np.nan_to_num(block, nan=2).astype(np.int8, order="C").tobytes())
+        for part in parts:
             digest.update(part.tobytes())
         return digest.hexdigest()
-
-    def _label_blocks(self) -> Iterator[np.ndarray]:
-        """Yield Y as int8, with 2 for an unknown label, in blocks of rows."""
-        for _, block in row_blocks(self.Y):
-            codes = np.nan_to_num(block, nan=2) if block.dtype.kind == "f" else block
-            yield np.ascontiguousarray(codes, dtype=np.int8)
-
-
-def _count_label_sets(Y: Any) -> int:
-    """Return the number of distinct rows; keys are the stored positions, so that wide rows stay small."""
-    Y = sparse.csr_array(Y, copy=True)
-    Y.sort_indices()
-    Y.eliminate_zeros()
-    keys = {
-        (Y.indices[start:stop].tobytes(), Y.data[start:stop].tobytes())
-        for start, stop in pairwise(Y.indptr.tolist())
-    }
-    return len(keys)
 
 
 def _stored(table: Any) -> np.ndarray:

@@ -32,8 +32,7 @@ def read_csv(path: Path, options: ReadOptions = NO_OPTIONS) -> RawTable:
     """Read a CSV file with a header.
 
     The delimiter is the comma, semicolon, tab or bar that occurs most in the header, or the one that a line
-    ``sep=;`` before the header names. With another delimiter than the comma, numbers may have decimal commas;
-    `parse_words` finds other notations column by column.
+    ``sep=;`` before the header names.
     """
     text = read_lines(path, options.encoding)
     start, stop = _find_header(text, path)
