@@ -7,7 +7,6 @@ import numpy as np
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import gen_batches
-from sklearn.utils.extmath import row_norms
 
 from mlspl._limits import check_memory
 from mlspl.errors import UserError
@@ -56,7 +55,7 @@ class Linear(Space):
 
     def unit_cost(self, X) -> float:
         """One over the mean squared length of a row."""
-        total = float(row_norms(X, squared=True).sum(dtype=np.float64))
+        total = float(np.square(X.data if sparse.issparse(X) else X, dtype=np.float64).sum())
         return X.shape[0] / total if total > 0 else 1.0
 
 
