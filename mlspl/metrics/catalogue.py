@@ -29,10 +29,8 @@ class Criterion:
     ----------
     name : str
         Its key in `CRITERIA` and in the dicts of `score_all` and `score_others`.
-    function : callable
-        `(Y, F)`, `(Y, P)` or, of a scikit-learn scorer, `(Y, F, P)` to a float.
-    uses : {"labels", "scores", "both"}
-        Whether the function takes predicted labels P, real scores F, or both.
+    function, uses : callable and {"labels", "scores", "both"}
+        The function of Y and of predicted labels P, real scores F, or both (F, P).
     greater_is_better : bool
         The direction.
     """
@@ -80,23 +78,13 @@ def get_criterion(criterion: "str | Criterion | Callable[..., float]") -> Criter
     Parameters
     ----------
     criterion : str, Criterion or scikit-learn scorer
-        A key of `CRITERIA`; one with a number for its k, such as ``"precision_at_3"``; or a scorer such as
-        `sklearn.metrics.get_scorer` and `make_scorer` give. Greater is better for a scorer, and it is
-        computed on the rows whose labels are all known.
-
-    Returns
-    -------
-    Criterion
-        A criterion is returned as it is.
+        A key of `CRITERIA`; one with a number for its k, such as ``"precision_at_3"``; or a scorer, for which
+        greater is better, and which is computed on the rows whose labels are all known.
 
     Examples
     --------
-    >>> from mlspl.metrics import get_criterion
-    >>> get_criterion("one_error").uses
-    'scores'
-    >>> get_criterion("precision_at_1").function([[1, 0]], [[0.3, 0.7]])
-    0.0
     >>> from sklearn.metrics import fbeta_score, make_scorer
+    >>> from mlspl.metrics import get_criterion
     >>> scorer = make_scorer(fbeta_score, beta=2, average="micro")
     >>> get_criterion(scorer)([[1, 1], [1, 0]], [[1.0, -1.0], [2.0, -1.0]], [[1, 0], [1, 0]])
     0.7142857142857143
@@ -106,15 +94,11 @@ def get_criterion(criterion: "str | Criterion | Callable[..., float]") -> Criter
     if isinstance(criterion, str):
         at = _AT.fullmatch(criterion)
         named = CRITERIA.get(f"{at[1]}_at_k" if at else criterion)
-        if named is None:
+        if named is None or (at and int(at[2]) < 1):
             hint = guess(criterion, CRITERIA)
-            raise UserError(
-                f"There is no criterion {criterion!r}.{hint} Choose one of {', '.join(CRITERIA)}."
-            )
+            raise UserError(f"There is no criterion {criterion!r}.{hint} Choose from {', '.join(CRITERIA)}.")
         if not at:
             return named
-        if int(at[2]) < 1:
-            raise UserError(f"{criterion!r} needs a number of 1 or more.")
         return replace(named, name=criterion, function=partial(named.function, k=int(at[2])))
     if callable(criterion):
         return Criterion("scorer", _Scored(criterion), "both")
@@ -131,23 +115,18 @@ def get_scorer(name: "str | Criterion | Callable[..., float]") -> Callable[..., 
     ----------
     name : str
         As for `get_criterion`; a scorer is returned as it is.
-
-    Returns
-    -------
-    callable
-        `scorer(estimator, X, Y)`.
     """
     criterion = get_criterion(name)
-    if isinstance(criterion.function, _Scored):
-        return criterion.function.scorer
-    methods = ("decision_function", "predict_proba") if criterion.uses == "scores" else "predict"
     function: Any = criterion.function
-    further: dict[str, Any] = {}
+    if isinstance(function, _Scored):
+        return function.scorer
+    options: dict[str, Any] = {"greater_is_better": criterion.greater_is_better, "response_method": "predict"}
+    if criterion.uses == "scores":
+        options["response_method"] = ("decision_function", "predict_proba")
     if isinstance(function, partial):
         # scikit-learn before 1.8 needs the function's name, which a partial does not have.
-        function, further = function.func, function.keywords
-    better = criterion.greater_is_better
-    return make_scorer(function, response_method=methods, greater_is_better=better, **further)
+        function, options = function.func, options | function.keywords
+    return make_scorer(function, **options)
 
 
 class _Scored:

@@ -94,18 +94,13 @@ class Decisions:
         }
 
 
-def _tables(Y: ArrayLike | Labels, P: ArrayLike) -> tuple[Any, Any, Any]:
+def _tables(Y: ArrayLike | Labels, P: ArrayLike) -> tuple[Any, ...]:
     """Which pairs are relevant, predicted and (or None) unknown; all are dense, or all are sparse."""
     labels = check_labels_beside(Y, P, "P")
-    relevant, predicted, unknown = (
-        labels.relevant,
-        check_predictions(P, labels.shape).relevant,
-        labels.unknown,
-    )
-    if sparse.issparse(relevant) or sparse.issparse(predicted):
-        relevant, predicted = sparse.csr_array(relevant), sparse.csr_array(predicted)
-        unknown = None if unknown is None else sparse.csr_array(unknown)
-    return relevant, predicted, unknown
+    tables = labels.relevant, check_predictions(P, labels.shape).relevant, labels.unknown
+    if sparse.issparse(tables[0]) or sparse.issparse(tables[1]):
+        return tuple(None if table is None else sparse.csr_array(table) for table in tables)
+    return tables
 
 
 def _sum(table: Any, axis: int) -> NDArray[np.int64]:

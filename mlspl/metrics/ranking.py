@@ -65,11 +65,8 @@ def score_all(Y: ArrayLike, F: ArrayLike, P: ArrayLike) -> dict[str, float]:
         From the names in `PAPER_CRITERIA` to values.
     """
     labels = check_labels_beside(Y, F, "F")
-    scores = {
-        "hamming_loss": mean(
-            *Decisions.count(labels, P).fractions()["hamming_loss"], "hamming loss", NEEDS_ONE
-        )
-    }
+    wrong, known = Decisions.count(labels, P).fractions()["hamming_loss"]
+    scores = {"hamming_loss": mean(wrong, known, "hamming loss", NEEDS_ONE)}
     sums = rank_sums(labels, F)
     return scores | {name: _mean(sums, number) for number, name in enumerate(RANKING_NAMES)}
 
@@ -78,10 +75,8 @@ def rank_criteria(Y: ArrayLike | Labels, F: ArrayLike) -> NDArray[np.float64]:
     """Return (4, n): ranking loss, one error, coverage and average precision of every row, or NaN."""
     labels = check_labels_beside(Y, F, "F")
     scores = check_scores(F, labels.shape, infinite=True)
-    blocks = [
-        rank_rows(truth, np.ascontiguousarray(scores[rows], np.float64)) for rows, truth in labels.blocks()
-    ]
-    return np.concatenate(blocks, axis=1)
+    blocks = ((truth, np.ascontiguousarray(scores[rows], np.float64)) for rows, truth in labels.blocks())
+    return np.concatenate([rank_rows(*block) for block in blocks], axis=1)
 
 
 def rank_sums(Y: ArrayLike | Labels, F: ArrayLike) -> NDArray[np.float64]:

@@ -33,8 +33,7 @@ def score_others(Y: ArrayLike, F: ArrayLike, P: ArrayLike, k: int | None = None)
     values = decisions.values()
     del values["hamming_loss"]
     if not decisions.rows:
-        nan = undefined("micro, macro and sample F1, subset accuracy, Jaccard index and nDCG", NEEDS_ONE)
-        return dict.fromkeys((*values, "ndcg"), nan)
+        return dict.fromkeys((*values, "ndcg"), undefined("F1, accuracy, Jaccard index and nDCG", NEEDS_ONE))
     return {**values, "ndcg": ndcg_at_k(labels, _check_scores(F, labels), k)}
 
 
@@ -47,9 +46,9 @@ def score_labels(Y: ArrayLike, F: ArrayLike, P: ArrayLike) -> dict[str, NDArray]
     Returns
     -------
     dict
-        Arrays of length L under precision, recall, f1, auc and support (relevant rows), ready for
-        `pandas.DataFrame(…, index=label_names)`. Undefined values are NaN: the precision of a label never
-        predicted, the recall of one never relevant, the F1 where both hold, the AUC of a constant label.
+        Arrays of length L under precision, recall, f1, auc and support (relevant rows). Undefined values are
+        NaN: the precision of a label never predicted, the recall of one never relevant, the AUC of a
+        constant label.
     """
     decisions = Decisions.count(Y, P)
     labels = check_labels_beside(Y, F, "F").dense()

@@ -45,8 +45,7 @@ def propensity_scored_precision_at_k(
 ) -> float:
     """Precision at k in which rare labels weigh more, divided by the largest it could be (Jain et al. 2016).
 
-    A relevant label l among the k best counts 1 / pₗ. Its propensity pₗ is the probability that a relevant
-    label was given.
+    A relevant label l among the k best counts 1 / pₗ, with pₗ the probability that it was given.
 
     {top_and_propensities}
 
@@ -130,13 +129,13 @@ class Ranking:
             self.top = _top_stored(F, k, labels.unknown)
         else:
             self.top = _top_dense(check_scores(F, labels.shape, infinite=True), k, labels.unknown)
-        self.hits = _lookup(labels.relevant, self.top)
+        self.hits = _lookup(labels.relevant, np.arange(len(self.top))[:, None], self.top) & (self.top >= 0)
 
     def precision(self, k: int) -> tuple[float, int]:
         """Sum over rows, and the number of rows with a known label."""
         known = self.labels.known
-        n_rows = self.labels.shape[0] if known is None else np.count_nonzero(known.any(axis=1))
-        return float(self.hits[:, :k].sum()) / k, int(n_rows)
+        n_rows = self.labels.shape[0] if known is None else int(known.any(axis=1).sum())
+        return float(self.hits[:, :k].sum()) / k, n_rows
 
     def ndcg(self, k: int | None) -> tuple[float, int]:
         """Sum over the rows with a relevant label, and their number."""
@@ -170,18 +169,15 @@ def _scores_of_indices(F: NDArray, shape: tuple[int, int]) -> sparse.csr_array:
     """Return scores that rank the labels of each row as they are listed."""
     if len(F) != shape[0]:
         raise UserError(f"Y has {shape[0]} rows but F has {len(F)}: they must match.")
-    wrong = (F < -1) | (shape[1] <= F)
-    if wrong.any():
-        i, j = np.argwhere(wrong)[0]
+    if F.min(initial=0) < -1 or F.max(initial=0) >= shape[1]:
         raise UserError(
-            f"F[{i}, {j}] is {F[i, j]}: label indices run from 0 to {shape[1] - 1}, -1 is none. Give "
-            "scores as floats, in the shape of Y."
+            f"F holds integers from {F.min()} to {F.max()}: label indices run from 0 to {shape[1] - 1}, or "
+            "are -1. Give scores as floats, in the shape of Y."
         )
     rows, places = np.nonzero(F >= 0)
     scores = sparse.csr_array((F.shape[1] - places, (rows, F[rows, places])), shape=shape)
     if scores.nnz < len(rows):
-        i = int(np.argmax(np.diff(scores.indptr) < np.bincount(rows, minlength=shape[0])))
-        raise UserError(f"F[{i}] holds a label twice.")
+        raise UserError("a row of F holds a label twice.")
     return scores
 
 
@@ -210,7 +206,7 @@ def _top_stored(F: Any, k: int, unknown: Any) -> NDArray[np.intp]:
         raise UserError("F holds NaN: a label without a score cannot be ranked.")
     rows, columns, data = scores.tocoo().row, scores.indices, scores.data
     if unknown is not None:
-        kept = ~_lookup_pairs(unknown, rows, columns)
+        kept = ~_lookup(unknown, rows, columns)
         rows, columns, data = rows[kept], columns[kept], data[kept]
     order = np.lexsort((columns, data, -rows))[::-1]
     rows, columns = rows[order], columns[order]
@@ -221,13 +217,8 @@ def _top_stored(F: Any, k: int, unknown: Any) -> NDArray[np.intp]:
     return top
 
 
-def _lookup(table: Any, top: NDArray[np.intp]) -> NDArray[np.bool_]:
-    """Return which pairs (i, top[i, j]) are True in the table; False where there is no label."""
-    rows = np.repeat(np.arange(top.shape[0]), top.shape[1])
-    return _lookup_pairs(table, rows, top.ravel()).reshape(top.shape) & (top >= 0)
-
-
-def _lookup_pairs(table: Any, rows: NDArray, columns: NDArray) -> NDArray[np.bool_]:
+def _lookup(table: Any, rows: NDArray, columns: NDArray) -> NDArray[np.bool_]:
+    """Return which pairs of a row and a column are True in the table."""
     if not sparse.issparse(table):
         return table[rows, columns]
     stored = table.tocoo()

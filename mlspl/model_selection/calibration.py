@@ -57,26 +57,13 @@ class PlattCalibration(Calibration):
 
     Attributes
     ----------
-    slope_ : ndarray of shape (L,)
-        Positive.
-    offset_ : ndarray of shape (L,)
-        The log-odds at score 0.
+    slope_, offset_ : ndarrays of shape (L,)
+        Positive slopes, and the log-odds at score 0.
 
     References
     ----------
     H.-T. Lin, C.-J. Lin, R. C. Weng: A note on Platt's probabilistic outputs for support vector machines.
     Machine Learning 68, 2007.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from mlspl.model_selection import PlattCalibration
-    >>> rng = np.random.default_rng(0)
-    >>> F = rng.standard_normal((100_000, 2))
-    >>> Y = rng.random(F.shape) < 1 / (1 + np.exp(-(3 * F - [0, 1])))
-    >>> calibration = PlattCalibration().fit(F, Y)
-    >>> print(calibration.slope_.round(1), calibration.offset_.round(1))
-    [3. 3.] [ 0. -1.]
     """
 
     _contents = {"slope_": "float (labels)", "offset_": "float (labels)"}
@@ -227,10 +214,8 @@ class JointCalibration(Calibration):
 
     Attributes
     ----------
-    coef_ : ndarray of shape (L, L)
-        Effect of the score of each label (column) on the log-odds of each label (row).
-    probability_coef_ : ndarray of shape (L, L)
-        Effect of the Platt probability of each label.
+    coef_, probability_coef_ : ndarrays of shape (L, L)
+        Effect of the score and of the Platt probability of each label (column) on the log-odds of each (row).
     offset_ : ndarray of shape (L,)
         The log-odds where all scores and probabilities are 0.
     platt_ : PlattCalibration
@@ -251,12 +236,8 @@ class JointCalibration(Calibration):
         target = smooth_targets(relevant, weight)
         features = np.hstack([odds, expit(odds), np.ones((len(odds), 1))])
         ridge = 1.0 / np.repeat([_VARIANCE, _PROBABILITY_VARIANCE, _VARIANCE], [n_labels, n_labels, 1])
-        fitted = np.array(
-            [
-                fit_logistic(features, target[:, j], weight[:, j], offset=odds[:, j], ridge=ridge)
-                for j in range(n_labels)
-            ]
-        )
+        columns = zip(target.T, weight.T, odds.T, strict=True)
+        fitted = np.array([fit_logistic(features, t, w, offset=o, ridge=ridge) for t, w, o in columns])
         mixture = np.eye(n_labels) + fitted[:, :n_labels]
         self.coef_ = mixture * self.platt_.slope_
         self.probability_coef_ = fitted[:, n_labels:-1]

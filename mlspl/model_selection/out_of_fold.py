@@ -33,27 +33,14 @@ def out_of_fold_scores(
     estimator : estimator
         With `fit(X, Y)`, or `fit(X, Y, label_weight=…)` if weights are given, and `decision_function(X)` of
         shape (n, L). If it is pairwise (a precomputed kernel), rows and columns of X are selected.
-    X : array, sparse matrix or DataFrame of shape (n, …)
-        The instances.
-    Y : array, sparse matrix or DataFrame of shape (n, L)
-        The labels, in any form the estimator takes.
-    label_weight : array-like of shape (n, L), default=None
-        Weights for the fits.
+    X, Y, label_weight : arrays, sparse matrices or DataFrames of n rows
+        Instances, labels and, optionally, weights, in any form the estimator takes.
     cv : int or splitter, default=3
         Number of stratified folds (seeded with 0), or a splitter that tests every row once.
     n_jobs : int, default=None
         Number of folds fitted in parallel, as in joblib.
     progress : callable, optional
         Called without arguments after each fold.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import make_multilabel_classification
-    >>> from sklearn.linear_model import RidgeClassifier
-    >>> from mlspl.model_selection import out_of_fold_scores
-    >>> X, Y = make_multilabel_classification(n_samples=50, n_classes=4, random_state=0)
-    >>> out_of_fold_scores(RidgeClassifier(), X, Y).shape
-    (50, 4)
     """
     X, Y = _indexable(X), _indexable(Y)
     weight = None if label_weight is None else _indexable(label_weight)
@@ -62,7 +49,7 @@ def out_of_fold_scores(
     folds = list(splitter.split(np.empty(n), Y))
     if not np.array_equal(np.sort(np.concatenate([test for _, test in folds])), np.arange(n)):
         raise UserError(
-            "cv does not test every row exactly once. Give a number of folds or a splitter that does."
+            "cv does not test every row exactly once. Give a number of folds, or such a splitter."
         )
     pairwise = get_tags(estimator).input_tags.pairwise
     parts = Parallel(n_jobs=n_jobs, return_as="generator")(

@@ -21,17 +21,10 @@ def protocol_split(n: int, split: int, train: float = 0.3) -> tuple[NDArray[np.i
 
     Parameters
     ----------
-    n : int
-        Number of rows.
-    split : int
-        Number of the split, which is its seed.
+    n, split : int
+        Number of rows, and number of the split, which is its seed.
     train : float, default=0.3
         Share of the rows to train on.
-
-    Returns
-    -------
-    train, test : ndarray
-        Row numbers, in the order of the permutation.
 
     Examples
     --------
@@ -48,7 +41,7 @@ def protocol_split(n: int, split: int, train: float = 0.3) -> tuple[NDArray[np.i
 def stratified_split(
     Y: ArrayLike, train: float = 0.3, random_state=None
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return training and test rows in which every label has nearly the same share.
+    """Return training and test rows, ascending, in which every label has nearly the same share.
 
     One split by iterative stratification, with exactly `int(train * n)` training rows.
 
@@ -60,11 +53,6 @@ def stratified_split(
         Share of the rows to train on.
     random_state : int, RandomState instance or None, default=None
         Seeds the order of the rows and the ties.
-
-    Returns
-    -------
-    train, test : ndarray
-        Row numbers, ascending.
     """
     labels = _labels_csr(Y)
     n = labels.shape[0]
@@ -88,10 +76,6 @@ class IterativeStratification(BaseCrossValidator):
     random_state : int, RandomState instance or None, default=None
         Seeds the order of the rows and the ties; an int gives the same folds at every call.
 
-    Notes
-    -----
-    Rows without labels come last. An unknown label (NaN) is treated as absent.
-
     References
     ----------
     K. Sechidis, G. Tsoumakas, I. Vlahavas: On the Stratification of Multi-Label Data. ECML PKDD 2011.
@@ -113,17 +97,7 @@ class IterativeStratification(BaseCrossValidator):
         self.random_state = random_state
 
     def split(self, X, y: ArrayLike, groups=None) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
-        """Yield training and test rows, fold by fold.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, …)
-            Only its length is used.
-        y : array-like or sparse matrix of shape (n, L)
-            Labels: 0/1, ±1 or boolean; NaN counts as absent.
-        groups : object
-            Ignored, as in `KFold`.
-        """
+        """Yield training and test rows by the labels y (n, L), in which NaN counts as absent."""
         return super().split(X, y, groups)
 
     def get_n_splits(self, X=None, y=None, groups=None) -> int:
@@ -146,32 +120,20 @@ class IterativeStratification(BaseCrossValidator):
             yield np.flatnonzero(folds == fold)
 
 
-def _distribute(
-    Y: sparse.csr_array,
-    shares: NDArray[np.float64],
-    sizes: NDArray[np.intp],
-    random: np.random.RandomState,
-) -> NDArray[np.intp]:
+def _distribute(Y: sparse.csr_array, shares: NDArray, sizes: NDArray, random) -> NDArray[np.intp]:
     """Return the subset of every row; subset j has `sizes[j]` rows and about `shares[j]` of each label."""
     n, L = Y.shape
     rows, labels = random.permutation(n), random.permutation(L)
     shuffled = Y[rows][:, labels]
     by_label = shuffled.tocsc()
+    parts = (shuffled.indptr, shuffled.indices, by_label.indptr, by_label.indices, sizes)
     subsets = np.empty(n, dtype=np.intp)
-    subsets[rows] = _assign(
-        shuffled.indptr.astype(np.int64),
-        shuffled.indices.astype(np.int64),
-        by_label.indptr.astype(np.int64),
-        by_label.indices.astype(np.int64),
-        shares,
-        sizes.astype(np.int64),
-        random.random_sample(n),
-    )
+    subsets[rows] = _assign(*(part.astype(np.int64) for part in parts), shares, random.random_sample(n))
     return subsets
 
 
 @njit(cache=True, nogil=True)
-def _assign(label_start, labels, row_start, rows, shares, sizes, chance):
+def _assign(label_start, labels, row_start, rows, sizes, shares, chance):
     """Algorithm 1 on the labels of each row (CSR) and the rows of each label (CSC)."""
     n, L = len(label_start) - 1, len(row_start) - 1
     remaining = np.diff(row_start)

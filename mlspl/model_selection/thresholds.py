@@ -41,8 +41,7 @@ class LabelThreshold(Threshold):
     Parameters
     ----------
     criterion : {"f1", "hamming_loss"}, default="f1"
-        What each label's cut optimises: its F1 score, and so macro F1, or its share of wrong predictions, and
-        so Hamming loss.
+        What each label's cut optimises: its F1 score, or its share of wrong predictions.
 
     Attributes
     ----------
@@ -79,19 +78,10 @@ def cut_curve(
 
     Parameters
     ----------
-    scores : ndarray of shape (n,)
-        Scores of one label.
-    relevant : ndarray of shape (n,)
-        Which rows have the label.
-    weight : ndarray of shape (n,), default=None
-        Weights of the rows; 1 if not given.
+    scores, relevant, weight : ndarrays of shape (n,)
+        Scores of one label, which rows have it, and the weights of the rows, by default 1.
     criterion : {"f1", "hamming_loss"}, default="f1"
         F1, or the share of wrong predictions.
-
-    Returns
-    -------
-    cuts, values : ndarrays
-        A label is predicted where its score is above the cut.
     """
     weight = np.ones(len(scores)) if weight is None else weight
     order = np.argsort(-scores)
@@ -138,10 +128,8 @@ class CountThreshold(Threshold):
 
     Attributes
     ----------
-    coef_ : ndarray of shape (L,)
-        Weight of the best score, the second best, …
-    intercept_ : float
-        The constant term.
+    coef_, intercept_ : ndarray of shape (L,) and float
+        Weight of the best score, the second best, …; and the constant term.
     least_, most_ : int
         The smallest and the largest number of labels predicted.
     """
