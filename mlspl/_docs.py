@@ -92,6 +92,27 @@ n_jobs : int, optional
     "verbose": """\
 verbose : int, default=0
     1 shows a progress bar.""",
+    "pace_function": """\
+pace_function : str, SelfPacedFunction or None, default="gaussian"
+    The self-paced function; None weights every pair 1.""",
+    "label_weights_": """\
+label_weights_ : array (n_samples, n_labels)
+    Weights of the pairs at the last step.""",
+    "paced_": """\
+history_ : list of dict
+    Of every step: pace, mean loss and mean weight of the known pairs, share of each label's pairs in play.
+trace_ : Trace
+    Of every pair, the step at which it entered and its losses: see :class:`mlspl.pacing.Trace`.
+stop_reason_ : str
+    "max_steps", "infinite_pace", "target_weight", "settled" or "callback".""",
+    "thresholds": """\
+thresholds : sequence of str, default=("zero", "label", "count")
+    Threshold rules to try.""",
+    "decisions_": """\
+calibration_, threshold_ : calibration and threshold of :mod:`mlspl.model_selection`
+    The chosen rules, fitted on the out-of-fold scores.
+decisions_ : list of dict
+    The calibrations and threshold rules tried, best first.""",
     "space_": """\
 space_ : str
     The space that was taken, and why.

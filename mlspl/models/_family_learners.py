@@ -39,7 +39,7 @@ class KernelFamily:
     cut = 0.0
     calibration = "pooled"
 
-    def __init__(self, name, space: Space, costs, gamma_factors, points, coding: Coding, cv, n_settings):
+    def __init__(self, name, space: Space, costs, points, coding: Coding, gamma_factors, n_settings, cv):
         self.name, self.space, self.coding = name, space, coding
         self.costs: list[float] = costs
         self.gamma_factors = gamma_factors if space.has_gamma else [1.0]

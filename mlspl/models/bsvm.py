@@ -41,14 +41,10 @@ class BSVMClassifier(SpaceClassifier):
     Attributes
     ----------
     {space_}
-    coef_ : array (n_labels, n_features)
-        The weights, in a linear space.
-    dual_coef_ : array (n_labels, n_support)
-        Signed dual coefficients of the support vectors of any label.
-    intercept_ : array (n_labels,)
-        The biases.
-    support_ : array (n_support,)
-        Indices of the support vectors.
+    coef_, intercept_ : arrays (n_labels, n_features), (n_labels,)
+        The weights, in a linear space, and the biases.
+    dual_coef_, support_ : arrays (n_labels, n_support), (n_support,)
+        Signed dual coefficients and indices of the support vectors of any label.
 
     References
     ----------

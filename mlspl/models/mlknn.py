@@ -29,15 +29,13 @@ class MLkNNClassifier(MultiLabelClassifier):
     with c the number of the new row's neighbours that have the label, κ₁[l, r] the number of training rows
     with label l and r such neighbours, and κ₀, p₀ likewise for rows without the label. A label is
     predicted where F ≥ ½. No training row is its own neighbour; at equal distance the lower training index
-    is nearer. `decision_function` gives the log-odds of F, `predict_proba` F itself.
+    is nearer.
 
-    With ``label_weight`` (an unknown label has weight 0) every count is a sum of weights, and c is k times
-    the weighted share of neighbours with the label; a fractional c is interpolated. If all neighbours have
-    weight 0, the posterior is the prior.
+    With ``label_weight`` every count is a sum of weights, and c is k times the weighted share of neighbours
+    with the label; a fractional c is interpolated. If all neighbours have weight 0, F is the prior.
 
-    With few rows, posteriors are overconfident and may rank labels worse than their frequencies. So the
-    log-odds are shrunk towards those of π as far as leave-one-out log-odds of the training rows require
-    (:class:`~mlspl.model_selection.ShrunkCalibration`); otherwise they are as published.
+    With few rows, posteriors are overconfident. So the log-odds are shrunk towards those of π as far as
+    leave-one-out log-odds of the training rows require (:class:`~mlspl.model_selection.ShrunkCalibration`).
 
     Parameters
     ----------
@@ -113,14 +111,13 @@ class MLkNNClassifier(MultiLabelClassifier):
         counts = np.bincount(cell, (counted * (1 - share)).ravel(), minlength=size)
         counts += np.bincount(cell + 1, (counted * share).ravel(), minlength=size)
         self.neighbour_counts_ = counts.reshape(2, n_labels, self.k + 1)
+        self.prior_weight_ = self.prior_weight
         if self.prior_weight == "auto":
             rows = slice(None, None, -(-n // _JUDGED_ROWS))
             Y, weight = Y[rows], weight[rows]
             of_rows = (below[rows], share[rows], np.broadcast_to(informed, below.shape)[rows])
             scores = self._log_odds(*of_rows, own=np.stack([weight * ~Y, weight * Y]))
             self.prior_weight_ = 1.0 - ShrunkCalibration().fit(scores, Y, weight).share_
-        else:
-            self.prior_weight_ = float(self.prior_weight)
 
     def _scores(self, X):
         scores = self._log_odds(*self._count_positive(self._neighbours.kneighbors(X, self.k)[1]))

@@ -35,9 +35,7 @@ class MLSPLClassifier(LocalCorrelationClassifier):
         The self-paced function. None weights every pair 1, which makes this ML-LOC.
     schedule : schedule of :mod:`mlspl.pacing`, optional
         How the pace grows. On a kernel matrix the default is the 0.7, 0.825 and 0.95 quantile of the losses
-        of each label and class. In other spaces it is one step at infinity, the unpaced model: on many rows,
-        leaving out the hardest pairs costs up to 0.015 of average precision. :class:`MLSPLClassifierCV`
-        chooses it.
+        of each label and class. In other spaces it is one step at infinity, the unpaced model.
     {codes}
     codes : {"cross-fit", "in-sample"}, default="cross-fit"
         The codes that the classifiers are trained on.
@@ -71,23 +69,14 @@ class MLSPLClassifier(LocalCorrelationClassifier):
         Platt's sigmoids or none; in a linear or Nyström space with at most 64 labels, also log-odds from the
         scores of all labels. None with in-sample codes, whose scores are margins.
     label_weights_ : array (n_samples, n_labels) or None
-        Weights of the pairs at the last step, 1 at an infinite pace. None for more than 67 million pairs.
+        Weights of the pairs at the last step. Like the trace, None for more than 67 million pairs.
     {codes_}
-    history_ : list of dict
-        Of every step: the schedule's target (λ, or a quantile), mean loss and mean weight of the known pairs,
-        the share of each label's pairs with a weight of at least ½, the objective and its parts, seconds.
-    trace_ : Trace or None
-        Of every pair, the step at which it entered and its losses. None for more than 67 million pairs.
-    stop_reason_ : str
-        "max_steps", "infinite_pace", "target_weight", "settled" or "callback".
+    {paced_}
 
     Notes
     -----
     A pair without weight (an unknown label) is not used in classifiers, losses and pace. In prototypes and
     codes, which are made of whole label vectors, it counts as absent.
-
-    Very many labels are fitted in blocks if they are independent given the codes: in a linear or Nyström
-    space, unless the loss is the hinge or the pace depends on all labels. Each block stops by its own losses.
 
     References
     ----------
@@ -139,18 +128,14 @@ class MLSPLClassifier(LocalCorrelationClassifier):
 
         Parameters
         ----------
-        pace_function : str, SelfPacedFunction or None, default="sigmoid"
-            The self-paced function.
         pace : float, default=1e-2
             λ of the first step; the paper searches 1e-5 … 1e-2.
         growth : float, default=1.3
             μ, by which λ is multiplied at every step; the paper searches 1.1 … 1.5.
         max_steps : int, default=20
             Number of steps; the paper gives no stopping rule.
-        random_state : int, RandomState or None, default=None
-            Seeds k-means.
-        **parameters
-            Further parameters of the estimator, such as ``n_jobs``.
+        pace_function, random_state, **parameters
+            Parameters of the estimator.
 
         Examples
         --------

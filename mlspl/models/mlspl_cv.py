@@ -40,7 +40,6 @@ __all__ = ["MLSPLClassifierCV"]
 
 _FAMILIES = ("joint", "kernel", "forest", "linear", "net")
 _FORESTS = {"joint", "forest"}
-_NOT_PARAMETERS = ("weight", "mean", "folds")
 # Beyond so many labels or pairs, a kernel classifier and a forest for each label take too long.
 _MOST_LABELS, _MOST_PAIRS = 64, 100_000
 # A time limit below this many seconds means the settings of "fast".
@@ -80,11 +79,10 @@ class MLSPLClassifierCV(CallbackSupportMixin, DecisionMixin, MultiLabelClassifie
         and 0.9. The unpaced end is always added; with no quantile at all nothing is paced.
     C : sequence of float, optional
         Costs to try, by default from 0.125 to 8, in a linear space divided by the mean squared length of a
-        row.
+        row. Try further ones if `best_params_` has the largest or smallest.
     n_estimators : int, optional
         Trees of the joint forest, and of the forest of each label, by default 500. In a fold a third of them.
-    thresholds : sequence of str, default=("zero", "label", "count")
-        Threshold rules to try.
+    {thresholds}
     cv : int, optional
         Folds of the selection, by default 5.
     n_jobs : int, optional
@@ -99,31 +97,21 @@ class MLSPLClassifierCV(CallbackSupportMixin, DecisionMixin, MultiLabelClassifie
     ----------
     space_ : str or None
         The space of the family "kernel", and why it was taken.
-    members_ : list of dict
-        The averaged models, best first: family, weight in the mean, settings (gamma and C; forests have
-        none), pace_function, per, target, and the criterion out-of-fold (mean, folds).
+    cv_results_, members_ : list of dict
+        Every setting and point: family, weight in the mean, gamma and C, pace_function, per, target, and the
+        criterion out-of-fold (mean, folds). The members are those with a weight, best first.
     criterion_ : str
         Name of the criterion that was used.
-    best_params_ : dict
-        Family, settings, pace_function, per and target of the first member, and the calibration and the
-        threshold of all.
-    best_score_ : float
-        The criterion of the first member out-of-fold.
-    calibration_, threshold_ : calibration and threshold of :mod:`mlspl.model_selection`
-        Fitted on the out-of-fold scores.
-    cv_results_ : list of dict
-        As `members_`, for every setting and point; those not taken have weight 0.
-    decisions_ : list of dict
-        The calibrations and threshold rules tried, best first.
+    best_params_, best_score_ : dict, float
+        The first member and its criterion, with the calibration and the threshold of all.
+    {decisions_}
     families_ : list of FamilyModel
         The fitted models of each family.
     label_weights_ : array (n_samples, n_labels)
         Weights of the pairs, the mean over the members.
-    trace_ : Trace
-        Of every pair at which member of the family with the most members, from the smallest quantile to the
-        largest, it entered, and its losses in their settings: see :class:`mlspl.pacing.Trace`.
-    history_ : list of dict
-        Of every member, in the same order, family, setting and pace, the mean loss and the mean weight.
+    history_, trace_ : list of dict, Trace
+        Every member as a step, from the smallest quantile to the largest; the trace is that of the family
+        with the most members.
     stop_reason_ : str
         "max_steps"; "budget", "callback" or "interrupted" if the time limit, a callback or Ctrl-C ended the
         search early.
@@ -132,9 +120,6 @@ class MLSPLClassifierCV(CallbackSupportMixin, DecisionMixin, MultiLabelClassifie
     -----
     With S settings, P points and L labels, the search fits S·P·cv·L SVMs with warm starts, P·cv·L forests and
     cv joint forests; memory is about three n×n matrices and the held-out scores, S·P·n·L numbers.
-
-    If `best_params_` has the largest or smallest C of those tried, try further ones: sparse text often asks
-    for a larger C.
 
     Examples
     --------
@@ -188,15 +173,11 @@ class MLSPLClassifierCV(CallbackSupportMixin, DecisionMixin, MultiLabelClassifie
 
     @share
     def plot_path(self, ax=None):
-        """Draw the gain of each pace over the unpaced model, as a :class:`PacePathDisplay`.
+        """Draw the gain of each pace over the unpaced model, as a :class:`PacePathDisplay`; returns the Axes.
 
         Parameters
         ----------
         {ax}
-
-        Returns
-        -------
-        matplotlib Axes
         """
         return PacePathDisplay.from_estimator(self, ax).ax_
 
@@ -209,14 +190,14 @@ class MLSPLClassifierCV(CallbackSupportMixin, DecisionMixin, MultiLabelClassifie
         deadline = np.inf
         if not isinstance(self.budget, str):
             deadline = time.monotonic() + _SEARCH_SHARE * self.budget
-        criterion = resolve_criterion(self.criterion, known_labels(Y, label_weight))
+        truth = known_labels(Y, label_weight)
+        criterion = resolve_criterion(self.criterion, truth)
         self.criterion_ = criterion.name
         given = self._given()
         folds = split_rows(Y, given["cv"], self.random_state)
         families = self._make_families(names, given, X, Y.shape[1])
         with fit_progress(self, sum(family.n_reports for family in families), X, Y) as report:
             found, self.stop_reason_ = search_families(families, X, Y, label_weight, folds, report, deadline)
-        truth = known_labels(Y, label_weight)
         sign = -1.0 if criterion.greater_is_better else 1.0
         evaluated, odds, scales = [], [], []
         for family, candidates in found.items():
@@ -248,11 +229,10 @@ class MLSPLClassifierCV(CallbackSupportMixin, DecisionMixin, MultiLabelClassifie
             (row for row in self.cv_results_ if row["weight"] > 0),
             key=lambda row: round(sign * row["mean"], 9),
         )
-        described = {name: part for name, part in self.members_[0].items() if name not in _NOT_PARAMETERS}
-        self.best_params_ = described | {
-            name: self.decisions_[0][name] for name in ("calibration", "threshold")
-        }
-        self.best_score_ = self.members_[0]["mean"]
+        self.best_params_ = dict(self.members_[0])
+        self.best_score_ = self.best_params_.pop("mean")
+        del self.best_params_["weight"], self.best_params_["folds"]
+        self.best_params_ |= {name: self.decisions_[0][name] for name in ("calibration", "threshold")}
 
     def _given(self) -> dict[str, Any]:
         """What the budget says, unless a parameter says otherwise."""
@@ -262,10 +242,8 @@ class MLSPLClassifierCV(CallbackSupportMixin, DecisionMixin, MultiLabelClassifie
         budget = self.budget
         if not isinstance(budget, str):
             budget = "fast" if budget < _FAST_SECONDS else "default"
-        return {
-            name: default if getattr(self, name, None) is None else getattr(self, name)
-            for name, default in BUDGETS[budget].items()
-        }
+        given = {name: getattr(self, name, None) for name in BUDGETS[budget]}
+        return BUDGETS[budget] | {name: value for name, value in given.items() if value is not None}
 
     def _family_names(self, n_rows, n_labels) -> tuple[str, ...]:
         if isinstance(self.families, str) and self.families == "auto":
@@ -299,18 +277,10 @@ class MLSPLClassifierCV(CallbackSupportMixin, DecisionMixin, MultiLabelClassifie
             if name == "kernel":
                 self.space_ = report_space(self, choice)
             unit = choice.space.unit_cost(X) if self.C is None else 1.0
-            made.append(
-                KernelFamily(
-                    name,
-                    choice.space,
-                    [unit * C for C in given["C"]],
-                    given["gamma_factors"],
-                    points,
-                    Coding(regressor="ridge", random_state=self.random_state),
-                    given["cv"],
-                    given["n_settings"],
-                )
-            )
+            costs = [unit * C for C in given["C"]]
+            coding = Coding(regressor="ridge", random_state=self.random_state)
+            budget = (given["gamma_factors"], given["n_settings"], given["cv"])
+            made.append(KernelFamily(name, choice.space, costs, points, coding, *budget))
         return made
 
     def _raw_scores(self, X):

@@ -19,19 +19,16 @@ class RankSVMClassifier(SpaceClassifier):
     """Rank each row's relevant labels above its irrelevant ones by a margin, then cut the ranking.
 
     Minimises ½ Σ_l (‖w_l‖² + b_l²) + C Σ_i 1/(#Y_i·#Ȳ_i) Σ_(p,q) [1 − (f_p(x_i) − f_q(x_i))]₊ over the pairs
-    of a relevant label p and an irrelevant label q of the same row, up to a duality gap of ``tol`` times the
-    objective. b_l² is in units of the kernel's median diagonal. The cut of a row's ranking is learned by
-    linear least squares from its scores to the cut with the fewest errors; `decision_function` is the score
-    minus that cut. `predict_proba` is one sigmoid for all labels, ½ at the cut, its slope fitted to
-    out-of-fold scores when first asked for.
+    of a relevant label p and an irrelevant label q of the same row. b_l² is in units of the kernel's median
+    diagonal. The cut of a row's ranking is learned by linear least squares from its scores to the cut with
+    the fewest errors; `decision_function` is the score minus that cut. `predict_proba` is one sigmoid for all
+    labels, ½ at the cut.
 
     Rows with no label or with all labels are left out of training. If no row is left, labels are ranked by
     their frequencies. A single label is ranked against a virtual label that is relevant where it is absent
-    (calibrated label ranking). A pair's cost is multiplied by both its label weights; a label of weight 0 or
-    of unknown value is left out of its row, #Y_i and #Ȳ_i included.
+    (calibrated label ranking). A pair's cost is multiplied by both its label weights.
 
-    Memory grows as n² + n·L + the number of pairs Σ #Y_i·#Ȳ_i; a sweep over the rows takes at most n²·L
-    operations, and 10 to 100 sweeps are usual with the RBF kernel.
+    Memory grows as n² + n·L + the number of pairs Σ #Y_i·#Ȳ_i, and time as n²·L per sweep over the rows.
 
     Parameters
     ----------
@@ -45,16 +42,12 @@ class RankSVMClassifier(SpaceClassifier):
 
     Attributes
     ----------
-    dual_coef_ : array (n_labels, n_support)
-        Coefficients of the decision function (the cut, linear in the scores, is part of them).
-    intercept_ : array (n_labels,)
-        Its constants.
+    dual_coef_, intercept_ : arrays (n_labels, n_support), (n_labels,)
+        Coefficients and constants of the decision function, of which the cut is part.
     support_ : array (n_support,)
         The training rows with a coefficient.
-    objective_ : float
-        The objective.
-    dual_gap_ : float
-        Upper bound on the distance of the objective to its minimum.
+    objective_, dual_gap_ : float
+        The objective, and an upper bound on its distance to the minimum.
     n_iter_ : int
         Sweeps over the rows.
 
@@ -94,10 +87,6 @@ class RankSVMClassifier(SpaceClassifier):
         {X}
         {Y}
         {label_weight}
-
-        Returns
-        -------
-        self
         """
         return super().fit(X, Y, label_weight)
 

@@ -4,11 +4,11 @@ import numpy as np
 from joblib import Parallel, delayed
 from scipy.special import expit, logit
 from sklearn.base import clone
-from sklearn.pipeline import Pipeline
 from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import has_fit_parameter
 
 from mlspl import pacing
+from mlspl._docs import share
 from mlspl.model_selection import IterativeStratification
 from mlspl.models._base import (
     CallbackSupportMixin,
@@ -24,6 +24,7 @@ __all__ = ["SelfPacedClassifier"]
 _CERTAIN = 1e-6
 
 
+@share
 class SelfPacedClassifier(CallbackSupportMixin, MultiLabelClassifier):
     """One copy of a classifier per label, with self-paced weights of its training pairs.
 
@@ -35,8 +36,7 @@ class SelfPacedClassifier(CallbackSupportMixin, MultiLabelClassifier):
     ----------
     estimator : classifier
         With ``fit(X, y, sample_weight)`` and ``predict_proba`` or ``decision_function``.
-    pace_function : str, SelfPacedFunction or None, default="gaussian"
-        The self-paced function; None weights every pair 1.
+    {pace_function}
     schedule : schedule of :mod:`mlspl.pacing`, optional
         How the pace grows; by default one step, to the 0.9 quantile of the losses of each label and class.
     n_folds : int, default=3
@@ -45,21 +45,14 @@ class SelfPacedClassifier(CallbackSupportMixin, MultiLabelClassifier):
         Labels fitted at a time.
     random_state : int, RandomState or None, default=None
         Seeds the folds, and copies of the estimator that have no seed of their own.
-    verbose : int, default=0
-        1 shows a progress bar.
+    {verbose}
 
     Attributes
     ----------
     estimators_ : list
         The fitted copy of each label, or its constant log-odds where one class alone had weight.
-    label_weights_ : array (n_samples, n_labels)
-        Weights of the last step.
-    history_ : list of dict
-        For every step the pace, the mean loss, the mean weight, and the share of each label's pairs in play.
-    trace_ : Trace
-        Of every pair, the step at which it entered and its losses.
-    stop_reason_ : str
-        "max_steps", "infinite_pace", "target_weight", "settled" or "callback".
+    {label_weights_}
+    {paced_}
 
     Examples
     --------
@@ -95,18 +88,11 @@ class SelfPacedClassifier(CallbackSupportMixin, MultiLabelClassifier):
 
     def _fit(self, X, Y, label_weight):
         if get_tags(self.estimator).input_tags.pairwise:
-            raise ValueError(
-                f"{self.estimator!r} takes a matrix of all pairs of rows, which folds cannot split. Let "
-                "it take the features, for instance with kernel='rbf'."
-            )
+            raise ValueError(f"{self.estimator!r} takes a matrix of all pairs of rows. Give another kernel.")
         if not has_fit_parameter(self.estimator, "sample_weight"):
-            advice = (
-                "Put preprocessing before it: make_pipeline(StandardScaler(), SelfPacedClassifier(…))."
-                if isinstance(self.estimator, Pipeline)
-                else "Give a classifier that weighs its rows, such as LogisticRegression()."
-            )
             raise ValueError(
-                f"{self.estimator!r} cannot be paced, for its fit takes no sample_weight. {advice}"
+                f"{self.estimator!r} cannot be paced, for its fit takes no sample_weight. Give a classifier "
+                "such as LogisticRegression(); preprocessing stands before SelfPacedClassifier in a pipeline."
             )
         if not any(hasattr(self.estimator, name) for name in ("predict_proba", "decision_function")):
             raise ValueError(
@@ -122,10 +108,8 @@ class SelfPacedClassifier(CallbackSupportMixin, MultiLabelClassifier):
             for step in loop:
                 if report(f"mean weight {step.record['mean_weight']:.3f}"):
                     loop.stop()
-        self.label_weights_ = loop.weights
-        self.history_ = loop.history
-        self.trace_ = loop.trace
-        self.stop_reason_ = loop.stop_reason
+        self.label_weights_, self.history_ = loop.weights, loop.history
+        self.trace_, self.stop_reason_ = loop.trace, loop.stop_reason
         self.estimators_ = self._fit_labels(X, Y, prior * loop.weights, seeds)
 
     def _fit_labels(self, X, Y, weights, seeds) -> list:

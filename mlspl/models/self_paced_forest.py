@@ -7,6 +7,7 @@ from scipy.special import expit, logit
 from sklearn.utils import check_random_state
 
 from mlspl import pacing
+from mlspl._docs import share
 from mlspl._rounding import on_grid
 from mlspl.metrics import rank_criteria
 from mlspl.model_selection import ShrunkCalibration
@@ -37,20 +38,19 @@ _QUANTILES, _N_FOLDS, _N_TREES, _FEWEST_ROWS = (0.9, 0.8, 0.7), 3, 100, 100
 _MOST_LABELS_APART = 64
 
 
+@share
 class SelfPacedForestClassifier(CallbackSupportMixin, MultiLabelClassifier):
     """Forests whose training pairs are weighted by the forests' own out-of-sample losses.
 
     Every tree is grown on four fifths of the rows. The trees that were not grown on a row give its
-    out-of-sample probability p of each label, so the loss of a pair, −ln p of its given label, costs no
-    further fit. The schedule turns the losses into a pace, the self-paced function turns the pace into
-    weights, and the forests are grown again with these weights. Wrong and missing labels get small weights.
+    out-of-sample probability p of each label, and −ln p of the given label is the loss of the pair. The
+    forests are grown again with the weights that follow from the losses: wrong labels get small weights.
 
     Parameters
     ----------
     n_estimators : int, default=300
         Number of trees, of each label's forest and of the joint one.
-    pace_function : str, SelfPacedFunction or None, default="gaussian"
-        The self-paced function; None grows the plain forest.
+    {pace_function}
     schedule : schedule of :mod:`mlspl.pacing`, optional
         How the pace grows. By default one step, chosen by the log loss of held-out rows: to the 0.9, 0.8 or
         0.7 quantile of the losses of each label and class, to the estimated share of right labels
@@ -66,8 +66,7 @@ class SelfPacedForestClassifier(CallbackSupportMixin, MultiLabelClassifier):
         Threads over labels and trees. The result does not depend on it.
     random_state : int, RandomState or None, default=None
         Seeds the draws and the trees. The draws stay the same from step to step.
-    verbose : int, default=0
-        1 shows a progress bar.
+    {verbose}
     trees : {"auto", "joint", "per-label"}, default="auto"
         "joint" grows one forest for all labels: its time hardly depends on their number. "per-label" grows a
         forest for each label. "auto" takes the mean of both if it ranks the labels of out-of-bag rows better
@@ -79,42 +78,28 @@ class SelfPacedForestClassifier(CallbackSupportMixin, MultiLabelClassifier):
     Attributes
     ----------
     oob_probabilities_ : array (n_samples, n_labels)
-        Out-of-bag probabilities of the training rows, before `prior_weight_`. The label's frequency where a
-        row was drawn for every tree.
+        Out-of-bag probabilities of the training rows, before `prior_weight_`.
     prior_weight_ : float
         The weight that was used.
-    label_weights_ : array (n_samples, n_labels)
-        Weights of the last step.
+    {label_weights_}
     pace_choice_ : list of dict
         How far each schedule tried lowers the log loss of held-out rows (gain) and raises their average
         precision (precision_gain), with standard errors. Empty if `schedule` is given.
     forests_ : LabelForests, JointForest or MeanForest
         The trees, and the frequency of each label.
-    feature_importances_ : array (n_features,)
-        How much each feature reduced the impurity, summing to 1; the mean over the labels.
-    label_feature_importances_ : array (n_labels, n_features)
-        The same of each label; zeros where a label is constant.
-    trace_ : Trace
-        Losses and weights of every pair over the steps.
-    history_ : list of dict
-        For every step the pace, the mean loss, the mean weight, and the share of pairs with a weight.
-    stop_reason_ : str
-        Why the loop ended.
+    feature_importances_, label_feature_importances_ : arrays (n_features,), (n_labels, n_features)
+        How much each feature reduced the impurity, summing to 1: the mean over the labels, and of each label.
+    {paced_}
 
     Notes
     -----
     A fit costs (steps + 1) times the forests. The default schedule adds three joint forests of 100 trees on
-    two thirds of the rows.
+    two thirds of the rows. Forests per label take up to 10 n T L bytes with n rows, T trees and L labels, and
+    a joint forest 14 n T bytes.
 
-    A label's frequency counts as one more tree. It ranks the labels that no tree predicts. The
-    score is the log-odds of the probability, moved towards the log-odds of the frequency by `prior_weight_`:
-    with noisy labels, forests are overconfident on new rows (see
-    :class:`~mlspl.model_selection.ShrunkCalibration`).
-
-    Memory: 17 bytes a node. A tree has at most about 0.6 n nodes at two rows a leaf, so forests per label
-    take up to 10 n T L bytes with n rows, T trees and L labels, and less for rare labels. A joint forest
-    takes 14 n T bytes, whatever the number of labels. Training also holds n T bytes of row samples and
-    about 12 arrays of the size of Y.
+    A label's frequency counts as one more tree. The score is the log-odds of the probability, moved towards
+    the log-odds of the frequency by `prior_weight_`: with noisy labels, forests are overconfident on new rows
+    (see :class:`~mlspl.model_selection.ShrunkCalibration`).
 
     Examples
     --------
@@ -182,15 +167,13 @@ class SelfPacedForestClassifier(CallbackSupportMixin, MultiLabelClassifier):
                     loop.stop()
         if function is not None and not loop.history:
             loop.trace.add(learner.losses(), loop.weights)
-        self.label_weights_ = loop.weights
-        self.history_, self.trace_ = loop.history, loop.trace
+        self.label_weights_, self.history_, self.trace_ = loop.weights, loop.history, loop.trace
         self.stop_reason_ = "callback" if stopped else loop.stop_reason
         self.oob_probabilities_ = learner.probabilities
+        self.prior_weight_ = self.prior_weight
         if self.prior_weight == "auto":
             shrunk = ShrunkCalibration().fit(logit(learner.probabilities), Y, prior)
             self.prior_weight_ = 1.0 - shrunk.share_
-        else:
-            self.prior_weight_ = float(self.prior_weight)
         self.label_feature_importances_ = learner.importances
         total = learner.importances.sum(axis=0)
         self.feature_importances_ = total / max(total.sum(), np.finfo(float).tiny)

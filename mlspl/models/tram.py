@@ -9,6 +9,7 @@ from scipy.special import expit
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.extmath import row_norms
 
+from mlspl._docs import share
 from mlspl.errors import UserError
 from mlspl.metrics import rank_criteria
 from mlspl.models._base import MultiLabelClassifier, store_parameters
@@ -39,13 +40,11 @@ class TRAMClassifier(MultiLabelClassifier):
     the number of labels z of each row, and the round(z) labels of highest share are predicted.
 
     The rows to predict are part of the graph, so predictions depend on the rows that are predicted together.
-    Rows not connected to a labelled one get the mean of the labelled rows. `predict_proba` turns shares into
-    probabilities: the odds of a row's labels are in the ratio of their shares, the probabilities add up to z,
-    and just the predicted labels exceed ½. `decision_function` gives the log-odds.
+    Rows not connected to a labelled one get the mean of the labelled rows. The odds of `predict_proba` are in
+    the ratio of the shares, the probabilities of a row add up to z, and just the predicted labels exceed ½.
 
-    On sparse text, nearly all rows share the same few short neighbours, and shares rank worse than label
-    frequencies. So the shares are averaged with the mean of the labelled rows if this improves the average
-    precision of the labelled rows by over two standard errors; otherwise they are as published.
+    On sparse text, shares rank worse than label frequencies. So the shares are averaged with the mean of the
+    labelled rows if this improves the average precision of the labelled rows by over two standard errors.
 
     Parameters
     ----------
@@ -61,10 +60,8 @@ class TRAMClassifier(MultiLabelClassifier):
 
     Attributes
     ----------
-    shares_ : array of shape (n_samples, n_labels)
-        The labelled rows, each divided by its number of labels.
-    counts_ : array of shape (n_samples,)
-        Their numbers of labels.
+    shares_, counts_ : arrays of shape (n_samples, n_labels), (n_samples,)
+        The labelled rows, each divided by its number of labels, and these numbers.
     projection_ : array of shape (n_features, n_directions) or None
         The directions of MDDM.
     prior_weight_ : float
@@ -100,23 +97,18 @@ class TRAMClassifier(MultiLabelClassifier):
     def __init__(self, k=10, mddm=False, *, n_jobs=None, prior_weight="auto"):
         store_parameters(self, locals())
 
+    @share
     def fit(self, X, Y, label_weight=None, X_unlabelled=None):
         """Store the labelled rows, and unlabelled rows that are always part of the graph.
 
         Parameters
         ----------
-        X : array, sparse matrix or DataFrame of shape (n_samples, n_features)
-            The labelled instances.
-        Y : array, sparse matrix or DataFrame of shape (n_samples, n_labels)
-            Their labels: 0/1, -1/+1 or boolean; NaN where a label is not known.
+        {X}
+        {Y}
         label_weight : array of shape (n_samples, n_labels), optional
             Confidence in each pair: with a weight w below 1, the label is w·y + (1 − w)·prior.
         X_unlabelled : array, sparse matrix or DataFrame of shape (n_unlabelled, n_features), optional
             Further rows for the graph.
-
-        Returns
-        -------
-        self
         """
         super().fit(X, Y, label_weight)
         self._unlabelled = [] if X_unlabelled is None else [self._check_new(X_unlabelled)]

@@ -7,6 +7,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils import check_random_state, get_tags
 
+from mlspl._docs import share
 from mlspl.metrics import Criterion, get_criterion
 from mlspl.model_selection import (
     AnchoredCalibration,
@@ -127,6 +128,7 @@ class DecisionMixin:
         return self._probability.transform(scores)
 
 
+@share
 class TunedDecisionClassifier(DecisionMixin, MultiLabelClassifier):
     """Add a calibration and a threshold rule, chosen by validation, to any multi-label estimator.
 
@@ -141,8 +143,7 @@ class TunedDecisionClassifier(DecisionMixin, MultiLabelClassifier):
         takes its place if no row has both present and absent labels.
     calibrations : sequence of str, default=("none", "platt")
         Calibrations to try; several make scores of different labels comparable.
-    thresholds : sequence of str, default=("zero", "label", "count")
-        Threshold rules to try.
+    {thresholds}
     cv : int, default=3
         Number of folds.
     n_jobs : int, optional
@@ -154,10 +155,7 @@ class TunedDecisionClassifier(DecisionMixin, MultiLabelClassifier):
     ----------
     estimator_ : estimator
         Fitted on all rows.
-    calibration_, threshold_ : calibration and threshold of :mod:`mlspl.model_selection`
-        The chosen rules, fitted on the out-of-fold scores.
-    decisions_ : list of dict
-        The calibrations and threshold rules tried, best first.
+    {decisions_}
 
     Examples
     --------

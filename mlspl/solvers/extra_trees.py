@@ -13,8 +13,6 @@ from mlspl.solvers.trees import FlatTrees
 
 __all__ = ["TreeFeatures", "grow_extra_trees"]
 
-# A feature whose values lie closer together is constant, as in scikit-learn.
-_CONSTANT = 1e-7
 # A node whose variance is this small a share of its squared targets is pure: the rest is rounding.
 _PURE = 1e-12
 
@@ -175,7 +173,7 @@ def _grow(columns, by_row, by_column, targets, weight, counts, seeds, min_leaf, 
                     low = high = np.float32(0.0) if zeros else values[0]
                     for k in range(n_values):
                         low, high = min(low, values[k]), max(high, values[k])
-                    if high <= low + _CONSTANT:
+                    if high <= low:
                         continue
                     varied += 1
                     random = _advance(random)

@@ -122,7 +122,7 @@ def test_sparse_as_dense(name):
 @pytest.mark.parametrize("power", [160, -160])
 def test_the_unit_of_the_features_does_not_matter(name, power, plain_scores):
     """A power of two changes no digit; γ follows by its "scale" rule, as do neighbours and TRAM's σ."""
-    unit = 2.0**power
+    unit = 2.0 ** (power if name not in ("forest", "mlspl-cv") else power // 2)  # trees read float32
     if name == "self-paced":
         if power > 0:
             with pytest.warns(

@@ -154,7 +154,7 @@ def test_what_is_no_schedule_is_refused_by_name(estimator, schedule):
         (LogisticRegression, "estimator instance"),
         (Ridge(), "neither predict_proba"),
         (KNeighborsClassifier(), "takes no sample_weight"),
-        (make_pipeline(StandardScaler(), LogisticRegression()), "Put preprocessing before it"),
+        (make_pipeline(StandardScaler(), LogisticRegression()), "preprocessing"),
     ],
 )
 def test_what_cannot_be_paced_is_refused_before_it_is_fitted(estimator, message):
