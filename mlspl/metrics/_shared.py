@@ -1,6 +1,8 @@
 """Docstring paragraphs and means that all criteria share."""
 
 import warnings
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
@@ -36,6 +38,13 @@ document = substitute(
     top_and_propensities=f"{_SECTION}{_Y}\n{_TOP}.\n{_PROPENSITIES}{_RETURNS}",
 )
 """Decorator that fills in the parameters of a criterion, such as {scores} or {labels}."""
+
+
+def document_criterion(function: Callable[..., float], name: str, summary: str, parameters: str) -> Any:
+    """Give a made function its name and its docstring."""
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = f"{summary}\n\n{parameters}"
+    return document(function)
 
 
 def mean(total: float, count: float, criterion: str, need: str, stacklevel: int = 4) -> float:

@@ -3,6 +3,7 @@
 A pair whose label is unknown (NaN in Y) counts as if that label did not exist for that row.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, fields
 from typing import Any, Self
 
@@ -11,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from mlspl._validation import Labels, check_labels_beside, check_predictions
-from mlspl.metrics._shared import NEEDS_ONE, document, mean
+from mlspl.metrics._shared import NEEDS_ONE, document_criterion, mean
 
 
 @dataclass(frozen=True)
@@ -109,55 +110,24 @@ def _sum(table: Any, axis: int) -> NDArray[np.int64]:
     return np.count_nonzero(table, axis=axis)
 
 
-@document
-def hamming_loss(Y: ArrayLike, P: ArrayLike) -> float:
-    """Share of the known pairs whose predicted label is wrong.
+def _make(name: str, summary: str) -> Callable[[ArrayLike, ArrayLike], float]:
+    """Make the function of a criterion, by its name in `Decisions.fractions`."""
 
-    {labels}
-    """
-    return mean(*Decisions.count(Y, P).fractions()["hamming_loss"], "hamming loss", NEEDS_ONE)
+    def criterion(Y: ArrayLike, P: ArrayLike) -> float:
+        return mean(*Decisions.count(Y, P).fractions()[name], name.replace("_", " "), NEEDS_ONE)
 
-
-@document
-def micro_f1(Y: ArrayLike, P: ArrayLike) -> float:
-    """F1 of all pairs together.
-
-    {labels}
-    """
-    return mean(*Decisions.count(Y, P).fractions()["micro_f1"], "micro F1", NEEDS_ONE)
+    return document_criterion(criterion, name, summary, "{labels}")
 
 
-@document
-def macro_f1(Y: ArrayLike, P: ArrayLike) -> float:
-    """Mean of the labels' F1; a label neither relevant nor predicted counts 0, an unknown one is left out.
-
-    {labels}
-    """
-    return mean(*Decisions.count(Y, P).fractions()["macro_f1"], "macro F1", NEEDS_ONE)
-
-
-@document
-def sample_f1(Y: ArrayLike, P: ArrayLike) -> float:
-    """Mean of the rows' F1; a row without relevant and predicted labels counts 1.
-
-    {labels}
-    """
-    return mean(*Decisions.count(Y, P).fractions()["sample_f1"], "sample F1", NEEDS_ONE)
-
-
-@document
-def subset_accuracy(Y: ArrayLike, P: ArrayLike) -> float:
-    """Share of the rows whose known labels are all predicted right.
-
-    {labels}
-    """
-    return mean(*Decisions.count(Y, P).fractions()["subset_accuracy"], "subset accuracy", NEEDS_ONE)
-
-
-@document
-def jaccard(Y: ArrayLike, P: ArrayLike) -> float:
-    """Mean over rows of the Jaccard index of relevant and predicted labels; a row without either counts 1.
-
-    {labels}
-    """
-    return mean(*Decisions.count(Y, P).fractions()["jaccard"], "Jaccard index", NEEDS_ONE)
+hamming_loss = _make("hamming_loss", "Share of the known pairs whose predicted label is wrong.")
+micro_f1 = _make("micro_f1", "F1 of all pairs together.")
+macro_f1 = _make(
+    "macro_f1",
+    "Mean of the labels' F1; a label neither relevant nor predicted counts 0, an unknown one is left out.",
+)
+sample_f1 = _make("sample_f1", "Mean of the rows' F1; a row without relevant and predicted labels counts 1.")
+subset_accuracy = _make("subset_accuracy", "Share of the rows whose known labels are all predicted right.")
+jaccard = _make(
+    "jaccard",
+    "Mean over rows of the Jaccard index of relevant and predicted labels; a row without either counts 1.",
+)

@@ -5,52 +5,18 @@ without relevant or without irrelevant labels counts only for coverage. A criter
 NaN, with scikit-learn's `UndefinedMetricWarning`.
 """
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mlspl._numba_cache import njit
 from mlspl._validation import Labels, check_labels_beside, check_scores
-from mlspl.metrics._shared import NEEDS_BOTH, NEEDS_ONE, document, mean
+from mlspl.metrics._shared import NEEDS_BOTH, NEEDS_ONE, document, document_criterion, mean
 from mlspl.metrics.decisions import Decisions
 
 RANKING_NAMES = ("ranking_loss", "one_error", "coverage", "average_precision")
 _NEEDS = (NEEDS_BOTH, NEEDS_BOTH, NEEDS_ONE, NEEDS_BOTH)
-
-
-@document
-def ranking_loss(Y: ArrayLike, F: ArrayLike) -> float:
-    """Share of (relevant, irrelevant) pairs of a row in reversed order, a tie being an error; mean over rows.
-
-    {scores}
-    """
-    return _mean(rank_sums(Y, F), 0)
-
-
-@document
-def one_error(Y: ArrayLike, F: ArrayLike) -> float:
-    """Share of the rows in which no label of maximal score is relevant; a tie favours the classifier.
-
-    {scores}
-    """
-    return _mean(rank_sums(Y, F), 1)
-
-
-@document
-def coverage(Y: ArrayLike, F: ArrayLike) -> float:
-    """Mean over rows of the rank of the worst relevant label, minus 1; 0 for a row without labels.
-
-    {scores}
-    """
-    return _mean(rank_sums(Y, F), 2)
-
-
-@document
-def average_precision(Y: ArrayLike, F: ArrayLike) -> float:
-    """Mean over rows of the mean over relevant p of #{relevant ranked at or above p} / rank(p).
-
-    {scores}
-    """
-    return _mean(rank_sums(Y, F), 3)
 
 
 @document
@@ -90,6 +56,32 @@ def rank_sums(Y: ArrayLike | Labels, F: ArrayLike) -> NDArray[np.float64]:
 def _mean(sums: NDArray[np.float64], number: int) -> float:
     total, count = sums[:, number].tolist()
     return mean(total, count, RANKING_NAMES[number].replace("_", " "), _NEEDS[number], stacklevel=5)
+
+
+def _make(name: str, summary: str) -> Callable[[ArrayLike, ArrayLike], float]:
+    """Make the function of a ranking criterion."""
+
+    def criterion(Y: ArrayLike, F: ArrayLike) -> float:
+        return _mean(rank_sums(Y, F), RANKING_NAMES.index(name))
+
+    return document_criterion(criterion, name, summary, "{scores}")
+
+
+ranking_loss = _make(
+    "ranking_loss",
+    "Share of (relevant, irrelevant) pairs of a row in reversed order, a tie being an error; mean over rows.",
+)
+one_error = _make(
+    "one_error",
+    "Share of the rows in which no label of maximal score is relevant; a tie favours the classifier.",
+)
+coverage = _make(
+    "coverage", "Mean over rows of the rank of the worst relevant label, minus 1; 0 for a row without labels."
+)
+average_precision = _make(
+    "average_precision",
+    "Mean over rows of the mean over relevant p of #{relevant ranked at or above p} / rank(p).",
+)
 
 
 @njit(cache=True, nogil=True)

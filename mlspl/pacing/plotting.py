@@ -98,7 +98,7 @@ def plot(
             top.set_ylabel(r"weight $v^*(l, \lambda)$")
             bottom.set_ylabel(r"penalty $f(v, \lambda)$")
         handles = [Line2D([], [], color=colours[pace], label=rf"$\lambda={pace:g}$") for pace in colours]
-        dot = {"color": "0.3", "marker": "o", "linestyle": "", "markersize": 3.5}
+        dot: dict[str, Any] = {"color": "0.3", "marker": "o", "linestyle": "", "markersize": 3.5}
         handles.append(Line2D([], [], label=r"$l=\lambda$", **dot))
         figure.legend(handles=handles, loc="outside lower center", ncols=len(handles), handlelength=2.2)
     return figure

@@ -22,8 +22,10 @@ class PaceSchedule(ABC):
 
     _contents: ClassVar[dict[str, Any]] = {}
 
-    by_label: bool | property = False
-    """Whether the pace of a label depends on no other label's losses."""
+    @property
+    def by_label(self) -> bool:
+        """Whether the pace of a label depends on no other label's losses."""
+        return False
 
     @property
     @abstractmethod

@@ -5,13 +5,12 @@ from dataclasses import dataclass
 import numpy as np
 from numba import config
 
-from mlspl.solvers.smo import solve_dual, solve_duals
+from mlspl.solvers.smo import solve_dual
 from mlspl.solvers.threads import read_only, run_threads
 
 __all__ = ["SVMSolution", "SVRSolution", "solve_svms", "solve_svrs"]
 
 _FEW_ROWS = 256
-_GROUP = 16
 
 
 @dataclass(frozen=True)
@@ -164,12 +163,10 @@ def _solve(K, targets, bounds, epsilon, beta, order, tol, max_iter, n_threads) -
         raise ValueError(f"n_threads is {n_threads}; give at least 1.")
     fitted, summary, stop = np.empty(targets.shape), np.empty((len(targets), 3)), np.zeros(1, dtype=np.bool_)
     given = (K, read_only(K.diagonal()), targets, *bounds, epsilon, float(tol), int(max_iter), stop)
-    if targets.shape[1] <= _FEW_ROWS:
-        # Starting threads takes longer than most problems of this size.
-        for first in range(0, len(order), _GROUP):
-            solve_duals(order[first : first + _GROUP], *given, beta, fitted, summary)
-    else:
-        run_threads(solve_dual, [(which, *given, beta, fitted, summary) for which in order], n_threads, stop)
+    calls = [(which, *given, beta, fitted, summary) for which in order]
+    # Starting threads takes longer than most problems of few rows.
+    few = targets.shape[1] <= _FEW_ROWS
+    run_threads(solve_dual, calls, 1 if few else n_threads, None if few else stop)
     if not np.isfinite(fitted).all():
         raise ValueError("K contains NaN or infinite values. Clean the features or the kernel function.")
     return beta, fitted, summary

@@ -23,7 +23,7 @@ import numpy as np
 
 from mlspl._numba_cache import njit
 
-__all__ = ["solve_dual", "solve_duals"]
+__all__ = ["solve_dual"]
 
 _COLUMNS = 64
 _WORKING_SET = 8
@@ -89,13 +89,6 @@ def solve_dual(
     summary[which, 0] = _find_intercept(search)
     summary[which, 1] = violation
     summary[which, 2] = n_steps
-
-
-@_compiled
-def solve_duals(problems, *arguments):  # pragma: no cover - compiled
-    """Solve several problems, one after the other."""
-    for which in problems:
-        solve_dual(which, *arguments)
 
 
 @_compiled
