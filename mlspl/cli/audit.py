@@ -11,15 +11,7 @@ from mlspl._text import printable, shown
 from mlspl.cli.fit import parse_parameters
 from mlspl.cli.options import ForceOption, SeedOption, SetOption, SpaceOption, argument, flag, option
 from mlspl.cli.reading import Reading, match_columns, open_dataset, size_of, with_reading
-from mlspl.cli.sources import (
-    counted,
-    exit_on_interrupt,
-    file_name,
-    input_files,
-    make_table,
-    note,
-    notes,
-)
+from mlspl.cli.sources import counted, exit_on_interrupt, file_name, input_files, make_table, note, notes
 from mlspl.errors import UserError, guess_column, shorten
 
 if TYPE_CHECKING:
@@ -246,5 +238,5 @@ def _print(found: "Audit", names: list[str] | None, console: Console) -> None:
     digits = 0 if expected[-1] >= 10 else 1
     numbers = [(share, int((expected < share * expected[-1]).sum()) + 1) for share in _SHARES]
     rows = ((f"{n:,}", f"{expected[n - 1]:,.{digits}f}", f"{share:.0%}") for share, n in numbers)
-    headings = ("rows", "errors found, about", "of all")
-    console.print(make_table(headings, rows, "How many rows to review"), "")
+    table = make_table(("rows", "errors found, about", "of all"), rows, "How many rows to review")
+    console.print(table, "")

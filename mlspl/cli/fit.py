@@ -27,14 +27,7 @@ from mlspl.cli.options import (
 )
 from mlspl.cli.reading import Reading, columns_table, match_columns, open_dataset, size_of, with_reading
 from mlspl.cli.scores import criteria_table, plain, score_rows
-from mlspl.cli.sources import (
-    STANDARD,
-    check_target,
-    counted,
-    exit_on_interrupt,
-    input_files,
-    notes,
-)
+from mlspl.cli.sources import STANDARD, check_target, counted, exit_on_interrupt, input_files, notes
 from mlspl.errors import UserError
 
 if TYPE_CHECKING:

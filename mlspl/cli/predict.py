@@ -1,20 +1,18 @@
 """`mlspl predict`: the labels of new rows, by name; `mlspl export`: the model as ONNX."""
 
-import csv
-import io
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
 
 from mlspl._files import replace_file
 from mlspl._names import split_names
-from mlspl._text import printable, safe_cell, shown
+from mlspl._text import printable, shown
 from mlspl.cli.options import ForceOption, argument, flag, option
 from mlspl.cli.reading import open_rows, stored_reading
-from mlspl.cli.sources import STANDARD, check_target, counted, input_files, note, notes
+from mlspl.cli.sources import STANDARD, check_target, counted, input_files, note, notes, to_csv
 from mlspl.errors import UserError, listed
 
 if TYPE_CHECKING:
@@ -80,35 +78,27 @@ def predict(
     if top is not None:
         headings = [*kept, *(f"label_{rank}" for rank in range(1, top + 1))]
 
-    def write(stream: IO[str], flush: Callable[[], None] = lambda: None) -> None:
-        writer = csv.writer(stream, lineterminator="\n")
-        writer.writerow([safe_cell(name) for name in headings])
+    def blocks() -> Iterator[str]:
+        head = [headings]
         for block in row_blocks(table.shape[0], len(info.label_names)):
             (answers,) = apply_model(estimator, asked, take_rows(table, block), info, model)
             cells: Iterable[list[Any]]
             if top is not None:
-                ranked = top_labels(answers, top).tolist()
-                cells = ([safe_cell(info.label_names[j]) for j in row] for row in ranked)
+                cells = ([info.label_names[j] for j in row] for row in top_labels(answers, top).tolist())
             elif form == "names":
-                cells = ([safe_cell(write_set(row, joint))] for row in label_sets(answers, info.label_names))
+                cells = ([write_set(row, joint)] for row in label_sets(answers, info.label_names))
             else:
                 cells = (answers.astype(int) if asked == "predict" else answers).tolist()
-            for i, row in zip(block.tolist(), cells, strict=True):
-                writer.writerow([*(column[i] for column in copied), *row])
-            flush()
+            pairs = zip(block.tolist(), cells, strict=True)
+            yield to_csv([*head, *([*(column[i] for column in copied), *row] for i, row in pairs)])
+            head = []
 
     if out == STANDARD:
-        text = io.StringIO()
-
-        def show() -> None:
-            typer.echo(text.getvalue().encode(), nl=False)
-            text.seek(0)
-            text.truncate()
-
-        write(text, show)
+        for text in blocks():
+            typer.echo(text.encode(), nl=False)
         return
     with replace_file(Path(out)) as target:
-        write(target)
+        target.writelines(blocks())
     Console(highlight=False, soft_wrap=True).print(f"Wrote {shown(out)}: {counted(table.shape[0], 'row')}")
 
 
@@ -125,7 +115,7 @@ def _spelled(dataset: "Dataset", name: str) -> list[str]:
     texts = ["" if text is None else text for text in dataset.texts(name)]
     if dataset.kind(name) == "date":
         return [text.removesuffix(" 00:00:00") for text in texts]
-    return texts if dataset.kind(name) == "numeric" else [safe_cell(text) for text in texts]
+    return texts
 
 
 def open_model(path: Path) -> tuple[Any, "ModelInfo"]:

@@ -81,12 +81,16 @@ def reproduce(
     paced = [] if functions == "none" or experiments.PUBLISHED not in chosen else split_names(functions)
     if not functions and experiments.PUBLISHED in chosen:
         paced = list(experiments.PAPER_FUNCTIONS)
+    try:
+        shares = [float(text) for text in split_names(train)]
+    except ValueError:
+        raise UserError(f"--train takes shares such as 0.3 or 0.3,0.5; {train!r} is no number.") from None
     data = _load(named, reading, quick, console)
     trials = experiments.plan_trials(
         data,
         chosen,
         splits=splits or (_QUICK_SPLITS if quick else _SPLITS),
-        train=[_share(text) for text in split_names(train)],
+        train=shares,
         corruption=corrupt,
         tune=tune,
         functions=paced,
@@ -95,13 +99,6 @@ def reproduce(
         _list(trials, out / "results.db", console)
         return
     report_trials(trials, data, outputs, console, jobs=jobs, scheduler=scheduler, functions=paced)
-
-
-def _share(text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        raise UserError(f"--train takes shares such as 0.3 or 0.3,0.5; {text!r} is no number.") from None
 
 
 def _load(names: list[str], reading: Reading, quick: bool, console: Console) -> dict[str, "Dataset"]:

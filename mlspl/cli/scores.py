@@ -1,7 +1,5 @@
 """Tables of criteria, for the terminal and for files."""
 
-import csv
-import io
 import json
 import math
 from collections.abc import Mapping, Sequence
@@ -9,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from rich.table import Table
 
-from mlspl._text import safe_cell
-from mlspl.cli.sources import make_table
+from mlspl.cli.sources import make_table, to_csv
 
 if TYPE_CHECKING:
     from mlspl.metrics import Tally
@@ -95,13 +92,16 @@ def scores_text(scores: Scores, suffix: str) -> str:
     if suffix == ".json":
         both = {"overall": plain(overall), "labels": {name: plain(labels[name]) for name in labels}}
         return json.dumps(both, indent=1) + "\n"
-    stream = io.StringIO()
-    writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(["label", "criterion", "value"])
-    for label, values in {"": overall, **labels}.items():
-        for criterion, value in plain(values).items():
-            writer.writerow([safe_cell(label), criterion, "" if value is None else repr(value)])
-    return stream.getvalue()
+    return to_csv(
+        [
+            ["label", "criterion", "value"],
+            *(
+                [label, criterion, "" if value is None else value]
+                for label, values in {"": overall, **labels}.items()
+                for criterion, value in plain(values).items()
+            ),
+        ]
+    )
 
 
 def plain(values: Mapping[str, float]) -> dict[str, float | None]:

@@ -1,5 +1,7 @@
 """What the commands share: files or standard input, notes on standard error."""
 
+import csv
+import io
 import shutil
 import sys
 import tempfile
@@ -15,7 +17,7 @@ from rich.table import Table
 from rich.text import Text
 
 from mlspl._files import check_output
-from mlspl._text import shown
+from mlspl._text import safe_cell, shown
 from mlspl.errors import UserError, shorten
 
 STANDARD = "-"
@@ -85,6 +87,15 @@ def input_files(*sources: str | Path | None) -> Iterator[Path]:
 def counted(number: int, what: str) -> str:
     """Return a number of things: 1 row, 2 rows."""
     return f"{number} {what}" if number == 1 else f"{number} {what}s"
+
+
+def to_csv(rows: Iterable[Iterable[object]]) -> str:
+    """Return rows as CSV; a text that a spreadsheet would take for a formula gets an apostrophe."""
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    for row in rows:
+        writer.writerow([safe_cell(cell) if isinstance(cell, str) else cell for cell in row])
+    return stream.getvalue()
 
 
 def make_table(

@@ -78,7 +78,14 @@ def report_trials(
     ):
         console.print(table)
     errors = [(trial, failed[trial.key]) for trial in trials if trial.key in failed]
-    _report_errors(errors, console)
+    if errors:
+        count = f"{counted(len(errors), 'trial')} failed. Run the same command again to retry:"
+        console.print(count, style="bold red")
+    for trial, error in errors[:_MOST_ERRORS]:
+        text = f"{trial.method} on split {trial.split} of {trial.dataset}: {error}"
+        console.print(f"  {printable(text)}", markup=False)
+    if len(errors) > _MOST_ERRORS:
+        console.print(f"  and {len(errors) - _MOST_ERRORS} more, in the store's column `error`")
     console.print(f"Results: {shown(str(path))}", soft_wrap=True)
     for file in results.files:
         console.print(f"  {shown(str(file))}", soft_wrap=True)
@@ -89,8 +96,7 @@ def report_trials(
 def _run(trials, data, store: "Store", jobs, scheduler, console: Console) -> None:
     from mlspl.experiments import run_trials
 
-    finished = store.finished()
-    done = sum(trial.key in finished for trial in trials)
+    done = len(store.finished() & {trial.key for trial in trials})
     if done:
         console.print(f"{done} of {len(trials)} trials were done before.")
     failed = 0
@@ -104,22 +110,9 @@ def _run(trials, data, store: "Store", jobs, scheduler, console: Console) -> Non
 
             run_trials(trials, data, store, jobs, scheduler, report)
     except KeyboardInterrupt:
-        finished = store.finished()
-        done = sum(trial.key in finished for trial in trials)
+        done = len(store.finished() & {trial.key for trial in trials})
         console.print(
             f"Stopped with {done} of {len(trials)} trials done. Run the same command again to continue.",
             markup=False,
         )
         raise typer.Exit(130) from None
-
-
-def _report_errors(errors: list[tuple["Trial", str]], console: Console) -> None:
-    if not errors:
-        return
-    count = f"{counted(len(errors), 'trial')} failed. Run the same command again to retry:"
-    console.print(count, style="bold red")
-    for trial, error in errors[:_MOST_ERRORS]:
-        text = f"{trial.method} on split {trial.split} of {trial.dataset}: {error}"
-        console.print(f"  {printable(text)}", markup=False)
-    if len(errors) > _MOST_ERRORS:
-        console.print(f"  and {len(errors) - _MOST_ERRORS} more, in the store's column `error`")

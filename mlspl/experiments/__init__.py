@@ -7,19 +7,8 @@ runs those that the `Store` does not have yet, and `write_results` writes tables
 
 from mlspl.experiments.comparison import Comparison, compare, known_directions, read_scores
 from mlspl.experiments.execution import run_trial
-from mlspl.experiments.figures import (
-    critical_difference_figure,
-    draw_intervals,
-    pace_function_figure,
-    save_figure,
-)
-from mlspl.experiments.results import (
-    RESULT_FILES,
-    Results,
-    write_comparisons,
-    write_report,
-    write_results,
-)
+from mlspl.experiments.figures import critical_difference_figure, draw_intervals, save_figure
+from mlspl.experiments.results import RESULT_FILES, Results, write_comparisons, write_report, write_results
 from mlspl.experiments.runner import run_trials
 from mlspl.experiments.scores import (
     PAPER_CRITERIA,
@@ -30,23 +19,9 @@ from mlspl.experiments.scores import (
     score_table,
     summarise,
 )
-from mlspl.experiments.statistics import (
-    average_ranks,
-    critical_difference,
-    fewest_splits,
-    friedman,
-    holm,
-    wilcoxon_pairs,
-)
+from mlspl.experiments.statistics import critical_difference, fewest_splits, holm, wilcoxon_pairs
 from mlspl.experiments.store import Store, StoreError
-from mlspl.experiments.tables import (
-    criterion_head,
-    latex_tables,
-    markdown_table,
-    markdown_tables,
-    rich_tables,
-    rich_tests,
-)
+from mlspl.experiments.tables import criterion_head, markdown_table, markdown_tables, rich_tables, rich_tests
 from mlspl.experiments.trial import PUBLISHED, Outcome, Trial, is_standard, plan_trials
 
 __all__ = [
@@ -62,21 +37,17 @@ __all__ = [
     "Store",
     "StoreError",
     "Trial",
-    "average_ranks",
     "compare",
     "criterion_head",
     "critical_difference",
     "critical_difference_figure",
     "draw_intervals",
     "fewest_splits",
-    "friedman",
     "holm",
     "is_standard",
     "known_directions",
-    "latex_tables",
     "markdown_table",
     "markdown_tables",
-    "pace_function_figure",
     "paper_mean",
     "plan_trials",
     "read_scores",

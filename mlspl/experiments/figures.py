@@ -17,9 +17,8 @@ import pandas as pd
 from mlspl._files import OutputFolder, write_file
 from mlspl._text import escape_mathtext
 from mlspl.experiments.comparison import Comparison, Ranking
-from mlspl.experiments.scores import criteria_in
+from mlspl.experiments.scores import criteria_in, paced_trials
 from mlspl.experiments.tables import criterion_head
-from mlspl.experiments.trial import PUBLISHED
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -45,27 +44,26 @@ class Chart(NamedTuple):
 
 def dot_chart(title: str, dots: pd.DataFrame, reference: tuple[str, float] | None = None) -> Chart:
     """Draw means with bars of one standard deviation, one row each, and the paper's means as diamonds."""
-    paper = dots.get("paper", pd.Series(np.nan, dots.index))
-    best = dots.get("best", pd.Series(False, dots.index))
+    dots = dots.reindex(columns=["mean", "std", "paper", "best"])
     names = [_shorten(str(name)) for name in dots.index]
     left = 0.2 + 0.07 * max(map(len, names))
     figure, axis = _start_chart(title, 0.55 + 0.2 * len(dots), left, 0.28)
     rows = np.arange(len(dots))
     style: dict[str, Any] = {"fmt": "o", "color": _COLOURS[0], "markersize": 4.5, "elinewidth": 1.5}
     axis.errorbar(dots["mean"], rows, xerr=dots["std"].fillna(0.0), **style)
-    axis.plot(paper, rows, "D", color=_COLOURS[1], markersize=5, fillstyle="none")
+    axis.plot(dots["paper"], rows, "D", color=_COLOURS[1], markersize=5, fillstyle="none")
     if reference:
         axis.axvline(reference[1], color=_GREY, linestyle="--", linewidth=1, zorder=0)
     axis.set_yticks(rows, names, color=_INK)
-    for text, is_best in zip(axis.get_yticklabels(), best, strict=True):
-        text.set_fontweight("bold" if is_best else "normal")
+    for text, is_best in zip(axis.get_yticklabels(), dots["best"], strict=True):
+        text.set_fontweight("bold" if is_best is True else "normal")
     axis.set_ylim(len(dots) - 0.5, -0.5)
     axis.grid(axis="x", color=_LINE)
     axis.tick_params(left=False)
     parts = []
-    for name, mean, std, printed in zip(dots.index, dots["mean"], dots["std"], paper, strict=True):
+    for name, mean, std, paper, _ in dots.itertuples():
         part = f"{name} {mean:.4f}" + ("" if np.isnan(std) else f" ± {std:.4f}")
-        parts.append(part if np.isnan(printed) else f"{part}, paper {printed:.4f}")
+        parts.append(part if np.isnan(paper) else f"{part}, paper {paper:.4f}")
     if reference:
         parts.append(f"dashed line, {reference[0]}: {reference[1]:.4f}")
     return _as_chart(figure, f"{title}. {'; '.join(parts)}")
@@ -173,8 +171,7 @@ def pace_function_figure(scores: pd.DataFrame, functions: Sequence[str]) -> Figu
     """
     from matplotlib.figure import Figure
 
-    paced = scores[scores["method"] == PUBLISHED]
-    paced = paced.assign(function=[chosen["pace_function"] for chosen in paced["chosen"]])
+    paced = paced_trials(scores)
     unpaced = scores[scores["method"] == "ml-loc"].groupby("block")
     blocks, criteria = list(dict.fromkeys(paced["block"])), criteria_in(scores)
     width, height = 0.8 + max(2.1, 0.42 * len(functions)) * len(blocks), 0.9 + 1.3 * len(criteria)

@@ -11,7 +11,7 @@ import pandas as pd
 from mlspl.datasets import Dataset
 from mlspl.experiments.comparison import Comparison
 from mlspl.experiments.figures import Chart, dot_chart, line_chart, rank_chart
-from mlspl.experiments.scores import PAPER_FUNCTIONS, criteria_in
+from mlspl.experiments.scores import PAPER_FUNCTIONS, criteria_in, paced_trials
 from mlspl.experiments.statistics import fewest_splits
 from mlspl.experiments.tables import (
     Cell,
@@ -23,9 +23,8 @@ from mlspl.experiments.tables import (
     ranks_table,
     score_tables,
 )
-from mlspl.experiments.trial import PUBLISHED
 from mlspl.pages import render
-from mlspl.recipes import get_method, method_title
+from mlspl.recipes import method_title
 
 if TYPE_CHECKING:
     from mlspl.experiments.results import Results
@@ -45,9 +44,7 @@ _PARTS = {
 def render_report(results: Results, datasets: Mapping[str, Dataset], command: str) -> str:
     """Return the page of a run that has at least one trial."""
     frame = results.frame
-    paced = results.scores.assign(function=list(map(_find_pace_function, results.scores.to_dict("records"))))
-    paced = paced.dropna(subset=["function"])
-    failed = int(frame["error"].notna().sum())
+    failed = frame[frame["error"].notna()]
     has_paper = "paper" in results.summary and bool(results.summary["paper"].notna().any())
     seconds = frame[["tune_seconds", "fit_seconds", "predict_seconds"]].to_numpy().sum()
     title = f"Comparison of methods on {', '.join(dict.fromkeys(frame['dataset']))}"
@@ -61,47 +58,48 @@ def render_report(results: Results, datasets: Mapping[str, Dataset], command: st
             "methods": frame["method"].nunique(),
             "splits": frame["split"].nunique(),
             "trials": len(frame),
-            "failed": failed,
+            "failed": len(failed),
             "computing time": f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.0f} min",
         },
-        n_failed=failed,
         datasets=_list_datasets(frame, datasets),
         methods=_list_methods(frame),
         folds=int(frame["folds"].max()),
-        corruption=", ".join(kind for kind in dict.fromkeys(frame["corruption"]) if kind),
+        corruption=", ".join(filter(None, dict.fromkeys(frame["corruption"]))),
         environment=_list_environment(frame),
         panels=[
-            _describe_block(block, results, paced, datasets)
-            for block in dict.fromkeys(results.summary["block"])
+            _describe_block(block, results, datasets) for block in dict.fromkeys(results.summary["block"])
         ],
         ranks=_list_ranks(results.comparisons),
-        failures=_list_failures(frame),
+        failures=_list_failures(failed),
         warnings=_list_warnings(frame),
     )
 
 
-def _describe_block(block, results: Results, paced: pd.DataFrame, datasets) -> dict[str, Any]:
-    summary, standard, paced = (
-        table[table["block"] == block] for table in (results.summary, results.standard, paced)
-    )
+def _describe_block(block: str, results: Results, datasets: Mapping[str, Dataset]) -> dict[str, Any]:
+    tables = (results.summary, results.standard, paced_trials(results.scores))
+    summary, standard, paced = (table[table["block"] == block] for table in tables)
     order = [*PAPER_FUNCTIONS, *paced["function"]]
     paced = paced.sort_values("function", key=lambda names: names.map(order.index), kind="stable")
-    first, dataset = summary.iloc[0], datasets.get(standard["dataset"].iloc[0])
-    splits = sorted(set(summary["splits"]))
-    counted = " to ".join(map(str, dict.fromkeys((splits[0], splits[-1]))))
-    facts = f"{100 * first['train']:g} % of the rows for training, {counted} split{'s' * (splits != [1])}"
+    dataset = datasets.get(standard["dataset"].iloc[0])
     unpaced = standard[standard["method"] == "ml-loc"]
-    (scores,) = score_tables(summary).values()
+    ((title, scores),) = score_tables(summary).items()
     return {
         "name": block,
-        "facts": f"{first['folds']}-fold cross-validation" if first["folds"] else facts,
+        "facts": title,
         "scores": scores,
         "score_charts": [
             dot_chart(criterion_head(str(name)), part.set_index(part["variant"].map(method_title)))
             for name, part in summary.groupby("criterion", sort=False)
         ],
         "has_paper": bool(summary["paper"].notna().any()),
-        "function_charts": _draw_functions(paced, unpaced),
+        "function_charts": [
+            dot_chart(
+                criterion_head(name),
+                paced.groupby("function", sort=False)[name].agg(["mean", "std"]),
+                ("ML-LOC", float(unpaced[name].mean())) if len(unpaced) else None,
+            )
+            for name in (criteria_in(paced) if paced["function"].nunique() > 1 else ())
+        ],
         "has_unpaced": bool(len(unpaced)),
         "curves": _draw_learning_curves(paced, dataset.label_names if dataset else ()),
         "timings": _list_timings(standard),
@@ -109,36 +107,13 @@ def _describe_block(block, results: Results, paced: pd.DataFrame, datasets) -> d
     }
 
 
-def _find_pace_function(trial: Mapping) -> str | None:
-    """Return the self-paced function of a trial of published MLSPL whose other parameters are standard."""
-    if trial["method"] != PUBLISHED:
-        return None
-    name = trial["chosen"].get("pace_function")
-    settings = get_method(PUBLISHED).settings(trial["tune"])
-    same = {"pace_function": settings["pace_function"]}
-    return name if {**trial["parameters"], **same} == settings else None
-
-
-def _draw_functions(paced: pd.DataFrame, unpaced: pd.DataFrame) -> list[Chart]:
-    if paced["function"].nunique() < 2:
-        return []
-    charts = []
-    for name in criteria_in(paced):
-        dots = paced.groupby("function", sort=False)[name].agg(["mean", "std"])
-        reference = ("ML-LOC", float(unpaced[name].mean())) if len(unpaced) else None
-        charts.append(dot_chart(criterion_head(name), dots, reference))
-    return charts
-
-
 def _draw_learning_curves(paced: pd.DataFrame, label_names: Sequence[str]) -> dict[str, list[Chart]]:
     """Draw the parts of the objective and each label's share of pairs in play, under each function."""
-    known = {"pace", "in_play", *_PARTS}
     means: dict[str, pd.DataFrame] = {}
-    for name, group in paced.groupby("function", sort=False):
-        histories = [h for h in group["history"] if h and all(known <= set(step) for step in h)]
-        if histories:
-            tables = [_tabulate_steps(history, label_names) for history in histories]
-            means[str(name)] = pd.concat(tables).groupby(level=0).mean()
+    complete = paced[paced["history"].map(_is_complete).astype(bool)]
+    for name, histories in complete.groupby("function", sort=False)["history"]:
+        tables = [_tabulate_steps(history, label_names) for history in histories]
+        means[str(name)] = pd.concat(tables).groupby(level=0).mean()
     if not means:
         return {}
 
@@ -161,6 +136,10 @@ def _draw_learning_curves(paced: pd.DataFrame, label_names: Sequence[str]) -> di
         for name, table in means.items()
     ]
     return {"parts": parts, "in_play": in_play}
+
+
+def _is_complete(history: Sequence[Mapping] | None) -> bool:
+    return bool(history) and all({"pace", "in_play", *_PARTS} <= set(step) for step in history or ())
 
 
 def _tabulate_steps(history: Sequence[Mapping], label_names: Sequence[str]) -> pd.DataFrame:
@@ -205,16 +184,16 @@ def _list_pairs(block: str, comparisons: Sequence[Comparison]) -> Table | None:
 
 def _list_ranks(comparisons: Sequence[Comparison]) -> dict[str, Any] | None:
     """Average ranks and critical-difference diagrams, if there are enough data sets and methods."""
-    table = ranks_table(comparisons)
-    return table and {
+    if (table := ranks_table(comparisons)) is None:
+        return None
+    return {
         "table": table,
         "diagrams": [rank_chart(comparison) for comparison in comparisons if comparison.ranking],
         "notes": list(dict.fromkeys(note for comparison in comparisons for note in comparison.notes)),
     }
 
 
-def _list_failures(frame: pd.DataFrame) -> Table | None:
-    failed = frame[frame["error"].notna()]
+def _list_failures(failed: pd.DataFrame) -> Table | None:
     columns: dict[str, Iterable] = {
         "method": failed["method"].map(method_title),
         "data set": failed["dataset"],

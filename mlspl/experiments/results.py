@@ -49,7 +49,7 @@ class Results:
 def collect_results(
     store: Store, trials: Iterable[Trial] | None = None, criteria: Sequence[str] = ()
 ) -> Results:
-    """Compute the means and tests of trials, as far as the store has them."""
+    """Compute the means and tests of trials, as far as the store has them; by default of all its trials."""
     if trials is None:
         order = {name: number for number, name in enumerate(METHODS)}
         frame = store.frame().sort_values("method", key=lambda names: names.map(order), kind="stable")
@@ -116,7 +116,7 @@ def write_report(
     command: str = "",
     overwrite: bool = False,
 ) -> Path:
-    """Write the report of a run: one HTML file with its styles, its script and its figures inside.
+    """Write the report of all trials of a store: one HTML file with its script and figures inside.
 
     Parameters
     ----------
@@ -124,10 +124,8 @@ def write_report(
         Outcomes of the trials.
     path : Path
         The file to write.
-    datasets : mapping, optional
-        The data sets by name; without them the page does not show their sizes and label names.
-    command : str, default=""
-        The command that ran the trials.
+    datasets, command
+        As in :func:`write_results`.
     overwrite : bool, default=False
         Whether to replace a file that `write_report` did not write.
     """
@@ -139,13 +137,11 @@ def write_report(
 
 
 def write_comparisons(
-    comparisons: Sequence[Comparison], out: Path | OutputFolder, alpha: float = 0.05
+    comparisons: Sequence[Comparison], outputs: OutputFolder, alpha: float = 0.05
 ) -> list[Path]:
     """Write every pair's test as `pairs.csv` and, where there are ranks, the critical-difference diagrams."""
-    outputs = out if isinstance(out, OutputFolder) else OutputFolder(out)
     files = []
-    tested = [comparison.pairs.assign(criterion=comparison.criterion) for comparison in comparisons]
-    tested = [pairs for pairs in tested if len(pairs)]
+    tested = [one.pairs.assign(criterion=one.criterion) for one in comparisons if len(one.pairs)]
     if tested:
         columns = ["criterion", "block", "better", "worse", "difference", "blocks", "p", "p_holm"]
         files.append(outputs.write("pairs.csv", safe_csv(pd.concat(tested)[columns])))

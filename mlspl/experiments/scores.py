@@ -61,6 +61,12 @@ def standard_trials(trials: pd.DataFrame) -> pd.DataFrame:
     return trials[standard | ~trials["method"].isin(trials["method"][standard])]
 
 
+def paced_trials(scores: pd.DataFrame) -> pd.DataFrame:
+    """Return the trials of MLSPL as published, with the self-paced function of each."""
+    paced = scores[scores["method"] == PUBLISHED]
+    return paced.assign(function=[chosen.get("pace_function") for chosen in paced["chosen"]])
+
+
 def criteria_in(scores: pd.DataFrame) -> list[str]:
     """Return the criteria to report: those of the paper, F1, and those that methods were tuned by."""
     tuned = [name for name in scores.get("tune", ()) if name in CRITERIA]

@@ -21,10 +21,7 @@ _BLOCK_CELLS = 4_000_000
 
 
 def find_evidence(
-    X: NDArray[np.float64] | sparse.csr_array,
-    Y: NDArray,
-    rows: NDArray[np.intp],
-    labels: NDArray[np.intp],
+    X: NDArray[np.float64] | sparse.csr_array, Y: NDArray, rows: NDArray[np.intp], labels: NDArray[np.intp]
 ) -> list[Evidence]:
     """Return the evidence on each pair (rows[i], labels[i]).
 
@@ -35,16 +32,20 @@ def find_evidence(
     divided by it.
     """
     found: list[Evidence] = [{} for _ in rows]
-    spread = _spread(X)
+    # Standard deviations of the known values of the features; 0 of what is constant.
+    spread = np.sqrt(np.nan_to_num(StandardScaler(with_mean=False).fit(X).var_))
     for label in np.unique(labels):
-        of_label = np.flatnonzero(labels == label)
-        for pairs in _blocks(of_label, X.shape[1]):
-            for i, (counts_for, counts_against) in zip(
-                pairs, _counting_features(X, Y[:, label], rows[pairs], spread), strict=True
-            ):
-                found[i] |= {"for": counts_for, "against": counts_against}
-    coordinates = _coordinates(X, spread)
-    metric = "cosine" if sparse.issparse(X) else "euclidean"
+        for pairs in _blocks(np.flatnonzero(labels == label), X.shape[1]):
+            features = _counting_features(X, Y[:, label], rows[pairs], spread)
+            for i, counting in zip(pairs, features, strict=True):
+                found[i] |= counting
+    if sparse.issparse(X):
+        # Words count as they are weighed; numbers in large units must not drown them.
+        coordinates, metric = X @ sparse.diags_array(1 / np.maximum(spread, 1.0)), "cosine"
+    else:
+        known = X[:, spread > 0]
+        coordinates = np.nan_to_num((known - np.nanmean(known, axis=0)) / spread[spread > 0])
+        metric = "euclidean"
     for pairs in _blocks(np.argsort(rows, kind="stable"), X.shape[0]):
         distances = pairwise_distances(coordinates[rows[pairs]], coordinates, metric=metric)
         for i, distance in zip(pairs, distances, strict=True):
@@ -60,52 +61,33 @@ def _blocks(pairs: NDArray[np.intp], width: int) -> Iterator[NDArray[np.intp]]:
         yield pairs[start : start + step]
 
 
-def _spread(X) -> NDArray[np.float64]:
-    """Standard deviations of the known values of the features; 0 of what is constant."""
-    return np.sqrt(np.nan_to_num(StandardScaler(with_mean=False).fit(X).var_))
-
-
-def _sums(X, mask) -> tuple[NDArray, NDArray]:
-    """Sums of the known values of the chosen rows, and how many they are, per feature."""
-    chosen = X[np.flatnonzero(mask)]
-    if sparse.issparse(chosen):
-        return np.asarray(chosen.sum(axis=0)).ravel(), np.full(X.shape[1], chosen.shape[0])
-    return np.nansum(chosen, axis=0), (~np.isnan(chosen)).sum(axis=0)
-
-
-def _counting_features(X, given, rows, spread) -> Iterator[tuple[list, list]]:
+def _counting_features(X, given, rows, spread) -> Iterator[Evidence]:
     """Yield for each row the features that count most for and against the label, with both means."""
-    values = X[rows].toarray() if sparse.issparse(X) else X[rows]
+    is_sparse = sparse.issparse(X)
+    values = X[rows].toarray() if is_sparse else X[rows]
     known = ~np.isnan(values)
-    plain = np.where(known, values, 0.0)
     means = []
     for side in (1, 0):
-        total, count = _sums(X, given == side)
-        own = (given[rows] == side)[:, None] & known
+        chosen = X[np.flatnonzero(given == side)]
+        total = np.asarray(chosen.sum(axis=0)).ravel() if is_sparse else np.nansum(chosen, axis=0)
+        count = chosen.shape[0] if is_sparse else (~np.isnan(chosen)).sum(axis=0)
+        own = (given[rows] == side)[:, None] & known  # the row itself is left out
         rest = count - own
-        means.append(np.where(rest > 0, (total - own * plain) / np.maximum(rest, 1), np.nan))
+        total = total - np.where(own, values, 0.0)
+        means.append(np.where(rest > 0, total / np.maximum(rest, 1), np.nan))
     having, lacking = means
     with np.errstate(divide="ignore", invalid="ignore"):
         counts = (having - lacking) * (values - (having + lacking) / 2) / spread**2
     counts = np.where(np.isfinite(counts), counts, 0.0)
     order = np.argsort(counts, axis=1, kind="stable")
-    most = _MOST_WORDS if sparse.issparse(X) else _MOST_FEATURES
+    most = _MOST_WORDS if is_sparse else _MOST_FEATURES
     for i in range(len(rows)):
-        low = order[i, :most]
-        high = order[i, ::-1][:most]
-        yield tuple(  # type: ignore[misc]
-            [(int(j), float(values[i, j]), float(having[i, j]), float(lacking[i, j])) for j in chosen]
-            for chosen in (high[counts[i, high] > 0], low[counts[i, low] < 0])
-        )
-
-
-def _coordinates(X, spread):
-    """Rows as they are compared: standardised, or for sparse rows, scaled where the unit is large."""
-    if sparse.issparse(X):
-        # Words count as they are weighed; numbers in large units must not drown them.
-        return X @ sparse.diags_array(1 / np.maximum(spread, 1.0))
-    varies = spread > 0
-    return np.nan_to_num((X[:, varies] - np.nanmean(X[:, varies], axis=0)) / spread[varies])
+        low, high = order[i, :most], order[i, ::-1][:most]
+        sides = {"for": high[counts[i, high] > 0], "against": low[counts[i, low] < 0]}
+        yield {
+            side: [(int(j), *(float(part[i, j]) for part in (values, having, lacking))) for j in features]
+            for side, features in sides.items()
+        }
 
 
 def _nearest(distance, mask) -> list[tuple[float, ...]]:

@@ -141,20 +141,19 @@ def render_audit(
     names = getattr(X, "columns", None) if feature_names is None else feature_names
     names = [f"feature {j}" for j in range(X.shape[1])] if names is None else list(map(str, names))
     X = sparse.csr_array(X) if sparse.issparse(X) else np.asarray(X, dtype=np.float64)
+    Y = np.where(audit.given < 0, np.nan, audit.given)
     if fingerprint is None:
-        labels = np.where(audit.given < 0, np.nan, audit.given)
-        fingerprint = Dataset(X, labels, names, audit.label_names).fingerprint()
+        fingerprint = Dataset(X, Y, names, audit.label_names).fingerprint()
     if ids is None and not isinstance(audit.row_names, pd.RangeIndex):
         ids = audit.row_names.map(str).tolist()
-    document = describe_audit(audit, X, most=most, ids=ids, texts=texts, images=images)
-    document |= {"name": name, "fingerprint": fingerprint, "options": list(options), "features": names}
+    document = {"name": name, "fingerprint": fingerprint, "options": list(options), "features": names}
+    document |= _round(_describe(audit, X, Y, most, ids, texts, images))
     is_linked = images is not None and any(isinstance(image, str) for image in images)
     return render("audit.html", name=name, document=embed_json(document), local_images=is_linked)
 
 
-def describe_audit(audit: Audit, X, *, most=0, ids=None, texts=None, images=None) -> dict[str, Any]:
+def _describe(audit: Audit, X, Y, most, ids, texts, images) -> dict[str, Any]:
     """Return what the page shows as columns of numbers and texts; `templates/audit/model.js` reads it."""
-    Y = np.where(audit.given < 0, np.nan, audit.given)
     pairs, informative = _pairs(audit)
     first_low = len(pairs)
     pairs = pd.concat([pairs, _most_probable(audit, most, pairs)]) if most else pairs
@@ -166,34 +165,49 @@ def describe_audit(audit: Audit, X, *, most=0, ids=None, texts=None, images=None
     why, reasons = pd.factorize(pairs["why"])
     in_detail = set(rows[detailed].tolist())
     shown = {int(row) for one in evidence for side in ("with", "without") for row, _ in one[side]}
+    listed = sorted({*rows.tolist(), *shown})
+    expected = audit.labels["expected_lost"] + audit.labels["expected_false"]
+    of_labels = audit.labels.assign(noise=expected / np.maximum((audit.given >= 0).sum(axis=0), 1))
+    of_labels = of_labels[["prevalence", "difficulty", "noise", "lost", "false", "auc"]]
+    people = None
+    if audit.annotators is not None:
+        people = audit.annotators.annotators
+        rates = [f"{rate}{end}" for rate in ("sensitivity", "specificity") for end in ("", "_low", "_high")]
+        people = {"name": people.index.map(str), **people[["rows", *rates]].to_dict("list")}
     return {
         "rows": len(Y),
         "low": first_low,
         "informative": informative,
-        "annotators": _annotator_columns(audit),
-        "estimated": _number(audit.expected_errors),
-        "labels": _label_columns(audit),
+        "annotators": people,
+        "estimated": audit.expected_errors,
+        "labels": {"name": list(audit.label_names), **of_labels.to_dict("list")},
         "pairs": {
-            "row": rows.tolist(),
-            "label": labels.tolist(),
+            "row": rows,
+            "label": labels,
             "given": [None if given < 0 else given for given in audit.given[rows, labels].tolist()],
-            "suggested": pairs["suggested"].astype(int).tolist(),
-            "suspicion": _numbers(pairs["suspicion"]),
-            "difficulty": _numbers(audit.difficulty.pairs[rows, labels]),
-            "why": why.tolist(),
+            "suggested": pairs["suggested"].astype(int),
+            "suspicion": pairs["suspicion"],
+            "difficulty": audit.difficulty.pairs[rows, labels],
+            "why": why,
         },
-        "reasons": reasons.tolist(),
-        "details": {
-            int(pair): {
-                key: [tuple(map(_number, entry)) for entry in entries] for key, entries in one.items()
-            }
-            for pair, one in zip(detailed, evidence, strict=True)
-        },
-        "items": _items(
-            sorted({*rows.tolist(), *shown}), in_detail, in_detail | shown, Y, ids, texts, images
-        ),
-        "votes": _votes(audit, set(rows.tolist())),
+        "reasons": reasons,
+        "details": dict(zip(detailed.tolist(), evidence, strict=True)),
+        "items": _items(listed, in_detail, in_detail | shown, Y, ids, texts, images),
+        "votes": None if audit.votes is None else _votes(audit.votes, set(rows.tolist())),
     }
+
+
+def _round(value: Any) -> Any:
+    """Return plain lists and dicts with four digits of numbers, and None for NaN and infinity."""
+    if isinstance(value, dict):
+        return {key: _round(part) for key, part in value.items()}
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    if isinstance(value, list | tuple):
+        return [_round(part) for part in value]
+    if isinstance(value, float):
+        return float(f"{value:.4g}") if np.isfinite(value) else None
+    return value
 
 
 def _pairs(audit: Audit) -> tuple[pd.DataFrame, list[int]]:
@@ -227,36 +241,12 @@ def _most_probable(audit: Audit, most: int, listed: pd.DataFrame) -> pd.DataFram
     return pairs.assign(suggested=1, why="among the most probable of the labels that are not given")
 
 
-def _label_columns(audit: Audit) -> dict[str, list]:
-    table = audit.labels
-    known = np.maximum((audit.given >= 0).sum(axis=0), 1)
-    table = table.assign(noise=(table["expected_lost"] + table["expected_false"]) / known)
-    columns = ("prevalence", "difficulty", "noise", "lost", "false", "auc")
-    return {"name": list(audit.label_names), **{name: _numbers(table[name]) for name in columns}}
-
-
-def _annotator_columns(audit: Audit) -> dict[str, list] | None:
-    """Return the names of the annotators, how many rows they judged, and their rates with intervals."""
-    if audit.annotators is None:
-        return None
-    table = audit.annotators.annotators
-    rates = [f"{rate}{end}" for rate in ("sensitivity", "specificity") for end in ("", "_low", "_high")]
-    return {
-        "name": table.index.map(str).tolist(),
-        "rows": table["rows"].tolist(),
-        **{rate: _numbers(table[rate]) for rate in rates},
-    }
-
-
-def _votes(audit: Audit, rows: set[int]) -> dict[int, list] | None:
+def _votes(votes: Iterable, rows: set[int]) -> dict[int, list]:
     """Return, for each row, its annotators with the labels they gave and those they did not judge."""
-    if audit.votes is None:
-        return None
     found: dict[int, list] = {}
-    for row, who, said in audit.votes:
+    for row, who, said in votes:
         if row in rows:
-            positions = [np.flatnonzero(said == code).tolist() for code in (1, -1)]
-            found.setdefault(int(row), []).append([int(who), *positions])
+            found.setdefault(int(row), []).append([who, *(np.flatnonzero(said == code) for code in (1, -1))])
     return found
 
 
@@ -275,22 +265,10 @@ def _items(rows, in_detail, pictured, Y, ids, texts, images) -> dict[str, list |
         return picture_address(images[row])
 
     return {
-        "row": list(rows),
+        "row": rows,
         "id": None if ids is None else [str(ids[row]) for row in rows],
         "text": None if texts is None else [cut(row) for row in rows],
         "image": None if images is None else [address(row) for row in rows],
-        "labels": [np.flatnonzero(Y[row] == 1).tolist() for row in rows],
-        "unknown": [np.flatnonzero(np.isnan(Y[row])).tolist() for row in rows],
+        "labels": [np.flatnonzero(Y[row] == 1) for row in rows],
+        "unknown": [np.flatnonzero(np.isnan(Y[row])) for row in rows],
     }
-
-
-def _number(value: float) -> float | int | None:
-    """Four digits of a measurement; an integer, such as a position, as it is; None for NaN and infinity."""
-    if isinstance(value, int | np.integer):
-        return int(value)
-    value = float(value)
-    return float(f"{value:.4g}") if np.isfinite(value) else None
-
-
-def _numbers(values: Iterable[float]) -> list[float | int | None]:
-    return [_number(value) for value in values]

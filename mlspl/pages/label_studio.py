@@ -49,15 +49,8 @@ def write_label_studio(
     ----------
     outputs : OutputFolder
         The folder to write to.
-    audit : Audit
-        From :func:`mlspl.curriculum.audit`.
-    X, fingerprint, feature_names, ids, texts, images
+    audit, X, fingerprint, feature_names, ids, texts, images
         As in :func:`write_audit`. Rows without text and picture show their features.
-
-    Returns
-    -------
-    list of Path
-        The tasks (JSON) and the labelling configuration (XML).
     """
     if bad := [name for name in audit.label_names if _BAD_NAME.search(name)]:
         raise UserError(
@@ -85,14 +78,17 @@ def write_label_studio(
             data["text"] = _describe(X, row, feature_names) if text is None else str(text)
         probable = list(names[audit.truth[row] > 0.5])
         result = {"from_name": _CHOICES, "to_name": _ITEM, "type": "choices", "value": {"choices": probable}}
-        score = float(issues["suspicion"].max())
-        predicted = {"model_version": f"mlspl {version('mlspl')}", "score": score}
-        tasks.append({"data": data, "predictions": [predicted | {"result": [result] if probable else []}]})
-    contents = (
-        json.dumps(tasks, ensure_ascii=False, indent=1),
-        _configure(audit.label_names, images is not None),
-    )
-    return [outputs.write(*pair) for pair in zip(LABEL_STUDIO_FILES, contents, strict=True)]
+        prediction = {
+            "model_version": f"mlspl {version('mlspl')}",
+            "score": float(issues["suspicion"].max()),
+            "result": [result] if probable else [],
+        }
+        tasks.append({"data": data, "predictions": [prediction]})
+    tasks_name, configuration_name = LABEL_STUDIO_FILES
+    return [
+        outputs.write(tasks_name, json.dumps(tasks, ensure_ascii=False, indent=1)),
+        outputs.write(configuration_name, _configure(audit.label_names, images is not None)),
+    ]
 
 
 def _configure(label_names: list[str], is_image: bool) -> str:
@@ -120,7 +116,7 @@ def read_annotations(path: str | PathLike, dataset: Dataset) -> pd.DataFrame:
     """Read what Label Studio exported as JSON or JSON-MIN from tasks of :func:`write_label_studio`.
 
     Of several annotations of a row more than half decide on each label; as many votes for as against are
-    "unsure". Skipped tasks decide nothing. Parameters and result are those of :func:`read_decisions`.
+    "unsure". Skipped tasks decide nothing. See :func:`read_decisions`.
     """
     path = Path(path)
     try:

@@ -12,13 +12,13 @@ from mlspl.experiments import (
     Trial,
     compare,
     critical_difference,
-    friedman,
     known_directions,
     read_scores,
     score_table,
     wilcoxon_pairs,
 )
 from mlspl.experiments.comparison import ALL_DATASETS
+from mlspl.experiments.statistics import friedman
 from mlspl.recipes import get_method
 
 

@@ -17,12 +17,11 @@ from mlspl.experiments import (
     Trial,
     compare,
     critical_difference_figure,
-    pace_function_figure,
     save_figure,
     score_table,
 )
 from mlspl.experiments.comparison import Ranking
-from mlspl.experiments.figures import rank_chart
+from mlspl.experiments.figures import pace_function_figure, rank_chart
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,8 @@ import pandas as pd
 import pytest
 from rich.console import Console
 
-from mlspl.experiments import latex_tables, markdown_tables, rich_tables, score_table, summarise
+from mlspl.experiments import markdown_tables, rich_tables, score_table, summarise
+from mlspl.experiments.tables import latex_tables
 
 
 @pytest.fixture(scope="module")

@@ -297,7 +297,7 @@ def test_positions_beyond_ten_thousand_are_exact(show, tmp_path):
     suspicion = np.zeros((n, 1))
     suspicion[row] = 0.9
     found = Audit(
-        suspicion,
+        suspicion=suspicion,
         truth=suspicion,
         probabilities=suspicion,
         given=given,
@@ -305,6 +305,8 @@ def test_positions_beyond_ten_thousand_are_exact(show, tmp_path):
         instance_dependent=0.0,
         error_range=(0.9, 0.9),
         information=suspicion,
+        reviewed=None,
+        other_labels=None,
         difficulty=Difficulty(rank_pairs(suspicion)),
         trace=None,
         models={},

@@ -16,7 +16,7 @@ EVIL = "</script></title><img src=x onerror=alert(1)>\"' {{ 7 * 7 }}"
 @pytest.fixture
 def page(tmp_path):
     table = Table(EVIL, {"name": [EVIL], EVIL: [Cell("1 < 2", 1.5, std="&")]}, "scores")
-    content = dict.fromkeys(["panels", "ranks", "warnings", "corruption", "n_failed", "folds"])
+    content = dict.fromkeys(["panels", "ranks", "warnings", "corruption", "folds"])
     text = render(
         "report.html",
         title=EVIL,
