@@ -17,10 +17,8 @@ class SelfPacedFunction(ABC):
 
     A subclass with these three methods works in every estimator; `pacing.verify` checks its conditions. All
     three take scalars or arrays, broadcast them and return float64. Paces run from 0 to infinity; at either
-    end the result is the limit, and an infinite pace is the unpaced model.
-
-    Give parameters in ``__init__`` (or use a frozen dataclass) and store them as plain attributes: functions
-    are equal when their class and attributes are.
+    end the result is the limit, and an infinite pace is the unpaced model. Functions are equal when their
+    class and attributes are, so use a frozen dataclass for parameters.
     """
 
     _contents: ClassVar[dict[str, Any]] = {}
@@ -58,19 +56,22 @@ class SelfPacedFunction(ABC):
 
 
 class ElementwiseFunction(SelfPacedFunction):
-    """A self-paced function given by three formulas of float arrays that broadcast.
-
-    Inputs are checked here.
-    """
+    """A self-paced function given by three formulas of float arrays; inputs are checked here."""
 
     def weight(self, loss: ArrayLike, pace: ArrayLike) -> FloatArray:
-        return _evaluate(self.weight_formula, loss_array(loss), pace_array(pace, self.max_pace))
+        return self._evaluate(self.weight_formula, loss_array(loss), pace)
 
     def inverse(self, weight: ArrayLike, pace: ArrayLike) -> FloatArray:
-        return _evaluate(self.inverse_formula, weight_array(weight), pace_array(pace, self.max_pace))
+        return self._evaluate(self.inverse_formula, weight_array(weight), pace)
 
     def penalty(self, weight: ArrayLike, pace: ArrayLike) -> FloatArray:
-        return _evaluate(self.penalty_formula, weight_array(weight), pace_array(pace, self.max_pace))
+        return self._evaluate(self.penalty_formula, weight_array(weight), pace)
+
+    def _evaluate(self, formula, values: FloatArray, pace: ArrayLike) -> FloatArray:
+        """Overflow to infinity and 1/0 give no warning: the formulas then have the right limit."""
+        paces = pace_array(pace, self.max_pace)
+        with np.errstate(all="ignore"):
+            return np.asarray(formula(values, paces), dtype=np.float64)[()]
 
     @abstractmethod
     def weight_formula(self, loss: FloatArray, pace: FloatArray) -> FloatArray: ...
@@ -105,20 +106,6 @@ class ScaleFamily(CurveFamily):
     """v* = g(l/λ^c), s = λ^c g⁻¹(v), f = −λ^c ∫ g⁻¹ dv: invariant when loss and λ^c grow alike.
 
     Define `curve` (on t ≥ 0), `curve_inverse` and `curve_penalty`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from mlspl import pacing
-    >>> class Hyperbola(pacing.ScaleFamily):
-    ...     def curve(self, t):
-    ...         return 1 / (1 + t)
-    ...     def curve_inverse(self, weight):
-    ...         return 1 / weight - 1
-    ...     def curve_penalty(self, weight):
-    ...         return weight - np.log(weight)
-    >>> print(Hyperbola().weight([0.0, 1.0, 3.0], pace=1.0))
-    [1.   0.5  0.25]
     """
 
     exponent: float = 1.0
@@ -193,20 +180,13 @@ def _check_range(values: ArrayLike, high: float, what: str, rule: str) -> FloatA
     # NaN fails both comparisons.
     if array.size and not (array.min() >= 0.0 and (high == np.inf or array.max() <= high)):
         index = tuple(map(int, np.argwhere(~((array >= 0.0) & (array <= high)))[0]))
-        where = f" at index {index if len(index) > 1 else index[0]}" if index else ""
-        raise UserError(f"{what}{where} is {array[index]:g}: it {rule}.")
+        raise UserError(f"{what}{f' at index {index}' if index else ''} is {array[index]:g}: it {rule}.")
     return array
 
 
 def product(first: FloatArray, second: FloatArray) -> FloatArray:
     """``first * second`` with 0·∞ = 0, the limit at a pace of 0 or infinity."""
     return _replace_nan(np.asarray(first * second), 0.0)
-
-
-def _evaluate(formula, values: FloatArray, pace: FloatArray) -> FloatArray:
-    """Overflow to infinity and 1/0 give no warning: the formulas then have the right limit."""
-    with np.errstate(all="ignore"):
-        return np.asarray(formula(values, pace), dtype=np.float64)[()]
 
 
 def _replace_nan(values: FloatArray, by: float) -> FloatArray:

@@ -80,9 +80,8 @@ class Polynomial(ScaleFamily):
 class Logarithmic(ElementwiseFunction):
     """v* = ln(l + 1 − λ)/ln(1 − λ) if l < λ < 1, else 0: Jiang et al. 2014.
 
-    s = zᵛ − z, f = zv − zᵛ/ln z with z = 1 − λ, here without its constant −1/ln z, which is large for a small
-    λ. A finite pace of 1 or more is refused. As λ → 1 the weight of a fixed loss *falls* to 0, so condition 3
-    of Definition 1 fails.
+    s = zᵛ − z, f = zv − zᵛ/ln z with z = 1 − λ, here without its constant −1/ln z. A finite pace of 1 or more
+    is refused. As λ → 1 the weight of a fixed loss *falls* to 0: condition 3 of Definition 1 fails.
     """
 
     name = "logarithmic"
@@ -298,20 +297,13 @@ def names() -> list[str]:
 
 
 def get(function: str | SelfPacedFunction) -> SelfPacedFunction:
-    """Resolve the name of a self-paced function; an instance passes through.
-
-    Parameters
-    ----------
-    function : str or SelfPacedFunction
-        One of `names()`, which is made with its default parameters, or an instance.
+    """Resolve a name of `names()`, with default parameters; an instance passes through.
 
     Examples
     --------
     >>> from mlspl import pacing
     >>> pacing.get("polynomial")
     Polynomial(degree=3.0)
-    >>> pacing.get(pacing.Polynomial(degree=2.5))
-    Polynomial(degree=2.5)
     """
     if isinstance(function, SelfPacedFunction):
         return function

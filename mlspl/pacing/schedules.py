@@ -33,9 +33,7 @@ class PaceSchedule(ABC):
         """The targets of all steps, in order."""
 
     @abstractmethod
-    def pace(
-        self, target: float, losses: ArrayLike, Y: ArrayLike, known: ArrayLike | None = None
-    ) -> FloatArray:
+    def pace(self, target, losses, Y, known=None) -> FloatArray:
         """The pace for a target: a scalar, or an array that broadcasts against the losses (n, L).
 
         Y (n, L) are the labels. Pairs that are not `known` (n, L) are ignored; by default all are known.
@@ -58,32 +56,24 @@ class GeometricPace(PaceSchedule):
         The first pace λ, and μ ≥ 1. The paper searched 1e-5 to 1e-2 and 1.1 to 1.5.
     steps : int, default=20
         The number of steps.
-
-    Examples
-    --------
-    >>> from mlspl.pacing import GeometricPace
-    >>> list(GeometricPace(start=1.0, growth=2.0, steps=4))
-    [1.0, 2.0, 4.0, 8.0]
     """
 
     start: float = 0.01
     growth: float = 1.3
     steps: int = 20
 
+    by_label = True
+
     def __post_init__(self) -> None:
         check_number("start", self.start, "a number above 0", 0.0)
         check_number("growth", self.growth, "a number of 1 or more", 1.0, closed=True)
         _check_steps("steps", self.steps)
 
-    by_label = True
-
     @property
     def targets(self) -> tuple[float, ...]:
         return _geometric(self.start, self.growth, self.steps)
 
-    def pace(
-        self, target: float, losses: ArrayLike = (), Y: ArrayLike = (), known: ArrayLike | None = None
-    ) -> FloatArray:
+    def pace(self, target, losses=(), Y=(), known=None) -> FloatArray:
         return np.asarray(target, dtype=np.float64)
 
 
@@ -114,9 +104,7 @@ class UntilInPlay(PaceSchedule):
     def targets(self) -> tuple[float, ...]:
         return (*_geometric(self.start, self.growth, self.max_steps - 1), np.inf)
 
-    def pace(
-        self, target: float, losses: ArrayLike, Y: ArrayLike = (), known: ArrayLike | None = None
-    ) -> FloatArray:
+    def pace(self, target, losses, Y=(), known=None) -> FloatArray:
         hard = loss_array(losses) >= target
         if known is not None:
             hard &= np.asarray(known, dtype=bool)
@@ -141,18 +129,6 @@ class QuantilePace(PaceSchedule):
         The groups: the positives and the negatives of each label (so that those of a rare label are compared
         with each other), each label, or all pairs. With "negatives", for incomplete labels, every positive
         has an infinite pace.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from mlspl.pacing import QuantilePace
-    >>> schedule = QuantilePace(0.5, 1.0, 3, per="label")
-    >>> losses, Y = np.array([[0.1, 2.0], [0.3, 1.0], [0.7, 0.5]]), np.array([[1, 0], [0, 1], [1, 1]])
-    >>> for target in schedule:
-    ...     print(schedule.pace(target, losses, Y))
-    [[0.3 1. ]]
-    [[0.5 1.5]]
-    [[inf inf]]
     """
 
     start: float = 0.5
@@ -179,9 +155,7 @@ class QuantilePace(PaceSchedule):
     def targets(self) -> tuple[float, ...]:
         return tuple(np.linspace(self.start, self.stop, self.steps).tolist())
 
-    def pace(
-        self, target: float, losses: ArrayLike, Y: ArrayLike, known: ArrayLike | None = None
-    ) -> FloatArray:
+    def pace(self, target, losses, Y, known=None) -> FloatArray:
         """The target's quantile in each group: (1, L) for labels, (1, 1) for all, otherwise (n, L)."""
         if self.per in ("class", "negatives"):
             positives = target if self.per == "class" else 1.0
@@ -227,9 +201,7 @@ class NoisePace(PaceSchedule):
         """The numbers of the steps."""
         return tuple(np.arange(1.0, self.steps + 1.0).tolist())
 
-    def pace(
-        self, target: float, losses: ArrayLike, Y: ArrayLike, known: ArrayLike | None = None
-    ) -> FloatArray:
+    def pace(self, target, losses, Y, known=None) -> FloatArray:
         """The quantile 1 − s of each label and class, (n, L)."""
         shares = self.shares(losses, Y, known) if callable(self.shares) else self.shares
         shares = _check_shares(shares, np.shape(losses)[-1])

@@ -253,7 +253,7 @@ def test_scalars_give_scalars_and_lists_are_welcome():
         ),
         (
             lambda: pacing.Sigmoid().weight([0.1, np.nan], 1.0),
-            "index 1 is nan",
+            "index .*1.* is nan",
         ),
         (
             lambda: pacing.Arctan().weight(1.0, -0.1),
