@@ -29,44 +29,27 @@ _SHARES = (0.25, 0.5, 0.75, 0.9)
 
 @with_reading()
 def audit(
-    data: Annotated[
-        str, argument("DATA", "A file in any format of `mlspl fit`; - is stdin; or a data set's name.")
-    ],
+    data: Annotated[str, argument("DATA", "A file as for `mlspl fit`; - is stdin; or a data set's name.")],
     out: Annotated[Path, option("DIR", "Output folder for the page and the tables.", "--out", "-o")],
     reading: Reading,
-    show: Annotated[
-        str | None, option("COLUMN", "Column to show on the page: text, or file names of images.")
-    ] = None,
+    show: Annotated[str | None, option("COLUMN", "Column to show: text, or file names of images.")] = None,
     pictures: Annotated[
-        Path | None, option("DIR", "Folder of the images that --show names.", show_default="folder of DATA")
+        Path | None, option("DIR", "Folder of the images that --show names; by default that of DATA.")
     ] = None,
     embed: Annotated[bool, flag("--embed", "Embed the images in the page instead of linking them.")] = False,
-    ids: Annotated[
-        str | None, option("COLUMN", "Column with the names of the rows; not used as a feature.")
-    ] = None,
+    ids: Annotated[str | None, option("COLUMN", "Column with names of the rows, not a feature.")] = None,
     method: Annotated[
-        str | None,
-        option(
-            "NAME", "Method of `mlspl fit` to predict labels by. Default: a kernel SVM and a paced forest."
-        ),
+        str | None, option("NAME", "Method of `mlspl fit`. Default: a kernel SVM and a paced forest.")
     ] = None,
     parameters: SetOption = None,
     space: SpaceOption = None,
     probabilities: Annotated[
         Path | None,
-        option(
-            "FILE",
-            "Out-of-fold probabilities of your own model: a table with one column per label and the "
-            "rows of DATA in order. Replaces --method.",
-        ),
+        option("FILE", "Out-of-fold probabilities of your own model: rows as in DATA, one column per label."),
     ] = None,
-    most: Annotated[
-        int,
-        option("N", "Also list the N most probable missing labels, even if their suspicion is low.", min=0),
-    ] = 500,
+    most: Annotated[int, option("N", "Also list the N most probable missing labels.", min=0)] = 500,
     export: Annotated[
-        Literal["label-studio"] | None,
-        option(None, "Also write the suspected rows as tasks for another annotation tool."),
+        Literal["label-studio"] | None, option(None, "Also write the suspected rows as tasks.")
     ] = None,
     seed: SeedOption = 0,
     force: ForceOption = False,

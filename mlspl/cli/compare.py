@@ -23,35 +23,20 @@ _FOLDS = 10
 def compare(
     file: Annotated[
         str,
-        argument(
-            "FILE", "With --methods: data, or a data set's name. Without: a results.db, or a CSV of scores."
-        ),
+        argument("FILE", "With --methods: data or a data set's name. Without: results.db or CSV of scores."),
     ],
     methods: Annotated[str, option(None, f"Methods, separated by commas: {METHOD_NAMES}; + tunes.")] = "",
-    folds: Annotated[
-        int | None, option(None, "Number of cross-validation folds.", show_default=str(_FOLDS), min=2)
-    ] = None,
-    tune: Annotated[
-        str, option("CRITERION", f"Tune all methods on the training rows by one of {CRITERION_NAMES}.")
-    ] = "",
+    folds: Annotated[int | None, option(None, "Number of folds.", show_default=str(_FOLDS), min=2)] = None,
+    tune: Annotated[str, option("CRITERION", f"Tune all methods by one of {CRITERION_NAMES}.")] = "",
     jobs: JobsOption = None,
     criterion: Annotated[
-        list[str] | None,
-        option(None, "Print the tests of all pairs of methods by this criterion; may be repeated."),
+        list[str] | None, option(None, "Print all pairs by this criterion; may be repeated.")
     ] = None,
-    higher: Annotated[
-        str, option(None, "Other columns of scores where higher is better, separated by commas.")
-    ] = "",
-    lower: Annotated[
-        str, option(None, "Other columns of scores where lower is better, separated by commas.")
-    ] = "",
-    variants: Annotated[
-        bool, flag("--variants", "Include methods with other parameters, such as MLSPL's functions.")
-    ] = False,
+    higher: Annotated[str, option(None, "Other columns where higher is better.")] = "",
+    lower: Annotated[str, option(None, "Other columns where lower is better.")] = "",
+    variants: Annotated[bool, flag("--variants", "Include methods with other parameters.")] = False,
     alpha: Annotated[float, option(None, "Significance level.")] = 0.05,
-    out: Annotated[Path, option(None, "Output folder for results.db, tables and diagrams.")] = Path(
-        "comparison"
-    ),
+    out: Annotated[Path, option(None, "Output folder.")] = Path("comparison"),
     force: ForceOption = False,
     *,
     reading: Reading,

@@ -30,26 +30,14 @@ def consensus(
     reading: Reading,
     annotators: Annotated[
         str,
-        option(
-            "COLUMNS",
-            "Columns with the label set of each annotator: a pattern such as 'annotator_*', or names "
-            "with commas between.",
-        ),
+        option("COLUMNS", "Columns with a label set per annotator: a pattern such as 'rater_*', or names."),
     ] = "",
     votes: Annotated[
         Path | None,
-        option(
-            "FILE",
-            "Instead: a CSV file with a line per row and annotator, and the columns annotator, labels "
-            "and that of --ids.",
-        ),
+        option("FILE", "Instead: a CSV file with the columns annotator, labels and that of --ids."),
     ] = None,
-    ids: Annotated[
-        str | None, option("COLUMN", "Names the rows; in DATA and in the file of --votes.")
-    ] = None,
-    skip_empty: Annotated[
-        bool, flag("--skip-empty", "An empty label set is a row the annotator did not judge.")
-    ] = False,
+    ids: Annotated[str | None, option("COLUMN", "Names the rows, in DATA and --votes.")] = None,
+    skip_empty: Annotated[bool, flag("--skip-empty", "An empty label set means: not judged.")] = False,
     votes_only: Annotated[bool, flag("--votes-only", "Do not learn from the other columns of DATA.")] = False,
     seed: SeedOption = 0,
     force: ForceOption = False,

@@ -26,9 +26,7 @@ def correct(
     decisions: Annotated[
         Path,
         argument(
-            "DECISIONS",
-            "The decisions.csv exported from the page, issues.csv with decisions, or the .json that "
-            "Label Studio exported.",
+            "DECISIONS", "decisions.csv of the page, issues.csv with decisions, or Label Studio's .json."
         ),
     ],
     out: Annotated[Path, option("FILE", "Corrected copy to write, in the same format.", "--out", "-o")],

@@ -30,8 +30,7 @@ def evaluate(
     data: Annotated[str, argument("DATA", "Rows with labels, in any format of `mlspl fit`; - is stdin.")],
     reading: Reading,
     out: Annotated[
-        str | None,
-        option("FILE", "Also write the scores to a .csv or .json file; - is JSON on stdout.", "--out", "-o"),
+        str | None, option("FILE", "Also write scores as .csv or .json; - is stdout.", "--out", "-o")
     ] = None,
     every: Annotated[bool, flag("--all", "Show all labels, not only 20.")] = False,
     force: ForceOption = False,

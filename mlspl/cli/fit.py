@@ -51,8 +51,7 @@ def fit(
         str,
         argument(
             "DATA",
-            "ARFF, CSV, JSON Lines, Parquet, Excel, svmlight or NumPy file; - is stdin; or the name of "
-            "a data set from `mlspl datasets list`.",
+            "ARFF, CSV, JSON Lines, Parquet, Excel, svmlight or NumPy file; - is stdin; or a data set name.",
         ),
     ],
     out: Annotated[str, option("FILE", "Model file to write, such as model.skops.", "--out", "-o")] = "",
@@ -62,23 +61,22 @@ def fit(
     parameters: SetOption = None,
     space: SpaceOption = None,
     tune: Annotated[
-        str, option("CRITERION", f"Tune the parameters by cross-validation; one of {CRITERION_NAMES}.")
+        str, option("CRITERION", f"Tune parameters by cross-validation; one of {CRITERION_NAMES}.")
     ] = "",
     test_size: Annotated[
         float | None,
         option(
             "SHARE",
-            "Hold out this share of the rows, such as 0.3, and print the scores on them. The saved "
-            "model is fitted on all rows.",
+            "Print scores on this share of held-out rows, such as 0.3. The saved model uses all rows.",
         ),
     ] = None,
     proba: Annotated[
         bool | None,
         option(
             None,
-            "Prepare probabilities for `predict --proba`; takes up to twice as long as the fit.",
+            "Prepare `predict --proba`; takes up to twice as long as the fit.",
             "--proba/--no-proba",
-            show_default="yes, up to a million rows × labels",
+            show_default="yes, up to a million pairs",
         ),
     ] = None,
     dry_run: Annotated[bool, flag("--dry-run", "Show how each column would be used; fit nothing.")] = False,
@@ -87,8 +85,7 @@ def fit(
         str | None,
         option(
             "ADDRESS",
-            "Dask scheduler, tcp://host:port or local. Distributes blocks of labels (linear and "
-            "nystroem spaces) and the folds of mlspl-cv.",
+            "Dask scheduler for blocks of labels and the folds of mlspl-cv: tcp://host:port, or local.",
         ),
     ] = None,
     force: ForceOption = False,

@@ -56,9 +56,9 @@ def list_functions() -> None:
 @app.command(cls=Command, epilog="Example: mlspl pacing plot sigmoid arctan --pace 1 -o curves.png")
 def plot(
     functions: Annotated[
-        list[str] | None, argument("NAME", "Functions to plot; by default the paper's four.")
+        list[str] | None, argument("NAME", "Functions; by default the paper's four.")
     ] = None,
-    out: Annotated[Path, option("FILE", "Image to write: .png, .svg, .pdf or .html.", "--out", "-o")] = Path(
+    out: Annotated[Path, option("FILE", "Image: .png, .svg, .pdf or .html.", "--out", "-o")] = Path(
         "self_paced_functions.png"
     ),
     pace: Annotated[list[float] | None, option("NUMBER", "A pace λ; may be repeated.")] = None,
@@ -73,13 +73,11 @@ def plot(
 @app.command(cls=Command, epilog="Example: mlspl pacing derive 'exp(-t**2)' --family scale --latex")
 def derive(
     formula: Annotated[str, argument("FORMULA", 'A decreasing curve in t, such as "1/(1+t**2)".')],
-    family: Annotated[
-        Family, option(None, "scale: the weight is g(l/λ^c); shift: it is g(l − λ).")
-    ] = Family.scale,
+    family: Annotated[Family, option(None, "scale: weight g(l/λ^c); shift: g(l − λ).")] = Family.scale,
     exponent: Annotated[float, option("NUMBER", "The exponent c of the scale family.")] = 1.0,
     latex: Annotated[bool, flag("--latex", "Print only the formulas, as LaTeX.")] = False,
     out: Annotated[
-        Path | None, option("FILE", "Also plot it: .png, .svg, .pdf or .html.", "--out", "-o")
+        Path | None, option("FILE", "Also plot: .png, .svg, .pdf or .html.", "--out", "-o")
     ] = None,
     force: ForceOption = False,
 ) -> None:

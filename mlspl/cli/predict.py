@@ -35,18 +35,11 @@ def predict(
     out: Annotated[str, option("FILE", "CSV file to write; - is stdout.", "--out", "-o")] = STANDARD,
     scores: Annotated[bool, flag("--scores", "Write scores instead of labels.")] = False,
     proba: Annotated[bool, flag("--proba", "Write probabilities instead of labels.")] = False,
-    top: Annotated[
-        int | None, option("K", "Write the names of the K labels with the highest scores.", min=1)
-    ] = None,
+    top: Annotated[int | None, option("K", "Write the names of the K best labels.", min=1)] = None,
     form: Annotated[
-        str,
-        option(
-            "FORM", "columns: 0 or 1 for every label; names: the label names of each row, as a|b.", "--format"
-        ),
+        str, option("FORM", "columns: 0 or 1 for every label; names: as a|b.", "--format")
     ] = "columns",
-    keep: Annotated[
-        str, option("COLUMNS", "Columns of DATA to copy to the output, separated by commas.")
-    ] = "",
+    keep: Annotated[str, option("COLUMNS", "Columns of DATA to copy, separated by commas.")] = "",
     force: ForceOption = False,
 ) -> None:
     """Predict the labels of new rows and write them as CSV.

@@ -47,7 +47,7 @@ class Reading:
         ),
     ] = None
     label_sep: Annotated[
-        str | None, option("SIGN", "Separator in a column of label sets, if not |, ; or a comma.")
+        str | None, option("SIGN", "Separator of labels in a set, if not |, ; or a comma.")
     ] = None
     text: Annotated[
         str,
@@ -58,21 +58,16 @@ class Reading:
         ),
     ] = "auto"
     categorical: Annotated[
-        str, option("COLUMNS", "Number columns to treat as categories, separated by commas.")
+        str, option("COLUMNS", "Number columns that are categories, separated by commas.")
     ] = ""
     numeric: Annotated[str, option("COLUMNS", "Columns that must be numeric, separated by commas.")] = ""
     drop: Annotated[str, option("COLUMNS", "Columns to leave out, separated by commas.")] = ""
-    na: Annotated[
-        str | None,
-        option("VALUES", "Words that mean a missing value, separated by commas; replaces ?, NA, …"),
-    ] = None
-    decimal: Annotated[
-        str | None, option("SIGN", "Decimal sign of CSV files; found by column if not given.")
-    ] = None
+    na: Annotated[str | None, option("VALUES", "Words that mean a missing value, in place of ?, NA, …")] = (
+        None
+    )
+    decimal: Annotated[str | None, option("SIGN", "Decimal sign of CSV files; guessed by column.")] = None
     thousands: Annotated[str | None, option("SIGN", "Thousands separator of CSV files.")] = None
-    encoding: Annotated[
-        str | None, option("NAME", "Encoding of a file that is not UTF-8, such as cp1252.")
-    ] = None
+    encoding: Annotated[str | None, option("NAME", "Encoding if not UTF-8, such as cp1252.")] = None
 
     @property
     def text_columns(self) -> list[str] | None:

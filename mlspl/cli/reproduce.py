@@ -30,31 +30,18 @@ def reproduce(
     datasets: Annotated[
         str,
         option(
-            None,
-            "Names of data sets, or files, separated by commas.",
-            show_default="digits-traits and the paper's three",
+            None, "Data sets or files, separated by commas.", show_default="the paper's and digits-traits"
         ),
     ] = "",
-    methods: Annotated[
-        str, option(None, "Methods, separated by commas.", show_default="the paper's six")
-    ] = "",
-    splits: Annotated[
-        int | None, option(None, "Number of random splits.", show_default=str(_SPLITS), min=1)
-    ] = None,
+    methods: Annotated[str, option(None, "Methods, with commas between.", show_default="the paper's")] = "",
+    splits: Annotated[int | None, option(None, "Number of splits.", show_default=str(_SPLITS), min=1)] = None,
     train: Annotated[str, option(None, "Share of training rows; several are separated by commas.")] = "0.3",
     corrupt: Annotated[
-        str, option("KIND:RATE", "Plant noise in the training labels: flip:0.2, missing:0.4 or swap:0.1.")
+        str, option("KIND:RATE", "Plant noise in training labels: flip:0.2, missing:0.4, swap:0.1.")
     ] = "",
-    tune: Annotated[
-        str, option("CRITERION", "Tune all methods by this criterion, with cross-validation.")
-    ] = "",
+    tune: Annotated[str, option("CRITERION", "Tune all methods by cross-validation.")] = "",
     functions: Annotated[
-        str,
-        option(
-            None,
-            "Self-paced functions in the figure, separated by commas; or none.",
-            show_default="the paper's four",
-        ),
+        str, option(None, "Self-paced functions of the figure, or none.", show_default="the paper's four")
     ] = "",
     jobs: JobsOption = None,
     scheduler: Annotated[str | None, option("ADDRESS", "Dask scheduler: tcp://host:port, or local.")] = None,

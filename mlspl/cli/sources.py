@@ -36,10 +36,8 @@ def spooled(source: str) -> Iterator[Path]:
         return
     from mlspl.datasets import guess_suffix
 
-    if sys.stdin is None:
-        raise UserError("standard input is closed. Pipe a file into the command, or name one.")
-    if sys.stdin.isatty():
-        raise UserError("standard input is a terminal. Pipe a file into the command, or name one.")
+    if sys.stdin is None or sys.stdin.isatty():
+        raise UserError("standard input is closed, or a terminal. Pipe a file into the command, or name one.")
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder) / "input"
         with copy.open("wb") as stream:

@@ -59,8 +59,6 @@ class Comparison:
     ----------
     criterion : str
         Name of the criterion.
-    greater_is_better : bool
-        Its direction.
     methods : list of str
         Names of all methods.
     means : DataFrame
@@ -75,7 +73,6 @@ class Comparison:
     """
 
     criterion: str
-    greater_is_better: bool
     methods: list[str]
     means: pd.DataFrame
     pairs: pd.DataFrame
@@ -141,7 +138,7 @@ def compare(scores: pd.DataFrame, criterion: str, greater_is_better: bool, alpha
             critical_difference(len(methods), len(table_of_means), alpha),
         )
     all_pairs = pd.concat(pairs, ignore_index=True) if pairs else pd.DataFrame(columns=["block", "p_holm"])
-    return Comparison(criterion, greater_is_better, methods, table_of_means, all_pairs, ranking, notes)
+    return Comparison(criterion, methods, table_of_means, all_pairs, ranking, notes)
 
 
 def known_directions(scores: pd.DataFrame) -> dict[str, bool]:
@@ -224,10 +221,8 @@ def _read_csv(path: Path) -> pd.DataFrame:
     table = table.rename(columns={"dataset": "block", "method": "variant"})
     table[["block", "variant"]] = table[["block", "variant"]].astype(str)
     for name in known_directions(table):
-        refuse(
-            pd.to_numeric(table[name], errors="coerce").isna() & table[name].notna(),
-            f"the {name} is no number.",
-        )
+        is_text = pd.to_numeric(table[name], errors="coerce").isna() & table[name].notna()
+        refuse(is_text, f"the {name} is no number.")
     for name in _numeric_columns(table):
         refuse(np.isinf(table[name]), f"the {name} is infinite. Give a number, or leave the cell empty.")
     if not _numeric_columns(table):

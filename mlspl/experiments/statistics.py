@@ -10,8 +10,6 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
-from mlspl.errors import UserError
-
 _MOST_EXACT = 50
 
 
@@ -31,15 +29,9 @@ def average_ranks(scores: ArrayLike, greater_is_better: bool) -> NDArray[np.floa
 def friedman(scores: ArrayLike) -> Friedman:
     """Test whether all methods are equally good, given scores (n_blocks, n_methods); corrected for ties."""
     scores = _round(scores)
-    if scores.shape[0] < 2 or scores.shape[1] < 3:
-        raise UserError(
-            "Friedman's test needs at least two data sets and three methods; "
-            f"here are {scores.shape[0]} and {scores.shape[1]}."
-        )
     if (scores == scores[:, :1]).all():
         return Friedman(0.0, 1.0)
-    statistic, p_value = stats.friedmanchisquare(*scores.T)
-    return Friedman(float(statistic), float(p_value))
+    return Friedman(*map(float, stats.friedmanchisquare(*scores.T)))
 
 
 def critical_difference(n_methods: int, n_blocks: int, alpha: float = 0.05) -> float:

@@ -46,18 +46,15 @@ Lines = Sequence[Sequence[Cell]]
 class Table:
     """A table of a page: cells by head of the column, of which the first names the rows.
 
-    `style` is "", "scores" or "tall". `lines` holds the heads and then the rows.
+    `style` is "", "scores" or "tall". `lines` holds the heads and then the rows; `numeric` says which columns
+    hold numbers.
     """
 
     def __init__(self, caption: str, columns: Mapping[str, Iterable], style: str = ""):
         self.caption, self.style = caption, style
         cells = ([Cell(head), *map(_as_cell, column)] for head, column in columns.items())
         self.lines: Lines = list(zip(*cells, strict=True))
-
-    @property
-    def numeric(self) -> list[bool]:
-        """Whether each column holds numbers."""
-        return _are_numeric(self.lines)
+        self.numeric = _are_numeric(self.lines)
 
 
 def _are_numeric(lines: Lines) -> list[bool]:
