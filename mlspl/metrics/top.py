@@ -78,13 +78,6 @@ def label_propensities(Y: ArrayLike | Labels, a: float = 0.55, b: float = 1.5) -
         Training labels.
     a, b : float
         0.55 and 1.5; the paper has 0.5 and 0.4 for Wikipedia, 0.6 and 2.6 for Amazon.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from mlspl.metrics import label_propensities
-    >>> label_propensities(np.arange(1000)[:, None] < [1, 100, 1000]).round(2)
-    array([0.14, 0.56, 0.82])
     """
     labels = check_labels(Y)
     count = np.asarray(labels.relevant.sum(axis=0, dtype=np.int64)).ravel()

@@ -25,13 +25,6 @@ def protocol_split(n: int, split: int, train: float = 0.3) -> tuple[NDArray[np.i
         Number of rows, and number of the split, which is its seed.
     train : float, default=0.3
         Share of the rows to train on.
-
-    Examples
-    --------
-    >>> from mlspl.model_selection import protocol_split
-    >>> train, test = protocol_split(10, split=0)
-    >>> print(train, test)
-    [2 8 4] [9 1 6 7 3 0 5]
     """
     n_train = _count_training(n, train)
     permutation = np.random.RandomState(split).permutation(n)
@@ -79,17 +72,6 @@ class IterativeStratification(BaseCrossValidator):
     References
     ----------
     K. Sechidis, G. Tsoumakas, I. Vlahavas: On the Stratification of Multi-Label Data. ECML PKDD 2011.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from mlspl.model_selection import IterativeStratification
-    >>> Y = np.array([[1, 0], [1, 0], [0, 1], [0, 1], [1, 1], [1, 1], [0, 0], [0, 0]])
-    >>> folds = IterativeStratification(n_splits=2, random_state=0)
-    >>> for train, test in folds.split(np.zeros(8), Y):
-    ...     print(Y[test].sum(axis=0), len(test))
-    [2 2] 4
-    [2 2] 4
     """
 
     def __init__(self, n_splits: int = 5, *, random_state=None):

@@ -137,29 +137,6 @@ class Paced:
     stop_reason : str
         "max_steps" (the schedule ended), "infinite_pace" (every weight is 1), "target_weight", "settled" (no
         later step would differ) or "callback" (`stop` was called).
-
-    Examples
-    --------
-    A learner that predicts every label's weighted mean:
-
-    >>> import numpy as np
-    >>> from mlspl import pacing
-    >>> class Means:
-    ...     def __init__(self, Y):
-    ...         self.Y, self.mean = Y, Y.mean(axis=0)
-    ...     def fit(self, weights):
-    ...         self.mean = np.average(self.Y, axis=0, weights=weights)
-    ...     def losses(self):
-    ...         return (self.Y - self.mean) ** 2
-    >>> Y = np.array([[1, 0], [1, 0], [1, 0], [0, 1]])
-    >>> run = pacing.paced(Means(Y), pacing.Hard(), pacing.QuantilePace(0.5, 1.0, 3, per="label"), Y)
-    >>> for step in run:
-    ...     print(step.number, step.weights.mean(), run.learner.mean)
-    1 0.75 [1. 0.]
-    2 0.75 [1. 0.]
-    3 1.0 [0.75 0.25]
-    >>> run.stop_reason, run.trace.entered.tolist()
-    ('infinite_pace', [[1, 1], [1, 1], [1, 1], [3, 3]])
     """
 
     def __init__(

@@ -57,13 +57,6 @@ def plot(
         The end of the loss axis; by default twice the largest pace.
     figure : matplotlib Figure, optional
         Where to draw; by default a new figure as wide as a printed page.
-
-    Examples
-    --------
-    >>> from mlspl import pacing
-    >>> figure = pacing.plot(["sigmoid", "gaussian"], paces=[0.5, 1.0])
-    >>> len(figure.axes)
-    4
     """
     import matplotlib as mpl
     from matplotlib.figure import Figure

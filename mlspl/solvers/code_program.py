@@ -4,9 +4,6 @@ import numpy as np
 from scipy import sparse
 from scipy.optimize import linprog
 
-from mlspl._numba_cache import njit
-from mlspl.solvers.threads import read_only
-
 __all__ = ["solve_codes"]
 
 # Instances solved in one call of HiGHS: enough to outweigh the call, few enough that its steps stay cheap.
@@ -43,32 +40,18 @@ def solve_codes(
     codes = np.zeros(np.shape(distances))
     nearest = np.argmin(distances, axis=1)
     codes[np.arange(len(codes)), nearest] = 1.0
-    tables = map(read_only, (targets, code_weights.T, distances, label_weights))
-    rows = np.flatnonzero(_may_move(*tables, float(beta), nearest))
+    own, least = code_weights.T[nearest], np.min(distances, axis=1)
+    may_move = np.zeros(len(codes), dtype=bool)
+    for weights, distance in zip(code_weights.T, np.transpose(distances), strict=True):
+        saved = np.einsum("il,il->i", label_weights, np.maximum(targets * (weights - own), 0.0))
+        may_move |= saved > beta * (distance - least)
+    rows = np.flatnonzero(may_move)
     size = max(1, _CHUNK_HINGES // np.shape(scores)[1])
     for first in range(0, len(rows), size):
         chunk = rows[first : first + size]
         margins = targets[chunk, None] * (scores[chunk, None] + code_weights.T)
         codes[chunk] = _minimise(beta * distances[chunk], label_weights[chunk, None] * (1.0 - margins))
     return codes
-
-
-@njit(cache=True, nogil=True)
-def _may_move(targets, code_weights, distances, label_weights, beta, nearest):  # pragma: no cover - compiled
-    """Mark the instances for which some prototype can save more loss than its distance costs."""
-    n, m = distances.shape
-    marked = np.zeros(n, dtype=np.bool_)
-    for i in range(n):
-        weight, own, least = label_weights[i], code_weights[nearest[i]], distances[i, nearest[i]]
-        for j in range(m):
-            saved = 0.0
-            for label in range(len(weight)):
-                change = targets[i, label] * (code_weights[j, label] - own[label])
-                saved += weight[label] * max(change, 0.0)
-            if saved > beta * (distances[i, j] - least):
-                marked[i] = True
-                break
-    return marked
 
 
 def _minimise(cost, losses) -> np.ndarray:

@@ -3,12 +3,14 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from copy import copy
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-__all__ = ["LOSSES", "Model", "Regression", "Rows", "Solutions", "Space", "pair_losses"]
+from mlspl.spaces._kernels import resolve_gamma
+
+__all__ = ["LOSSES", "KernelSpace", "Model", "Regression", "Rows", "Solutions", "Space", "pair_losses"]
 
 LOSSES = ("hinge", "squared_hinge", "logistic")
 
@@ -138,3 +140,24 @@ class Space(ABC):
     def rbf_gamma(self, X) -> float | None:
         """The γ of the RBF kernel on the rows X; None for other kernels."""
         return None
+
+
+@dataclass(frozen=True)
+class KernelSpace(Space):
+    """A space of a kernel; see `Gram` for the parameters."""
+
+    kernel: Any = "rbf"
+    gamma: Any = "scale"
+    degree: float = 3
+    coef0: float = 0.0
+
+    has_gamma = True
+
+    def kernel_options(self, X) -> dict[str, Any]:
+        """The kernel, with γ a number, for training rows X."""
+        gamma = resolve_gamma(self.gamma, X) if self.kernel in ("rbf", "poly") else None
+        return {"kernel": self.kernel, "gamma": gamma, "degree": self.degree, "coef0": self.coef0}
+
+    def rbf_gamma(self, X) -> float | None:
+        """The γ of the RBF kernel."""
+        return resolve_gamma(self.gamma, X) if self.kernel == "rbf" else None

@@ -1,7 +1,7 @@
 """The space of any kernel, by the kernel matrix of all training rows."""
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy import linalg
@@ -11,8 +11,8 @@ from mlspl._limits import check_memory
 from mlspl._rounding import on_grid, significant
 from mlspl.errors import UserError
 from mlspl.solvers import solve_rank_svm, solve_svms, solve_svrs
-from mlspl.spaces._kernels import ROUNDED, kernel_matrix, resolve_gamma, training_kernel
-from mlspl.spaces.base import Model, Regression, Rows, Solutions, Space, pair_losses
+from mlspl.spaces._kernels import ROUNDED, kernel_matrix, training_kernel
+from mlspl.spaces.base import KernelSpace, Model, Regression, Rows, Solutions, pair_losses
 
 __all__ = ["Gram", "GramRows", "KernelExpansion"]
 
@@ -23,7 +23,7 @@ _LARGEST_STEP = 3.0
 
 
 @dataclass(frozen=True)
-class Gram(Space):
+class Gram(KernelSpace):
     """Any kernel, exactly: memory grows as n², time between n²·L and n³·L.
 
     The functions are support vector machines with hinge loss; their coordinates are the dual coefficients.
@@ -42,14 +42,8 @@ class Gram(Space):
         Labels solved at a time.
     """
 
-    kernel: Any = "rbf"
-    gamma: Any = "scale"
-    degree: float = 3
-    coef0: float = 0.0
     tol: float = 1e-3
     n_threads: int = 1
-
-    has_gamma = True
 
     def prepare(self, X, rows=None) -> "GramRows":
         """The rows X, or those with the indices `rows`, with their kernel matrix."""
@@ -59,13 +53,8 @@ class Gram(Space):
         X = X if X.dtype == np.float64 else X.astype(np.float64)
         if rows is not None:
             X = X[np.ix_(rows, rows)] if self.kernel == "precomputed" else X[rows]
-        gamma = resolve_gamma(self.gamma, X) if self.kernel in ("rbf", "poly") else None
-        kernel = {"kernel": self.kernel, "gamma": gamma, "degree": self.degree, "coef0": self.coef0}
+        kernel = self.kernel_options(X)
         return GramRows(self, training_kernel(X, **kernel), X, kernel, rows)
-
-    def rbf_gamma(self, X) -> float | None:
-        """The γ of the RBF kernel."""
-        return resolve_gamma(self.gamma, X) if self.kernel == "rbf" else None
 
 
 class GramRows(Rows):

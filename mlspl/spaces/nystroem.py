@@ -10,8 +10,8 @@ from sklearn.utils import check_random_state, gen_batches
 
 from mlspl._limits import available_memory, check_memory
 from mlspl.errors import UserError
-from mlspl.spaces._kernels import kernel_matrix, resolve_gamma
-from mlspl.spaces.base import Regression, Space
+from mlspl.spaces._kernels import kernel_matrix
+from mlspl.spaces.base import KernelSpace, Regression
 from mlspl.spaces.gram import KernelExpansion
 from mlspl.spaces.linear import Linear, LinearRows
 
@@ -30,7 +30,7 @@ _SAMPLE_LANDMARKS = 500
 
 
 @dataclass(frozen=True)
-class Nystroem(Space):
+class Nystroem(KernelSpace):
     """A kernel approximated by m landmarks: memory n·m, time as for m linear features.
 
     Rows are mapped to Z = k(X, S) k(S, S)^(−½) in float32, once for all labels, paces and costs. With every
@@ -42,12 +42,8 @@ class Nystroem(Space):
 
     Parameters
     ----------
-    kernel : {"rbf", "linear", "poly"} or callable, default="rbf"
-        The kernel of the features, which should be scaled.
-    gamma : {"scale", "auto"} or float, default="scale"
-        "auto" is 1/d, "scale" is 1/(d·variance).
-    degree, coef0 : float, default=3, 0.0
-        Parameters of the polynomial kernel.
+    kernel, gamma, degree, coef0
+        See :class:`Gram`; the kernel cannot be precomputed.
     n_landmarks : "auto" or int, default="auto"
         Training rows drawn as landmarks. "auto" makes 1,400 columns of landmarks and features, or fewer where
         these would take a quarter of the memory.
@@ -59,10 +55,6 @@ class Nystroem(Space):
         Seeds the choice of landmarks.
     """
 
-    kernel: Any = "rbf"
-    gamma: Any = "scale"
-    degree: float = 3
-    coef0: float = 0.0
     n_landmarks: Any = "auto"
     loss: str = "logistic"
     tol: float = 1e-3
@@ -70,7 +62,6 @@ class Nystroem(Space):
     random_state: Any = None
 
     many_rows = True
-    has_gamma = True
 
     @property
     def smooth(self) -> bool:
@@ -96,21 +87,13 @@ class Nystroem(Space):
         most = int(min(_SAMPLE_LANDMARKS, max(1, _memory_columns(1))))
         return replace(self, n_landmarks=most if self.n_landmarks == "auto" else min(self.n_landmarks, most))
 
-    def rbf_gamma(self, X) -> float | None:
-        """The γ of the RBF kernel."""
-        return resolve_gamma(self.gamma, X) if self.kernel == "rbf" else None
-
     def unit_cost(self, X) -> float:
         """1 for the RBF kernel; for others 1 over the mean of k(x, x) on a sample."""
         if self.kernel == "rbf":
             return 1.0
         some = X[np.unique(np.linspace(0, X.shape[0] - 1, _DIAGONAL_ROWS).astype(int))]
-        mean = float(np.mean(np.diag(kernel_matrix(some, some, **self._kernel(X)))))
+        mean = float(np.mean(np.diag(kernel_matrix(some, some, **self.kernel_options(X)))))
         return 1.0 / mean if mean > 0 else 1.0
-
-    def _kernel(self, X) -> dict[str, Any]:
-        gamma = resolve_gamma(self.gamma, X) if self.kernel in ("rbf", "poly") else None
-        return {"kernel": self.kernel, "gamma": gamma, "degree": self.degree, "coef0": self.coef0}
 
 
 class NystroemRows(LinearRows):
@@ -123,7 +106,7 @@ class NystroemRows(LinearRows):
         self._nystroem = space
         self._rows = X
         self._ridge_landmarks = ridge_landmarks
-        self._kernel = space._kernel(X)
+        self._kernel = space.kernel_options(X)
         self._beside = beside
         self._map = self._make_map(landmarks)
         self._wider: list[_Map] = []
