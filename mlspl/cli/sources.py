@@ -37,7 +37,7 @@ def spooled(source: str) -> Iterator[Path]:
     from mlspl.datasets import guess_suffix
 
     if sys.stdin is None or sys.stdin.isatty():
-        raise UserError("standard input is closed, or a terminal. Pipe a file into the command, or name one.")
+        raise UserError("standard input is closed or a terminal. Pipe a file into the command, or name one.")
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder) / "input"
         with copy.open("wb") as stream:

@@ -172,10 +172,9 @@ def test_output_that_cannot_show_everything(mlspl, monkeypatch, tmp_path):
 def test_closed_standard_input(mlspl, folder, monkeypatch):
     monkeypatch.setattr(sys, "stdin", None)
     code, _, errors = mlspl("predict", folder / "m.skops", "-")
-    assert (code, errors) == (
-        2,
-        "error: standard input is closed. Pipe a file into the command, or name one.\n",
-    )
+    assert code == 2
+    assert errors.startswith("error: standard input is closed")
+    assert errors.count("\n") == 1
 
 
 def test_without_docstrings(mlspl, monkeypatch):
