@@ -5,6 +5,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
+from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.pipeline import Pipeline
 from sklearn.utils import gen_batches, get_tags
@@ -67,8 +68,7 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):
 
     and, if needed, ``_labels(X, scores)``, the boolean labels (n, L), and ``_probabilities(X, scores)``.
 
-    Y may be 0/1, ±1 or boolean, dense, sparse or a DataFrame; predictions are dense and coded alike. A
-    one-dimensional y is a single label with any two values; predictions are then one-dimensional, as in
+    A one-dimensional y is a single label with any two values; predictions are then one-dimensional, as in
     scikit-learn's binary classifiers.
     """
 
@@ -153,9 +153,7 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):
         _check_output(output, "sets", "sparse")
         rows = self._check_new(X)
         if output == "sets" and not self._multilabel:
-            raise UserError(
-                "y was one-dimensional, so a row has one class and no set of labels. Use output='array'."
-            )
+            raise UserError("y was one-dimensional, so there are no sets of labels. Use output='array'.")
         if output not in ("sets", "sparse"):
             return _output(self._coded(self._predict_rows(rows)), output, self.label_names_, X)
         parts = [sparse.csr_array(self._predict_rows(block)) for block in self._row_blocks(rows)]
@@ -174,10 +172,8 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):
 
         Returns
         -------
-        labels : int array (n_samples, k)
-            Columns of Y; among equal scores the higher column comes first.
-        scores : array (n_samples, k)
-            Their scores.
+        labels, scores : int array and array (n_samples, k)
+            Columns of Y, among equal scores the higher one first, and their scores.
         """
         X = self._check_new(X)
         if not 1 <= k <= len(self.label_names_):
@@ -227,12 +223,11 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):
             return super().score(X, y, sample_weight)
         predicted = self.predict(X) == 1
         labels = check_labels(y, "y", list(self.label_names_)).dense()
-        truth, known = labels.relevant, labels.known
-        if truth.shape != predicted.shape:
-            raise ValueError(f"y has shape {truth.shape}, and the predictions {predicted.shape}.")
-        right = predicted == truth
-        if known is not None:
-            right |= ~known
+        if labels.shape != predicted.shape:
+            raise ValueError(f"y has shape {labels.shape}, and the predictions {predicted.shape}.")
+        right = predicted == labels.relevant
+        if labels.known is not None:
+            right |= ~labels.known
         return float(np.average(right.all(axis=1), weights=sample_weight))
 
     def _row_blocks(self, X):
@@ -260,7 +255,7 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):
         return scores > 0
 
     def _probabilities(self, X, scores) -> np.ndarray:
-        raise NotImplementedError
+        return expit(scores)
 
     def _check_training(self, X, Y, label_weight, sample_weight=None):
         if Y is None:
@@ -370,6 +365,7 @@ def _output(values: Any, output: str, names: Any, X: Any) -> Any:
     return pd.DataFrame(values, index=index, columns=list(names))
 
 
+@share
 def predict_top(model, X, k=5):
     """Return the k labels of highest score of each row, also of a pipeline.
 
@@ -377,17 +373,14 @@ def predict_top(model, X, k=5):
     ----------
     model : estimator
         A fitted model of mlspl, or a pipeline that ends in one.
-    X : array, sparse matrix or DataFrame of shape (n_samples, n_features)
-        The rows, as the model or the pipeline takes them.
+    {X}
     k : int, default=5
         Labels per row.
 
     Returns
     -------
-    labels : int array (n_samples, k)
-        Columns of Y, best first.
-    scores : array (n_samples, k)
-        Their scores.
+    labels, scores : int array and array (n_samples, k)
+        Columns of Y, best first, and their scores.
 
     Examples
     --------

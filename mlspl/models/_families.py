@@ -2,7 +2,7 @@
 
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import product
 from typing import Any, Literal, NamedTuple, Protocol
 
@@ -15,36 +15,33 @@ from mlspl.models._forest_models import JointForest, LabelForests
 from mlspl.models.tuned_decision import evaluate
 from mlspl.spaces import Model
 
-BUDGETS: dict[str, dict[str, Any]] = {
-    "fast": {
-        "quantiles": (0.8,),
-        "per": ("class",),
-        "C": (0.5, 4.0),
-        "gamma_factors": (0.5,),
-        "n_settings": 2,
-        "n_estimators": 150,
-        "cv": 3,
-    },
-    "default": {
-        "quantiles": (0.7, 0.9),
-        "per": ("class", "negatives"),
-        "C": (0.125, 0.5, 2.0, 8.0),
-        "gamma_factors": (0.25, 0.5, 1.0),
-        "n_settings": 6,
-        "n_estimators": 500,
-        "cv": 5,
-    },
-    "thorough": {
-        "quantiles": (0.5, 0.7, 0.9),
-        "per": ("class", "negatives"),
-        "C": (0.03125, 0.125, 0.5, 2.0, 8.0, 32.0),
-        "gamma_factors": (0.125, 0.25, 0.5, 1.0, 2.0),
-        "n_settings": 8,
-        "n_estimators": 1000,
-        "cv": 10,
-    },
+
+class Budget(NamedTuple):
+    """What `MLSPLClassifierCV` tries."""
+
+    quantiles: Sequence[float]
+    per: tuple[str, ...]
+    C: Sequence[float]
+    gamma_factors: tuple[float, ...]
+    n_settings: int
+    n_estimators: int
+    cv: int
+
+
+_BOTH = ("class", "negatives")
+BUDGETS = {
+    "fast": Budget((0.8,), ("class",), (0.5, 4.0), (0.5,), 2, 150, 3),
+    "default": Budget((0.7, 0.9), _BOTH, (0.125, 0.5, 2.0, 8.0), (0.25, 0.5, 1.0), 6, 500, 5),
+    "thorough": Budget(
+        (0.5, 0.7, 0.9),
+        _BOTH,
+        (0.03125, 0.125, 0.5, 2.0, 8.0, 32.0),
+        (0.125, 0.25, 0.5, 1.0, 2.0),
+        8,
+        1000,
+        10,
+    ),
 }
-"""What `MLSPLClassifierCV` tries."""
 # The path of every self-paced function costs a path more, and Gaussian ones rank best on development data.
 _PACE_FUNCTION = "gaussian"
 

@@ -11,6 +11,7 @@ from mlspl._limits import check_memory
 from mlspl._parallel import count_workers, parallel_map
 from mlspl.models._families import (
     UNPACED,
+    Budget,
     Candidate,
     FittedMember,
     PathPoint,
@@ -39,13 +40,13 @@ class KernelFamily:
     cut = 0.0
     calibration = "pooled"
 
-    def __init__(self, name, space: Space, costs, points, coding: Coding, gamma_factors, n_settings, cv):
+    def __init__(self, name, space: Space, costs, points, coding: Coding, budget: Budget) -> None:
         self.name, self.space, self.coding = name, space, coding
         self.costs: list[float] = costs
-        self.gamma_factors = gamma_factors if space.has_gamma else [1.0]
+        self.gamma_factors = budget.gamma_factors if space.has_gamma else (1.0,)
         self.points: list[PathPoint] = points
-        self.n_settings = n_settings
-        self.n_reports = len(self.gamma_factors) * cv
+        self.n_settings = budget.n_settings
+        self.n_reports = len(self.gamma_factors) * budget.cv
 
     def search(self, X, Y, label_weight, folds) -> Iterator[tuple[str, list[Candidate]]]:
         """Yield the candidates of each γ; folds are fitted in parallel."""

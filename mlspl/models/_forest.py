@@ -169,7 +169,6 @@ class LabelForestLearner(_ForestLearner):
         varied = (known & Y).any(axis=0) & (known & ~Y).any(axis=0)
         # None until the first fit.
         self.forests: dict[int, Any] = dict.fromkeys(np.flatnonzero(varied).tolist())
-        self._fitted = np.full(Y.shape, np.nan)
 
     def _count_nodes(self) -> float:
         """A few for each row of a label's rarer class."""
@@ -177,25 +176,22 @@ class LabelForestLearner(_ForestLearner):
         return np.minimum(super()._count_nodes(), 5.0 * rarer).sum()
 
     def fit(self, weights) -> None:
-        """Grow the forests of all labels whose weights have changed since the last fit."""
+        """Grow the forests of all labels with these weights of the pairs."""
         weights = np.rint(_STEPS * scale_weights(self.prior * weights))
-        moved = (weights != self._fitted).any(axis=0)
-        changed = [label for label in self.forests if moved[label]]
         counts, seeds = self.samples.counts, self.samples.seeds
         tasks = _tasks(len(counts))
         grown = Parallel(n_jobs=self.n_jobs, require="sharedmem")(
             delayed(self.rows.grow)(
                 self.Y[:, [i]], weights[:, i], counts[task], seeds[i, task], self.frequencies[i]
             )
-            for i in changed
+            for i in self.forests
             for task in tasks
         )
-        for number, label in enumerate(changed):
+        for number, label in enumerate(self.forests):
             parts = grown[number * len(tasks) : (number + 1) * len(tasks)]
             self.forests[label] = FlatTrees.join([trees for trees, _ in parts])
             total = np.sum([importances for _, importances in parts], axis=0)
             self.importances[label] = total / max(total.sum(), np.finfo(float).tiny)
-        self._fitted = weights
         self.probabilities = self.model().probabilities(self.rows.X, self.n_jobs, self.samples.counts)
 
     def model(self) -> LabelForests:
@@ -266,4 +262,8 @@ class MeanForestLearner(_ForestLearner):
         return MeanForest(self.joint.model(), self.per_label.model())
 
 
-LEARNERS = {"joint": JointForestLearner, "per-label": LabelForestLearner, "mean": MeanForestLearner}
+LEARNERS: dict[str, Any] = {
+    "joint": JointForestLearner,
+    "per-label": LabelForestLearner,
+    "mean": MeanForestLearner,
+}

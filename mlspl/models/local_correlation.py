@@ -43,10 +43,9 @@ class Coding:
 
 
 class CodingResult(NamedTuple):
-    """Codes (n, m) and prototypes (m, L) of all labels, and the codes that the classifiers are trained on.
+    """Codes (n, m), prototypes (m, L), and the codes that the classifiers are trained on.
 
-    The training codes (n, m) are out-of-fold predictions of the codes, or the codes themselves. In the latter
-    case the regression, which predicts the codes of new rows, may be missing.
+    The regression predicts the codes of new rows; it may be missing if the codes themselves are trained on.
     """
 
     codes: np.ndarray
@@ -77,11 +76,9 @@ def _training_codes(rows, codes, coding, folds) -> tuple[np.ndarray, Regression 
 class LocalCorrelationLearner:
     """The learner that Algorithm 1 paces: one classifier per label on features and codes.
 
-    In the paper, classifiers are trained on the codes themselves, which were made from the labels. The
-    training fit is then near perfect, and nothing is left to pace. Given folds, they are trained on
-    out-of-fold predictions of the codes, by the regressor of new rows, and the losses are out-of-fold too.
-
-    Y may be a block of the labels, if the coding of all labels is given.
+    In the paper, classifiers are trained on the codes, which were made from the labels, so that nothing is
+    left to pace. Given folds, they are trained on out-of-fold predictions of the codes, and the losses are
+    out-of-fold too. Y may be a block of the labels, if the coding of all labels is given.
     """
 
     def __init__(self, rows: Rows, Y, coding: Coding, folds=None, coded: CodingResult | None = None):
@@ -116,13 +113,10 @@ class LocalCorrelationLearner:
     def fit(self, weights) -> int:
         """W, Q and A step with weights V (n, L); returns how many rows changed their code.
 
-        The Q step is a linear program under the hinge only. Under smooth losses the codes stay, as they do
-        under the hinge with β = 100.
+        Under smooth losses the codes stay, as they do under the hinge with β = 100.
         """
         self.fit_classifiers(weights)
-        if self.rows.space.smooth:
-            return 0
-        n_moved = self.update_codes(weights)
+        n_moved = 0 if self.rows.space.smooth else self.update_codes(weights)
         if n_moved:
             self.update_prototypes()
         return n_moved
@@ -171,10 +165,7 @@ class LocalCorrelationLearner:
         return self._in_sample_losses()
 
     def out_of_fold_scores(self) -> np.ndarray:
-        """Out-of-fold scores (n, L), those of the last losses if there are any.
-
-        The last losses were computed before the last weights. If these are all 1, so were the first.
-        """
+        """Out-of-fold scores (n, L): those of the last losses, or of the first if all weights are 1 again."""
         if self._unpaced is not None and np.all(self._weights == 1.0):
             return self._unpaced
         return self._solve_folds() if self._held_out is None else self._held_out
@@ -320,10 +311,7 @@ def fit_block(
 
 
 def _tolerances(tol, config) -> list[float]:
-    """Tolerance of every step: where the schedule gives λ, at most λ/100.
-
-    An error of a loss moves its weight by up to 1/λ times as much.
-    """
+    """Tolerance of every step: at most λ/100, as an error of a loss moves its weight by up to 1/λ times."""
     if config.function is None or not isinstance(config.schedule, GeometricPace | UntilInPlay):
         return [tol] * len(config.schedule)
     return [min(tol, max(target / 100, _SMALLEST_TOLERANCE)) for target in config.schedule]

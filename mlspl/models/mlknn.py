@@ -2,7 +2,6 @@
 
 import numpy as np
 from scipy import sparse
-from scipy.special import expit
 
 from mlspl.errors import UserError
 from mlspl.model_selection import ShrunkCalibration
@@ -145,9 +144,6 @@ class MLkNNClassifier(MultiLabelClassifier):
         in_favour = (self.s + present) * np.where(informed, in_favour, 1.0)
         against = (self.s + absent) * np.where(informed, against, 1.0)
         return np.log(in_favour / against)
-
-    def _probabilities(self, X, scores):
-        return expit(scores)
 
     def _count_positive(self, index):
         """The number c of neighbours with each label, as c = below + share, and whether any has weight.

@@ -2,7 +2,7 @@
 
 from mlspl._docs import share
 from mlspl.models._base import store_parameters
-from mlspl.models._local_classifier import LocalCorrelationClassifier
+from mlspl.models._space_classifier import LocalCorrelationClassifier
 
 __all__ = ["MLLOCClassifier"]
 

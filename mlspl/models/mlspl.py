@@ -4,7 +4,7 @@ from mlspl import pacing
 from mlspl._docs import share
 from mlspl.model_selection import IterativeStratification
 from mlspl.models._base import store_parameters
-from mlspl.models._local_classifier import LocalCorrelationClassifier
+from mlspl.models._space_classifier import LocalCorrelationClassifier
 
 __all__ = ["MLSPLClassifier"]
 

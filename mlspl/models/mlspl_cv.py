@@ -1,7 +1,6 @@
 """MLSPL with families, settings and paces chosen by cross-validation."""
 
 import time
-from typing import Any
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -19,6 +18,7 @@ from mlspl.models._base import (
 from mlspl.models._checks import CONSTRAINTS, warn_of_data
 from mlspl.models._families import (
     BUDGETS,
+    Budget,
     Family,
     FamilyModel,
     evaluate_candidates,
@@ -194,7 +194,7 @@ class MLSPLClassifierCV(CallbackSupportMixin, DecisionMixin, MultiLabelClassifie
         criterion = resolve_criterion(self.criterion, truth)
         self.criterion_ = criterion.name
         given = self._given()
-        folds = split_rows(Y, given["cv"], self.random_state)
+        folds = split_rows(Y, given.cv, self.random_state)
         families = self._make_families(names, given, X, Y.shape[1])
         with fit_progress(self, sum(family.n_reports for family in families), X, Y) as report:
             found, self.stop_reason_ = search_families(families, X, Y, label_weight, folds, report, deadline)
@@ -234,7 +234,7 @@ class MLSPLClassifierCV(CallbackSupportMixin, DecisionMixin, MultiLabelClassifie
         del self.best_params_["weight"], self.best_params_["folds"]
         self.best_params_ |= {name: self.decisions_[0][name] for name in ("calibration", "threshold")}
 
-    def _given(self) -> dict[str, Any]:
+    def _given(self) -> Budget:
         """What the budget says, unless a parameter says otherwise."""
         if self.C is not None and (not len(self.C) or min(self.C) <= 0):
             raise UserError(f"C is {self.C!r}; give one or more positive numbers to try.")
@@ -242,8 +242,8 @@ class MLSPLClassifierCV(CallbackSupportMixin, DecisionMixin, MultiLabelClassifie
         budget = self.budget
         if not isinstance(budget, str):
             budget = "fast" if budget < _FAST_SECONDS else "default"
-        given = {name: getattr(self, name, None) for name in BUDGETS[budget]}
-        return BUDGETS[budget] | {name: value for name, value in given.items() if value is not None}
+        given = {name: getattr(self, name, None) for name in Budget._fields}
+        return BUDGETS[budget]._replace(**{name: value for name, value in given.items() if value is not None})
 
     def _family_names(self, n_rows, n_labels) -> tuple[str, ...]:
         if isinstance(self.families, str) and self.families == "auto":
@@ -258,13 +258,13 @@ class MLSPLClassifierCV(CallbackSupportMixin, DecisionMixin, MultiLabelClassifie
         return names
 
     def _make_families(self, names, given, X, n_labels) -> list[Family]:
-        points = list_points(given["per"], given["quantiles"])
+        points = list_points(given.per, given.quantiles)
         self.space_ = None
         made: list[Family] = []
         for name in names:
             if name in _FORESTS:
-                n_trees = given["n_estimators"]
-                made.append(ForestFamily(name, points, n_trees, given["cv"], self.n_jobs, self.random_state))
+                n_trees = given.n_estimators
+                made.append(ForestFamily(name, points, n_trees, given.cv, self.n_jobs, self.random_state))
                 continue
             if name == "net":
                 from mlspl.torch import NetFamily
@@ -277,10 +277,9 @@ class MLSPLClassifierCV(CallbackSupportMixin, DecisionMixin, MultiLabelClassifie
             if name == "kernel":
                 self.space_ = report_space(self, choice)
             unit = choice.space.unit_cost(X) if self.C is None else 1.0
-            costs = [unit * C for C in given["C"]]
+            costs = [unit * C for C in given.C]
             coding = Coding(regressor="ridge", random_state=self.random_state)
-            budget = (given["gamma_factors"], given["n_settings"], given["cv"])
-            made.append(KernelFamily(name, choice.space, costs, points, coding, *budget))
+            made.append(KernelFamily(name, choice.space, costs, points, coding, given))
         return made
 
     def _raw_scores(self, X):

@@ -2,7 +2,7 @@
 
 import numpy as np
 from joblib import Parallel, delayed
-from scipy.special import expit, logit
+from scipy.special import logit
 from sklearn.base import clone
 from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import has_fit_parameter
@@ -120,9 +120,6 @@ class SelfPacedClassifier(CallbackSupportMixin, MultiLabelClassifier):
 
     def _scores(self, X):
         return _log_odds(self.estimators_, X)
-
-    def _probabilities(self, X, scores):
-        return expit(scores)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -3,8 +3,7 @@
 from typing import Any
 
 import numpy as np
-from scipy.special import expit, logit
-from sklearn.utils import check_random_state
+from scipy.special import logit
 
 from mlspl import pacing
 from mlspl._docs import share
@@ -147,7 +146,7 @@ class SelfPacedForestClassifier(CallbackSupportMixin, MultiLabelClassifier):
         function = None if self.pace_function is None else pacing.get(self.pace_function)
         prior = np.ones(Y.shape) if label_weight is None else label_weight
         X = as_floats(X)
-        samples = RowSamples.draw(self.n_estimators, *Y.shape, check_random_state(self.random_state))
+        samples = RowSamples.draw(self.n_estimators, len(Y), Y.shape[1], self.random_state)
         rows = TreeRows(X, make_tree(self.forest, self.min_samples_leaf, self.max_features, X.shape[1]))
         schedule = self.schedule
         self.pace_choice_: list[dict[str, Any]] = []
@@ -189,9 +188,6 @@ class SelfPacedForestClassifier(CallbackSupportMixin, MultiLabelClassifier):
         # Rounded, so that rows whose probabilities are equal have equal scores, too.
         return on_grid(scores + self.prior_weight_ * (logit(self.forests_.frequencies) - scores))
 
-    def _probabilities(self, X, scores):
-        return expit(scores)
-
     def _check_contents(self) -> None:
         """Refuse forests of other labels or features than the model's; they check themselves."""
         forests = self.forests_
@@ -230,8 +226,8 @@ def _choose_schedule(rows: TreeRows, Y, prior, function, n_jobs, random_state) -
     """
     if len(Y) < _FEWEST_ROWS or Y.shape[1] < 2:
         return None, []
-    schedules = [pacing.QuantilePace(q, q, 1, per="class") for q in _QUANTILES]
-    schedules.append(pacing.NoisePace(_estimate_shares))
+    paces = (pacing.QuantilePace(q, q, 1, per="class") for q in _QUANTILES)
+    schedules = [*paces, pacing.NoisePace(_estimate_shares)]
     held_out = np.empty((1 + len(schedules), *Y.shape))
     for train, test in split_rows(Y, _N_FOLDS, random_state):
         samples = RowSamples.draw(_N_TREES, len(train), 1, random_state)

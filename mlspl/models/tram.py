@@ -150,9 +150,6 @@ class TRAMClassifier(MultiLabelClassifier):
         shares = (1 - self.prior_weight_) * spread[:, :-1] + self.prior_weight_ * self.shares_.mean(axis=0)
         return _log_odds(np.round(shares, _DECIMALS), spread[:, -1])
 
-    def _probabilities(self, X, scores):
-        return expit(scores)
-
 
 def _mddm(X, Y):
     """Left singular vectors of the centred XᵀY, as many as its rank; None if the rank is 0."""

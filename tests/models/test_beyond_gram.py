@@ -6,7 +6,7 @@ import pytest
 from mlspl import MLSPLClassifier, load_model, pacing, save_model
 from mlspl.metrics import average_precision
 from mlspl.model_selection import JointCalibration
-from mlspl.models import _local_classifier
+from mlspl.models import _space_classifier
 
 
 def made(n=300, d=20, n_labels=5, seed=0):
@@ -65,7 +65,7 @@ def test_labels_learn_from_each_other_where_held_out_rows_say_so(monkeypatch, tm
     np.testing.assert_array_equal(again.decision_function(X_new), model.decision_function(X_new))
     probabilities = model.predict_proba(X_new)
     np.testing.assert_array_equal(probabilities > 0.5, model.decision_function(X_new) > 0)
-    monkeypatch.setattr(_local_classifier, "_JOINT_LABELS", 5)
+    monkeypatch.setattr(_space_classifier, "_JOINT_LABELS", 5)
     alone = MLSPLClassifier(space="linear", random_state=0).fit(X, Y)
     assert not isinstance(alone.calibration_, JointCalibration)
     judged = Y_new.any(axis=1) & ~Y_new.all(axis=1)

@@ -10,7 +10,7 @@ from sklearn.base import clone
 
 from mlspl import MLLOCClassifier, MLSPLClassifier, load_model, pacing, save_model
 from mlspl._parallel import count_workers
-from mlspl.models import _label_blocks, _local_classifier
+from mlspl.models import _label_blocks, _space_classifier
 from tests.models.test_label_blocks import made
 
 N, L = 240, 40
@@ -94,8 +94,8 @@ def test_of_too_many_pairs_nothing_is_remembered_and_some_rows_judge(data, monke
     X, Y = data
     whole = MLSPLClassifier(space="linear", random_state=0).fit(X, Y)
     in_blocks(monkeypatch)
-    monkeypatch.setattr(_local_classifier, "_KEPT_PAIRS", 100)
-    monkeypatch.setattr(_local_classifier, "_EVALUATED_PAIRS", N * L // 3)
+    monkeypatch.setattr(_space_classifier, "_KEPT_PAIRS", 100)
+    monkeypatch.setattr(_space_classifier, "_EVALUATED_PAIRS", N * L // 3)
     model = MLSPLClassifier(space="linear", random_state=0).fit(X, sparse.csr_array(Y))
     assert model.label_weights_ is None
     assert model.trace_ is None
@@ -123,7 +123,7 @@ def test_many_weights_are_kept_sparse_unless_they_are_of_landmarks(data, monkeyp
 def test_memory_does_not_grow_with_rows_times_labels(monkeypatch):
     n, n_labels = 600, 400
     for name, pairs in (("_KEPT_PAIRS", 2**14), ("_EVALUATED_PAIRS", 2**14)):
-        monkeypatch.setattr(_local_classifier, name, pairs)
+        monkeypatch.setattr(_space_classifier, name, pairs)
     monkeypatch.setattr(_label_blocks, "_PAIRS", 2**14)
     X, _ = made(n, 8)
     rng = np.random.default_rng(0)
