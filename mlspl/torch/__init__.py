@@ -8,9 +8,9 @@ any PyTorch training loop. Hooks call it in skorch
 
 from importlib import import_module
 
-from mlspl.torch._family import NetFamily as NetFamily
 from mlspl.torch.net import LARGEST_INPUT as LARGEST_INPUT
 from mlspl.torch.net import LAYER_NORM_EPSILON as LAYER_NORM_EPSILON
+from mlspl.torch.net import NetFamily as NetFamily
 from mlspl.torch.net import SelfPacedNetClassifier
 
 __all__ = [
