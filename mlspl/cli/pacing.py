@@ -1,6 +1,5 @@
 """`mlspl pacing`: the self-paced functions from the shell."""
 
-from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -15,7 +14,7 @@ from mlspl.cli.sources import check_target
 from mlspl.errors import UserError
 
 if TYPE_CHECKING:
-    from mlspl.pacing import DerivedFunction, Report, SelfPacedFunction
+    from mlspl.pacing import DerivedFunction, Report
 
 __all__ = ["app"]
 
@@ -67,7 +66,10 @@ def plot(
 ) -> None:
     """Plot the weight by the loss, and the penalty by the weight, for several paces."""
     check_target(out, (), force)
-    _save(functions or PAPER, out, pace, max_loss)
+    from mlspl import pacing
+
+    path = pacing.save_plot(functions or PAPER, out, paces=pace or pacing.PACES, max_loss=max_loss)
+    typer.echo(f"wrote {printable(str(path))}")
 
 
 @app.command(cls=Command, epilog="Example: mlspl pacing derive 'exp(-t**2)' --family scale --latex")
@@ -90,11 +92,10 @@ def derive(
     if latex:
         typer.echo(function.latex())
     else:
-        for line in _described(function):
-            typer.echo(line)
+        _print_formulas(function)
         _print_report(pacing.verify(function))
     if out is not None:
-        _save([function], out, None, None)
+        typer.echo(f"wrote {printable(str(pacing.save_plot([function], out)))}")
 
 
 @app.command(cls=Command, epilog="Example: mlspl pacing verify arctan")
@@ -105,17 +106,16 @@ def verify(name: Annotated[str, argument("NAME", "A name from `mlspl pacing list
     _print_report(pacing.verify(name))
 
 
-def _described(function: "DerivedFunction") -> list[str]:
-    """The formulas in plain text, as far as there are any."""
+def _print_formulas(function: "DerivedFunction") -> None:
     try:
         formulas = function.formulas()
     except UserError as error:
-        return [f"{function.name}: {error}"]
+        typer.echo(f"{function.name}: {error}")
+        return
     left = {"weight": "v*(l, λ)", "inverse": "s(v, λ)", "penalty": "f(v, λ)"}
-    return [
-        f"{left[part]:8} = {form or '(computed; no closed form found)'}".replace("lambda", "λ")
-        for part, form in formulas.items()
-    ]
+    for part, form in formulas.items():
+        line = f"{left[part]:8} = {form or '(computed; no closed form found)'}"
+        typer.echo(line.replace("lambda", "λ"))
 
 
 def _print_report(report: "Report") -> None:
@@ -133,15 +133,3 @@ def _print_report(report: "Report") -> None:
     if report.remark:
         console.print(shown(report.remark))
     console.print(f"[bold]{shown(report.function.name or str(report.function))}[/]: {shown(report.verdict)}")
-
-
-def _save(
-    functions: "Sequence[str | SelfPacedFunction]",
-    out: Path,
-    paces: list[float] | None,
-    max_loss: float | None,
-) -> None:
-    from mlspl import pacing
-
-    path = pacing.save_plot(functions, out, paces=paces or pacing.PACES, max_loss=max_loss)
-    typer.echo(f"wrote {printable(str(path))}")

@@ -155,9 +155,8 @@ def _check_known(dataset: "Dataset", source: str) -> None:
     from mlspl._validation import check_labels
 
     unknown = check_labels(dataset.Y).unknown
-    in_no_row = (
-        np.zeros(1) if unknown is None else np.asarray(unknown.sum(axis=0)).ravel() == dataset.Y.shape[0]
-    )
+    counts = np.zeros(1) if unknown is None else np.asarray(unknown.sum(axis=0)).ravel()
+    in_no_row = counts == dataset.Y.shape[0]
     if in_no_row.all():
         raise UserError(
             f"{source}: no label is known in any row: all are empty or a word for what is missing. "
@@ -180,19 +179,18 @@ def columns_table(dataset: "Dataset", schema: "Schema", table: Any) -> "Table":
 
     from mlspl.recipes import find_counters
 
-    counters = {name for name in find_counters(table) if schema.kind(name) == "numeric"}
+    counters = set(find_counters(table))
     gaps = table.isna().sum() if isinstance(table, pd.DataFrame) else {}
     dropped, taken = set(schema.dropped), set(schema.names or ())
     groups: dict[tuple, list[str]] = {}
     for name in dataset.feature_names:
         kind = dataset.kind(name)
         if name in dropped:
-            missing = sum(text is None for text in dataset.texts(name))
             why = "text" if kind == "text" else "differs in most rows"
-            treated = (kind, missing, "–", f"dropped: {why}")
+            treated = (kind, dataset.texts(name).count(None), "–", f"dropped: {why}")
         else:
             used = schema.kind(name) if name in taken else kind
-            hint = "counts the rows" if name in counters else ""
+            hint = "counts the rows" if name in counters and used == "numeric" else ""
             treated = (kind, int(gaps[name]) if name in gaps else 0, _USES[used], hint)
         key = treated if len(dataset.feature_names) > _MOST_COLUMNS else (*treated, name)
         groups.setdefault(key, []).append(name)
@@ -285,8 +283,8 @@ def _select_labels(dataset: "Dataset", label_names: list[str]) -> "Dataset":
         note(f"the model does not know these labels, which are left out of the scores: {listed(unknown)}.")
     # A label that no label set has is 0, and NaN in rows whose labels are unknown.
     blank = dataset.Y[:, [0]] * 0
-    Y: Any = sparse.hstack([dataset.Y, blank], format="csr") if sparse.issparse(blank) else None
-    Y = np.hstack([dataset.Y, blank]) if Y is None else Y
+    is_sparse = sparse.issparse(blank)
+    Y: Any = sparse.hstack([dataset.Y, blank], format="csr") if is_sparse else np.hstack([dataset.Y, blank])
     return replace(dataset, Y=Y[:, [position.get(name, -1) for name in label_names]], label_names=label_names)
 
 

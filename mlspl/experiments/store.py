@@ -183,10 +183,8 @@ class Store:
                 value = json.loads(value)
             except (ValueError, RecursionError):
                 value = None
-            fits = isinstance(value, whole)
-            fits = fits and all(
-                _fits(one, part) for one in (value.values() if type(value) is dict else value)
-            )
+            parts = value.values() if isinstance(value, dict) else value
+            fits = isinstance(value, whole) and all(_fits(one, part) for one in parts)
         if not fits:
             raise StoreError(
                 f"The results file {self.path} is damaged: the {column} of trial {str(key)[:12]!r} has a "
