@@ -87,7 +87,7 @@ def line_chart(title: str, lines: Mapping[str, tuple[pd.Series, pd.Series]], is_
     return _as_chart(figure, f"{title}, over pace λ. {'; '.join(ends)}")
 
 
-def rank_chart(comparison: Comparison, alpha: float = 0.05) -> Chart:
+def rank_chart(comparison: Comparison) -> Chart:
     """Draw the critical-difference diagram of a comparison that has a ranking."""
     ranking = comparison.ranking
     assert ranking is not None
@@ -99,7 +99,7 @@ def rank_chart(comparison: Comparison, alpha: float = 0.05) -> Chart:
         f"{', '.join(f'{name} {rank:.2f}' for name, rank in ranks.items())}. "
         f"Critical difference {ranking.distance:.2f}. Not significantly different: {joined}."
     )
-    return _as_chart(critical_difference_figure([comparison], alpha), description)
+    return _as_chart(critical_difference_figure([comparison]), description)
 
 
 def critical_difference_figure(

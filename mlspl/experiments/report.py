@@ -44,7 +44,6 @@ _PARTS = {
 def render_report(results: Results, datasets: Mapping[str, Dataset], command: str) -> str:
     """Return the page of a run that has at least one trial."""
     frame = results.frame
-    failed = frame[frame["error"].notna()]
     has_paper = "paper" in results.summary and bool(results.summary["paper"].notna().any())
     seconds = frame[["tune_seconds", "fit_seconds", "predict_seconds"]].to_numpy().sum()
     title = f"Comparison of methods on {', '.join(dict.fromkeys(frame['dataset']))}"
@@ -58,7 +57,7 @@ def render_report(results: Results, datasets: Mapping[str, Dataset], command: st
             "methods": frame["method"].nunique(),
             "splits": frame["split"].nunique(),
             "trials": len(frame),
-            "failed": len(failed),
+            "failed": int(frame["error"].notna().sum()),
             "computing time": f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.0f} min",
         },
         datasets=_list_datasets(frame, datasets),
@@ -70,8 +69,10 @@ def render_report(results: Results, datasets: Mapping[str, Dataset], command: st
             _describe_block(block, results, datasets) for block in dict.fromkeys(results.summary["block"])
         ],
         ranks=_list_ranks(results.comparisons),
-        failures=_list_failures(failed),
-        warnings=_list_warnings(frame),
+        failures=_list_messages(
+            frame, "error", "These trials have no scores. Run the same command again to retry them."
+        ),
+        warnings=_list_messages(frame, "warnings", "Warnings of the methods."),
     )
 
 
@@ -193,27 +194,17 @@ def _list_ranks(comparisons: Sequence[Comparison]) -> dict[str, Any] | None:
     }
 
 
-def _list_failures(failed: pd.DataFrame) -> Table | None:
-    columns: dict[str, Iterable] = {
-        "method": failed["method"].map(method_title),
-        "data set": failed["dataset"],
-        "split": failed["split"],
-        "error": [Cell(error, style="error") for error in failed["error"]],
-    }
-    caption = "These trials have no scores. Run the same command again to retry them."
-    return Table(caption, columns, "tall") if len(failed) else None
-
-
-def _list_warnings(frame: pd.DataFrame) -> Table | None:
-    counts = frame.explode("warnings").groupby(["method", "dataset", "warnings"]).size()
+def _list_messages(frame: pd.DataFrame, column: str, caption: str) -> Table | None:
+    """How many trials of each method on each data set had each error or warning."""
+    counts = frame.explode(column).groupby(["method", "dataset", column]).size()
     counts = counts.sort_values(ascending=False, kind="stable")
     columns: dict[str, Iterable] = {
         "method": [method_title(method) for method, _, _ in counts.index],
         "data set": [dataset for _, dataset, _ in counts.index],
         "trials": counts,
-        "warning": [Cell(text, style="error") for _, _, text in counts.index],
+        "message": [Cell(text, style="error") for _, _, text in counts.index],
     }
-    return Table("Warnings of the methods.", columns, "tall") if len(counts) else None
+    return Table(caption, columns, "tall") if len(counts) else None
 
 
 def _list_datasets(frame: pd.DataFrame, datasets: Mapping[str, Dataset]) -> Table:
@@ -222,10 +213,8 @@ def _list_datasets(frame: pd.DataFrame, datasets: Mapping[str, Dataset]) -> Tabl
     sizes = ("n_rows", "n_features", "n_labels", "cardinality")
     titles = ("rows", "features", "labels", "labels per row")
     columns: dict[str, Iterable] = {"data set": [name for (name, _), _ in groups]}
-    columns |= {
-        title: [getattr(about, size) if about else "–" for about in known]
-        for size, title in zip(sizes, titles, strict=True)
-    }
+    for size, title in zip(sizes, titles, strict=True):
+        columns[title] = [getattr(about, size) if about else "–" for about in known]
     columns["training rows"] = [
         ", ".join(f"{100 * share:g} %" for share in sorted(set(trials["train"]))) for _, trials in groups
     ]
