@@ -3,7 +3,7 @@
 from fnmatch import fnmatchcase
 from io import StringIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from rich.console import Console
 
@@ -55,6 +55,8 @@ def consensus(
 
     from mlspl._label_sets import label_sets, write_set
     from mlspl.curriculum import consensus as infer
+    from mlspl.datasets import read_unlabelled
+    from mlspl.recipes import Schema, encode_table
 
     if bool(annotators) == (votes is not None):
         raise UserError("say who annotated: give --annotators for columns of DATA, or --votes for a file.")
@@ -71,8 +73,17 @@ def consensus(
         given = {name: table[name] for name in columns}
     else:
         lines = _read(votes, [ids or "", "annotator", "labels"])
-        lines = lines.assign(row=_locate(lines[ids], table, ids or "", data)).set_index("row")
-        given = {str(who): part["labels"] for who, part in lines.groupby("annotator")}
+        index = pd.Index(table[ids])
+        if not index.is_unique:
+            raise UserError(
+                f"{data} has {index[index.duplicated()][0]!r} twice in {ids!r}. Ids must be unique."
+            )
+        lines = lines.assign(row=index.get_indexer(lines[ids]))
+        if (unknown := lines["row"] < 0).any():
+            raise UserError(
+                f"--votes has the id {lines[ids][unknown].iloc[0]!r}, which {data} does not have."
+            )
+        given = {str(who): part["labels"] for who, part in lines.set_index("row").groupby("annotator")}
 
     def split(cell: str) -> list[str] | None:
         labels = [part.strip() for part in cell.split(separator) if part.strip()]
@@ -84,7 +95,12 @@ def consensus(
     )
     with notes():
         ignored = {*columns, *([ids] if ids else []), *split_names(reading.drop)}
-        X = None if votes_only else _encode(data, ignored, reading)
+        X = None
+        if not votes_only:
+            features = read_unlabelled(data, ignored, kinds=reading.kinds)
+            schema = Schema.from_dataset(features, text=reading.text_columns)
+            if schema.n_features:
+                X, _ = encode_table(schema, schema.match(features)[0], scale=schema.layout == "frame")
         found = infer(X, annotations, random_state=seed, n_jobs=-1)
     labels, weights = (part.reindex(table.index) for part in (found.labels, found.weights))
     sets = label_sets(labels.to_numpy(), list(labels.columns))
@@ -142,29 +158,3 @@ def _matching(table: "pd.DataFrame", annotators: str, path: Path) -> list[str]:
             )
         found += matching
     return list(dict.fromkeys(found))
-
-
-def _locate(keys: "pd.Series", table: "pd.DataFrame", ids: str, path: Path):
-    """Return the row numbers of ids."""
-    import pandas as pd
-
-    index = pd.Index(table[ids])
-    if not index.is_unique:
-        raise UserError(f"{path} has {index[index.duplicated()][0]!r} twice in {ids!r}. Ids must be unique.")
-    rows = index.get_indexer(keys)
-    if (rows < 0).any():
-        raise UserError(f"--votes has the id {keys.iloc[(rows < 0).argmax()]!r}, which {path} does not have.")
-    return rows
-
-
-def _encode(data: Path, ignored: set[str], reading: Reading) -> Any:
-    """Return the features of a file as numbers; None if it has none."""
-    from mlspl.datasets import read_unlabelled
-    from mlspl.recipes import Schema, encode_table
-
-    features = read_unlabelled(data, ignored, kinds=reading.kinds)
-    schema = Schema.from_dataset(features, text=reading.text_columns)
-    if not schema.n_features:
-        return None
-    table, _ = schema.match(features)
-    return encode_table(schema, table, scale=schema.layout == "frame")[0]

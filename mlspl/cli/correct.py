@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Annotated
 
 from rich.console import Console
-from rich.table import Table
 
 from mlspl._text import printable, shown
 from mlspl.cli.options import ForceOption, argument, option
@@ -63,16 +62,18 @@ def correct(
     else:
         path = relabel_file(data, out, dataset, changed, **reading.spelling())
     console = Console(highlight=False)
-    names = [dataset.label_names[j] for j in changes["label"]]
-    table = changes.assign(
-        label=names, to=changes["value"].map({0.0: "removed", 1.0: "added"}).fillna("unknown")
-    )
-    counts = decided["decision"].value_counts()
-    said = ", ".join(
-        f"{counts[name]} {name}" for name in ("accepted", "rejected", "unsure") if name in counts
-    )
+    made = decided["decision"].value_counts()
+    said = ", ".join(f"{made[name]} {name}" for name in ("accepted", "rejected", "unsure") if name in made)
     console.print(f"{counted(len(decided), 'decision')} on {shown(file_name(data))}: {said}", soft_wrap=True)
-    console.print(_changes_table(table))
+    kinds = ["added", "removed", "unknown"]
+    to = changes["value"].map({1.0: "added", 0.0: "removed"}).fillna("unknown")
+    counts = to.groupby([changes["label"].map(dataset.label_names.__getitem__), to]).size()
+    counts = counts.unstack(fill_value=0).reindex(columns=kinds, fill_value=0)
+    counts = counts.loc[counts.sum(axis=1).sort_values(ascending=False, kind="stable").index]
+    rows = list(counts.head(_MOST_LABELS).itertuples())
+    if len(counts) > _MOST_LABELS:
+        rows.append((f"{len(counts) - _MOST_LABELS} more", *counts.iloc[_MOST_LABELS:].sum()))
+    console.print(make_table(("label", *kinds), rows))
     console.print(f"Wrote {shown(str(path))}: {counted(len(changed), 'label')} changed", soft_wrap=True)
 
 
@@ -86,15 +87,3 @@ def _with_options(error: UserError, decisions: Path, reading: Reading) -> UserEr
         return UserError(f"{error} The audit had other options: {printable(shlex.join(audited))}")
     except (OSError, StopIteration, ValueError, TypeError, csv.Error, RecursionError):
         return error
-
-
-def _changes_table(changes) -> Table:
-    """Return how many labels were added, removed and made unknown, label by label."""
-    kinds = ["added", "removed", "unknown"]
-    counts = changes.groupby(["label", "to"]).size().unstack(fill_value=0)
-    counts = counts.reindex(columns=kinds, fill_value=0)
-    counts = counts.loc[counts.sum(axis=1).sort_values(ascending=False, kind="stable").index]
-    rows = [(name, *numbers) for name, *numbers in counts.head(_MOST_LABELS).itertuples()]
-    if len(counts) > _MOST_LABELS:
-        rows.append((f"{len(counts) - _MOST_LABELS} more", *counts.iloc[_MOST_LABELS:].sum()))
-    return make_table(("label", *kinds), rows)
