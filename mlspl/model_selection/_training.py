@@ -51,19 +51,11 @@ def smooth_targets(relevant: NDArray[np.bool_], weight: NDArray[np.float64]) -> 
     return np.where(relevant, (positives + 1) / (positives + 2), 1 / (negatives + 2))
 
 
-def fit_logistic(
-    features: NDArray[np.float64],
-    target: NDArray[np.float64],
-    weight: NDArray[np.float64],
-    *,
-    offset: NDArray[np.float64] | float = 0.0,
-    ridge: NDArray[np.float64] | float = 0.0,
-    start: NDArray[np.float64] | None = None,
-) -> NDArray[np.float64]:
+def fit_logistic(features, target, weight, *, offset=0.0, ridge=0.0, start=None) -> NDArray[np.float64]:
     """Return coefficients c of the smallest Σ w (ln(1 + eˢ) − t s) + ½ ridge·c², s = offset + features @ c.
 
-    Targets strictly between 0 and 1, or a ridge, keep the minimum finite. Features should be of the order
-    of 1.
+    Targets strictly between 0 and 1, or a ridge, keep the minimum finite. Features (n, d) should be of the
+    order of 1.
     """
     begin = np.zeros(features.shape[1]) if start is None else start
     return fit_curves(features.T[None], target[None], weight[None], begin[None], offset, ridge)[0]

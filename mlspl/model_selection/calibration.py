@@ -135,13 +135,8 @@ class ShrunkCalibration(Calibration):
         deviation = scores - self.prior_
         scale = max(np.abs(deviation[weight > 0]).max(initial=0.0), 1e-300)
         prior = np.broadcast_to(self.prior_, scores.shape).ravel()
-        fitted = fit_logistic(
-            deviation.reshape(-1, 1) / scale,
-            relevant.ravel().astype(np.float64),
-            weight.ravel(),
-            offset=prior,
-            start=np.array([scale]),
-        )
+        feature, target = deviation.reshape(-1, 1) / scale, relevant.ravel().astype(np.float64)
+        fitted = fit_logistic(feature, target, weight.ravel(), offset=prior, start=np.array([scale]))
         slope = float(np.clip(fitted[0] / scale, 0.0, 1.0))
         halfway = (1.0 + slope) / 2
         truth = np.where(weight > 0, relevant, np.nan)

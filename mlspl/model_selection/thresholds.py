@@ -68,12 +68,7 @@ class LabelThreshold(Threshold):
         return check_scores(F, (None, len(self.cut_))) > self.cut_
 
 
-def cut_curve(
-    scores: NDArray[np.float64],
-    relevant: NDArray[np.bool_],
-    weight: NDArray[np.float64] | None = None,
-    criterion: str = "f1",
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def cut_curve(scores, relevant, weight=None, criterion="f1") -> tuple[NDArray, NDArray]:
     """Return every cut between different scores, from the highest to the lowest, and its F1 or error.
 
     Parameters

@@ -22,10 +22,7 @@ def vanishes(far: FloatArray, farther: FloatArray) -> np.ndarray:
 
 
 class NumericCurve:
-    """g⁻¹(v) and −∫ g⁻¹ dv of a decreasing curve on [lowest, ∞).
-
-    The penalty is 0 at v = 1 if the curve starts at t = 0, and else at half its height.
-    """
+    """g⁻¹(v) and −∫ g⁻¹ dv of a curve on [lowest, ∞); 0 at v = 1 if lowest is 0, else at half the height."""
 
     def __init__(self, curve: Curve, lowest: float) -> None:
         self.curve = curve
@@ -33,10 +30,9 @@ class NumericCurve:
         self.top = float(curve(np.array([max(lowest, -1e100)]))[0])
 
     def inverse(self, weight: FloatArray) -> FloatArray:
-        """The last double t with curve(t) ≥ weight, by bisection over the doubles themselves.
+        """The last double t with curve(t) ≥ weight, by bisection over the doubles themselves: 64 halvings.
 
-        Sixty-four halvings reach the last bit whatever the scale of t. For weight 0 it is the last t with a
-        positive curve; above the top of the curve it is `lowest`.
+        For weight 0 it is the last t with a positive curve; above the top of the curve it is `lowest`.
         """
         weight = np.maximum(weight, np.nextafter(0.0, 1.0))
         low = np.full(weight.shape, _ordered(np.float64(self.lowest)))

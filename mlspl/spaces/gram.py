@@ -102,11 +102,6 @@ class GramRows(Rows):
         """The hinge."""
         return pair_losses("hinge", signs, scores)
 
-    @property
-    def diagonal(self) -> np.ndarray:
-        """Squared lengths (n,) of the rows."""
-        return self._K.diagonal()
-
     def rank(self, signed_weight, **options):
         """The ranking functions of `solve_rank_svm`."""
         return solve_rank_svm(self._K, signed_weight, **options)
