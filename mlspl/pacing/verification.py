@@ -72,11 +72,6 @@ def verify(function: str | SelfPacedFunction) -> Report:
     function : str or SelfPacedFunction
         A name, a derived function, or an instance of your own subclass.
 
-    Returns
-    -------
-    Report
-        Print it, or use ``passed``, ``failed`` and ``checks``.
-
     Examples
     --------
     >>> from mlspl import pacing

@@ -110,10 +110,7 @@ def solve_linear(
 
 
 def _count_lanes(X, n_models) -> int:
-    """Models solved side by side: 16 if X is sparse, from 8 to 32 if it is dense.
-
-    For dense X, BLAS rounds a model among 32 by its position, among 8 always alike: more only on many values.
-    """
+    """Models solved side by side; BLAS rounds one of 32 by its position, one of 8 always alike."""
     if sparse.issparse(X):
         return 16
     return 8 if X.shape[0] * X.shape[1] < _MANY_VALUES else min(32, max(8, -(-n_models // 16) * 8))

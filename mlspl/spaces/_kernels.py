@@ -9,8 +9,7 @@ from mlspl._rounding import on_grid
 
 __all__ = ["ROUNDED", "kernel_matrix", "resolve_gamma", "training_kernel"]
 
-# OpenBLAS's product of an array with its own transpose (syrk) crashes from about 16,000 rows on. Tiles of
-# 8 MiB avoid it, and need no second matrix of that size.
+# OpenBLAS's product of an array with its own transpose (syrk) crashes from about 16,000 rows on: use tiles.
 _TILE_ROWS = 1024
 # Values rounded at a time; rounding needs four temporary copies.
 ROUNDED = 2**18

@@ -39,10 +39,8 @@ def choose_space(space, loss, X, gram: Gram, n_landmarks="auto", random_state=No
         with Linear. A precomputed kernel always takes Gram. A Space is taken as it is.
     loss : {"auto", "hinge", "squared_hinge", "logistic"}
         "auto" is the hinge in Gram, which has no other, and logistic in the others.
-    X : array or CSR matrix (n, d)
-        The training rows.
-    gram : Gram
-        Kernel, tolerance and threads.
+    X, gram : array or CSR matrix (n, d), and Gram
+        The training rows; and kernel, tolerance and threads.
     n_landmarks, random_state
         Parameters of Nystroem.
     """
