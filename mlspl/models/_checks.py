@@ -27,25 +27,28 @@ def check_values(X, owner, names=None, *, allow_nan=False, training=False) -> No
         return
     largest, smallest = (np.fmax, np.fmin) if allow_nan else (np.maximum, np.minimum)
     size = float(max(largest.reduce(values, axis=None), -smallest.reduce(values, axis=None)))
+    scale = "Scale the features first, for instance with sklearn.preprocessing.MaxAbsScaler."
     if np.isnan(size):
         if allow_nan:  # all values are NaN
             return
-        raise UserError(
-            f"{_first(X, names, np.isnan)}: {owner} needs a number in every cell. Fill the gaps first, for "
-            "instance with sklearn.impute.SimpleImputer."
-        )
-    if size == np.inf:
-        raise UserError(f"{_first(X, names, np.isinf)}: {owner} needs finite numbers.")
-    if size > LARGEST:
-        raise UserError(
-            f"{_first(X, names, lambda cells: np.abs(cells) > LARGEST)}, too large for {owner} to square. "
-            "Scale the features first, for instance with sklearn.preprocessing.MaxAbsScaler."
-        )
-    if training and 0 < size < SMALLEST:
-        raise UserError(
-            f"No value of X is larger than {size:g}, too small for {owner} to square. "
-            "Scale the features first, for instance with sklearn.preprocessing.MaxAbsScaler."
-        )
+        wrong = np.isnan(values)
+        advice = f": {owner} needs a number in every cell. Fill the gaps first, as SimpleImputer does."
+    elif size == np.inf:
+        wrong, advice = np.isinf(values), f": {owner} needs finite numbers."
+    elif size > LARGEST:
+        wrong, advice = np.abs(values) > LARGEST, f", too large for {owner} to square. {scale}"
+    elif training and 0 < size < SMALLEST:
+        raise UserError(f"No value of X is larger than {size:g}, too small for {owner} to square. {scale}")
+    else:
+        return
+    place = np.flatnonzero(wrong)[0]
+    if sparse.issparse(X):
+        i, j = np.searchsorted(X.indptr, place, side="right") - 1, X.indices[place]
+    else:
+        i, j = np.unravel_index(place, X.shape)
+    value = values.ravel()[place]
+    where = f"X[{i}, {j}]" + ("" if names is None else f" (column {names[j]!r})")
+    raise UserError(f"{where} is {'NaN' if np.isnan(value) else format(value, 'g')}{advice}")
 
 
 def warn_of_data(X, owner: str, gamma: float | None = None) -> None:
@@ -54,8 +57,8 @@ def warn_of_data(X, owner: str, gamma: float | None = None) -> None:
     if not sparse.issparse(X):
         deviations = sample.std(axis=0)
         deviations = deviations[deviations > 0]
-        if len(deviations) and deviations.max() > _SCALE_RATIO * np.median(deviations):
-            ratio = deviations.max() / np.median(deviations)
+        ratio = deviations.max() / np.median(deviations) if len(deviations) else 0.0
+        if ratio > _SCALE_RATIO:
             warnings.warn(
                 f"One column of X varies {ratio:,.0f} times as much as the median column, so {owner} learns "
                 "from little else. Scale the features, for instance with StandardScaler of scikit-learn.",
@@ -65,9 +68,8 @@ def warn_of_data(X, owner: str, gamma: float | None = None) -> None:
         return
     products = safe_sparse_dot(sample, sample.T, dense_output=True)
     squares = products.diagonal()
-    distances = np.maximum(squares[:, None] + squares - 2.0 * products, 0.0)[
-        np.triu_indices(len(products), 1)
-    ]
+    distances = np.maximum(squares[:, None] + squares - 2.0 * products, 0.0)
+    distances = distances[np.triu_indices(len(products), 1)]
     low, high = np.exp(-gamma * np.quantile(distances, [0.95, 0.05]))
     if distances.max() > 0 and (low > 1 - _FLAT or high < _FLAT):
         warnings.warn(
@@ -95,19 +97,6 @@ def warn_of_empty_predictions(predict, X, Y, owner: str) -> None:
 
 def _some_rows(X) -> np.ndarray:
     return np.unique(np.linspace(0, X.shape[0] - 1, _CHECKED_ROWS).astype(int))
-
-
-def _first(X, names, wrong) -> str:
-    """The first cell for which `wrong` holds, with its value."""
-    if sparse.issparse(X):
-        X = X.tocoo()
-        place = np.flatnonzero(wrong(X.data))[0]
-        i, j, value = X.row[place], X.col[place], X.data[place]
-    else:
-        i, j = np.argwhere(wrong(X))[0]
-        value = X[i, j]
-    where = f"X[{i}, {j}]" + ("" if names is None else f" (column {names[j]!r})")
-    return f"{where} is {'NaN' if np.isnan(value) else format(value, 'g')}"
 
 
 def _at_least(least: float, kind=Real, *options: Any) -> list[Any]:

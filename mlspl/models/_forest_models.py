@@ -29,11 +29,7 @@ class _Forest(Model):
 
     def scores(self, X, n_jobs=None) -> np.ndarray:
         """Log-odds (n, L) of new rows."""
-        return logit(self.probabilities(X, n_jobs))
-
-    def probabilities(self, X, n_jobs=None) -> np.ndarray:
-        """Probabilities (n, L) of new rows."""
-        raise NotImplementedError
+        return logit(self.probabilities(X, n_jobs))  # type: ignore[attr-defined]
 
 
 class LabelForests(_Forest):

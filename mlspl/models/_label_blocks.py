@@ -55,11 +55,6 @@ def one_thread(space: Any):
     return replace(space, n_threads=1)
 
 
-def by_columns(Y):
-    """Labels in a layout from which blocks of columns are taken quickly."""
-    return Y.tocsc() if sparse.issparse(Y) else Y
-
-
 def dense_block(Y, block):
     """The columns `block` of a table (n, L) as an array; None stays None."""
     if Y is None:
@@ -88,7 +83,7 @@ def solve_label_blocks(space, X, Y, label_weight, weigh: Callable, advance: Call
     n_workers = count_workers()
     blocks = label_blocks(X.shape[0], X.shape[1], Y.shape[1], n_workers)
     space = one_thread(space) if n_workers > 1 else space
-    shared = (space, X, by_columns(Y), label_weight, weigh)
+    shared = (space, X, Y.tocsc() if sparse.issparse(Y) else Y, label_weight, weigh)
     coefs, intercepts = [], []
     for coef, intercept in parallel_map(_solve_block, shared, blocks):
         coefs.append(coef)

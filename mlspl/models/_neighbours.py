@@ -99,13 +99,9 @@ class StableNeighbours:
         taken = nearer | (tied & (np.cumsum(tied, axis=1) <= free))
         return distance[taken].reshape(-1, k), np.nonzero(taken)[1].reshape(-1, k)
 
-    @property
-    def _squares(self):
-        return self._metric in {"euclidean", "l2"}
-
     def _comparable(self, distance):
         """Squared Euclidean distances, whose rounding error is that of the norms; others unchanged."""
-        return np.square(distance) if self._squares else distance
+        return np.square(distance) if self._metric in {"euclidean", "l2"} else distance
 
     def _rounding(self, X, value):
         """A bound on the rounding error of a distance of that value."""

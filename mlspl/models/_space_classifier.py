@@ -17,7 +17,6 @@ from mlspl.models._base import CallbackSupportMixin, MultiLabelClassifier, fit_p
 from mlspl.models._calibrated import LazyCalibration, choose_calibration
 from mlspl.models._checks import warn_of_data
 from mlspl.models._label_blocks import (
-    by_columns,
     class_costs,
     dense_block,
     label_blocks,
@@ -61,8 +60,7 @@ class SpaceClassifier(MultiLabelClassifier):
     """Base of the estimators with ``kernel``, ``gamma``, ``degree``, ``coef0`` and ``tol``.
 
     A subclass's ``_fit`` sets ``model_``, which scores new rows, and ``_calibration``, by which
-    ``predict_proba`` turns scores into probabilities. Those with a parameter ``space`` call ``_choose_space``
-    and then ``_choose_cost``, once. ``_gram_C`` is the C of "auto" on a kernel matrix.
+    ``predict_proba`` turns scores into probabilities. ``_gram_C`` is the C of "auto" on a kernel matrix.
     """
 
     _contents = {
@@ -206,13 +204,20 @@ class LocalCorrelationClassifier(CallbackSupportMixin, SpaceClassifier):
             if len(blocks) > 1 and coded.regression is None:
                 regressor = get_regressor(config.coding.regressor)
                 coded = coded._replace(regression=regressor.regress(rows, coded.codes))
-            shared = (rows, coded, by_columns(Y), label_weight, config, evaluated)
+            by_columns = Y.tocsc() if sparse.issparse(Y) else Y
+            shared = (rows, coded, by_columns, label_weight, config, evaluated)
             if len(blocks) == 1:
                 fitted = [fit_block(*shared, blocks[0], report)]
                 self.label_weights_, self.trace_ = fitted[0].weights, fitted[0].trace
             else:
                 fitted = self._fit_blocks(shared, blocks, Y.shape, report)
-        self._join_blocks(rows, fitted)
+        self.history_ = merge_histories(fitted)
+        self.n_iter_ = len(self.history_)
+        self.stop_reason_ = max(fitted, key=lambda part: len(part.history)).stop_reason
+        self.codes_ = fitted[0].codes
+        self.prototypes_ = np.concatenate([part.prototypes for part in fitted], axis=1)
+        coef = stack_weights([part.coef for part in fitted])
+        self.model_ = rows.make_model(coef, np.concatenate([part.intercept for part in fitted]))
         self.calibration_ = None
         if config.folds is None:
             self._calibrate_later(X, Y, label_weight)
@@ -240,15 +245,6 @@ class LocalCorrelationClassifier(CallbackSupportMixin, SpaceClassifier):
             fitted.append(part._replace(weights=None, trace=None))
             report(f"{block.stop:,} of {shape[1]:,} labels")
         return fitted
-
-    def _join_blocks(self, rows, fitted: list[FittedBlock]) -> None:
-        self.history_ = merge_histories(fitted)
-        self.n_iter_ = len(self.history_)
-        self.stop_reason_ = max(fitted, key=lambda part: len(part.history)).stop_reason
-        self.codes_ = fitted[0].codes
-        self.prototypes_ = np.concatenate([part.prototypes for part in fitted], axis=1)
-        coef = stack_weights([part.coef for part in fitted])
-        self.model_ = rows.make_model(coef, np.concatenate([part.intercept for part in fitted]))
 
     def _scores(self, X):
         scores = super()._scores(X)

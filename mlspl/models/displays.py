@@ -70,9 +70,7 @@ class HistoryDisplay(Display):
         fitted = final_step(estimator)
         history = getattr(fitted, "history_", None)
         if not history:
-            raise UserError(
-                f"{type(fitted).__name__} has no steps to draw. Fit a self-paced estimator first."
-            )
+            raise UserError(f"{type(fitted).__name__} has no steps. Fit a self-paced estimator first.")
         return cls(history).plot(ax)
 
     def _draw(self, ax) -> None:
@@ -135,8 +133,7 @@ class PacePathDisplay(Display):
     """
 
     def __init__(self, results: list[dict[str, Any]], criterion: str) -> None:
-        self.results = results
-        self.criterion = criterion
+        self.results, self.criterion = results, criterion
 
     @classmethod
     @share
@@ -257,13 +254,7 @@ class ThresholdDisplay(Display):
     @classmethod
     @share
     def from_estimator(
-        cls,
-        estimator,
-        X,
-        Y: ArrayLike,
-        criterion: str = "f1",
-        labels: Sequence[str] | None = None,
-        ax: "Axes | None" = None,
+        cls, estimator, X, Y: ArrayLike, criterion="f1", labels: Sequence[str] | None = None, ax=None
     ) -> Self:
         """Draw the thresholds of a fitted estimator on rows that it was not fitted on.
 
@@ -273,20 +264,15 @@ class ThresholdDisplay(Display):
             Fitted, with ``decision_function`` of shape (n, L). Without a ``threshold_``, thresholds are 0.
         X, Y : arrays, sparse matrices or DataFrames
             Rows and their labels.
-        criterion : {"f1", "hamming_loss"}, default="f1"
-            The value of a threshold.
-        labels : sequence of str, optional
-            Names of the labels to draw; by default the eight most frequent.
+        criterion, labels
+            As for the class.
         {ax}
         """
         scores = np.asarray(estimator.decision_function(X))
         scores = scores.reshape(len(scores), -1)
         rule = getattr(final_step(estimator), "threshold_", ZeroThreshold())
-        cuts = None
-        if isinstance(rule, ZeroThreshold):
-            cuts = np.zeros(scores.shape[1])
-        elif isinstance(rule, LabelThreshold):
-            cuts = rule.cut_
+        cuts = rule.cut_ if isinstance(rule, LabelThreshold) else None
+        cuts = np.zeros(scores.shape[1]) if isinstance(rule, ZeroThreshold) else cuts
         return cls(Y, scores, label_names_of(estimator, scores.shape[1]), cuts, criterion, labels).plot(ax)
 
     def _draw(self, ax) -> None:

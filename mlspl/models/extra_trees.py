@@ -61,18 +61,14 @@ class ExtraTrees(MultiLabelClassifier):
         self.trees_, self.votes_ = [trees for trees, _ in flat], [votes for _, votes in flat]
 
     def _scores(self, X):
-        return self._shares(as_floats(X)) - 0.5
-
-    def _shares(self, X):
-        """The share of the trees' votes for each label."""
-        shares = []
+        X, shares = as_floats(X), []
         for trees, votes in zip(self.trees_, self.votes_, strict=True):
             leaf_number = np.cumsum(trees.feature < 0) - 1
             total = np.zeros((X.shape[0], votes.shape[1]))
             for start, leaves in zip(trees.starts, find_leaves(trees, X), strict=False):
                 total += votes[leaf_number[start + leaves]]
             shares.append(total / len(trees))
-        return np.hstack(shares)
+        return np.hstack(shares) - 0.5
 
     def _probabilities(self, X, scores):
         return scores + 0.5

@@ -245,10 +245,8 @@ class BlockConfig:
     function: SelfPacedFunction | None
     schedule: Any
     target_weight: float
-    keep_pairs: bool
-    """Whether the weights and the trace of all pairs are kept."""
-    on_features: bool
-    """Whether coordinates are weights of the features, of which small ones are dropped if there are many."""
+    keep_pairs: bool  # whether the weights and the trace of all pairs are kept
+    on_features: bool  # whether coordinates are weights of the features, of which small ones may be dropped
 
 
 class FittedBlock(NamedTuple):

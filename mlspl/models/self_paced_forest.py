@@ -154,10 +154,13 @@ class SelfPacedForestClassifier(CallbackSupportMixin, MultiLabelClassifier):
             arguments = (rows, Y, prior, function, self.n_jobs, self.random_state)
             schedule, self.pace_choice_ = _choose_schedule(*arguments)
         targets = () if function is None or schedule is None else schedule
-        learner = LEARNERS[self._trees(Y.shape[1])](rows, Y, prior, samples, self.n_jobs)
+        trees, n_labels = self.trees, Y.shape[1]
+        if trees == "auto":
+            trees = "per-label" if n_labels == 1 else "mean" if n_labels <= _MOST_LABELS_APART else "joint"
+        learner = LEARNERS[trees](rows, Y, prior, samples, self.n_jobs)
         with fit_progress(self, 1 + len(targets), X, Y) as report:
             learner.fit(np.ones(Y.shape))
-            if isinstance(learner, MeanForestLearner) and self.trees == "auto":
+            if trees == "mean":
                 learner = _choose_trees(learner, Y, prior)
             loop = pacing.paced(learner, function, targets, Y, prior > 0)
             stopped = report("unpaced")
@@ -177,11 +180,6 @@ class SelfPacedForestClassifier(CallbackSupportMixin, MultiLabelClassifier):
         total = learner.importances.sum(axis=0)
         self.feature_importances_ = total / max(total.sum(), np.finfo(float).tiny)
         self.forests_ = learner.model()
-
-    def _trees(self, n_labels) -> str:
-        if self.trees != "auto":
-            return self.trees
-        return "mean" if 1 < n_labels <= _MOST_LABELS_APART else "joint" if n_labels > 1 else "per-label"
 
     def _scores(self, X):
         scores = self.forests_.scores(X, self.n_jobs)
