@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console
 
-from mlspl._files import replace_file
+from mlspl._files import write_file
 from mlspl._progress import show_progress
 from mlspl._text import shown
 from mlspl.cli.options import (
@@ -107,6 +107,7 @@ def fit(
     from mlspl._parallel import on_cluster
     from mlspl.metrics import get_criterion
     from mlspl.model_selection import protocol_split
+    from mlspl.persistence import save_model
     from mlspl.recipes import Recipe, get_method
 
     chosen = get_method(method).with_parameters(parse_parameters(parameters, space))
@@ -149,7 +150,15 @@ def fit(
         }
         if proba is None:
             proba = n_rows * n_labels <= _MOST_PAIRS_WITH_PROBABILITIES
-        _write(model, out, proba, label_names=dataset.label_names, schema=schema, summary=summary)
+        packed = io.BytesIO()
+        what = "preparing probabilities" if proba else "packing the model"
+        with notes(), Console(stderr=True).status(what):
+            names = dataset.label_names
+            save_model(model, packed, proba=proba, label_names=names, schema=schema, summary=summary)
+        if out == STANDARD:
+            typer.echo(packed.getvalue(), nl=False)
+        else:
+            write_file(out, packed.getvalue())
     values = ", ".join(f"{name}={value}" for name, value in best.items())
     how = f", tuned by {tune.replace('_', ' ')}: {values}" if tune and best else ""
     console.print(f"{chosen.title} fitted on all {counted(n_rows, 'row')}{how}", markup=False, soft_wrap=True)
@@ -249,17 +258,3 @@ def _fit(recipe: "Recipe", parameters: dict, table: Any, Y: Any, label_names: li
         model.fit(table, labels)
     estimator.set_params(verbose=0)
     return model
-
-
-def _write(model: "Pipeline", out: str, proba: bool, **parts: Any) -> None:
-    from mlspl.persistence import save_model
-
-    packed = io.BytesIO()
-    what = "preparing probabilities" if proba else "packing the model"
-    with notes(), Console(stderr=True).status(what):
-        save_model(model, packed, proba=proba, **parts)
-    if out == STANDARD:
-        typer.echo(packed.getvalue(), nl=False)
-        return
-    with replace_file(Path(out), "wb") as stream:
-        stream.write(packed.getbuffer())

@@ -99,22 +99,16 @@ def _load(names: list[str], reading: Reading, quick: bool, console: Console) -> 
     if quick:
         return data
 
-    def load_or_explain(name: str) -> "Dataset | Exception":
-        try:
-            return load_dataset(name, encode=False)
-        except (UserError, OSError) as error:
-            return error
-
     # In parallel, so that without a network there is one time-out to wait for and not three.
-    names = list(PAPER_DATASETS)
-    with ThreadPoolExecutor(len(names)) as pool:
-        for name, loaded in zip(names, pool.map(load_or_explain, names), strict=True):
-            if isinstance(loaded, Exception):
-                reason = "it could not be downloaded" if isinstance(loaded.__cause__, OSError) else loaded
-                text = f"Without {name}: {reason}; `mlspl datasets fetch {name}` says more."
-                console.print(printable(text), markup=False)
-            else:
-                data[name] = loaded
+    with ThreadPoolExecutor(len(PAPER_DATASETS)) as pool:
+        loading = {name: pool.submit(load_dataset, name, encode=False) for name in PAPER_DATASETS}
+    for name, future in loading.items():
+        try:
+            data[name] = future.result()
+        except (UserError, OSError) as error:
+            reason = "it could not be downloaded" if isinstance(error.__cause__, OSError) else error
+            text = f"Without {name}: {reason}; `mlspl datasets fetch {name}` says more."
+            console.print(printable(text), markup=False)
     return data
 
 
