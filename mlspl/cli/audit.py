@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from mlspl.curriculum import Audit
     from mlspl.datasets import Dataset
 
-__all__ = ["audit"]
-
 _MOST_SHOWN = 10
 _FEWEST_ROWS = 5  # as many as folds
 _SHARES = (0.25, 0.5, 0.75, 0.9)

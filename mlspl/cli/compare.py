@@ -14,8 +14,6 @@ from mlspl.cli.sources import STANDARD, input_files
 from mlspl.cli.trials import open_datasets, report_trials
 from mlspl.errors import UserError
 
-__all__ = ["compare"]
-
 _FOLDS = 10
 
 

@@ -18,8 +18,6 @@ from mlspl.errors import DataFormatError, UserError, guess_column, listed
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["consensus"]
-
 _NOT_JUDGED = ("?", "NA", "nan", "null")
 
 

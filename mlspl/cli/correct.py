@@ -14,8 +14,6 @@ from mlspl.cli.reading import Reading, open_dataset, with_reading
 from mlspl.cli.sources import STANDARD, check_target, counted, file_name, input_files, make_table, note
 from mlspl.errors import UserError
 
-__all__ = ["correct"]
-
 _MOST_LABELS = 10
 
 

@@ -12,8 +12,6 @@ from mlspl.cli.reading import Reading, open_dataset, with_reading
 from mlspl.cli.scores import SHOWN_LABELS, leave_out_middle
 from mlspl.cli.sources import check_target, input_files, make_table, notes
 
-__all__ = ["app"]
-
 app = typer.Typer(
     cls=Group, no_args_is_help=True, help="List, inspect, download and convert multi-label data sets."
 )

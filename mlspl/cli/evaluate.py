@@ -18,8 +18,6 @@ from mlspl.errors import UserError
 if TYPE_CHECKING:
     from mlspl.persistence import ModelInfo
 
-__all__ = ["evaluate"]
-
 _SUFFIXES = (".csv", ".json")
 _BEST = (1, 3, 5)
 

@@ -36,8 +36,6 @@ if TYPE_CHECKING:
     from mlspl.datasets import Dataset
     from mlspl.recipes import Recipe
 
-__all__ = ["fit", "parse_parameters"]
-
 # Probabilities need three more fits on two thirds of the rows each.
 _MOST_PAIRS_WITH_PROBABILITIES = 1_000_000
 

@@ -14,8 +14,6 @@ from mlspl.cli import audit, compare, consensus, correct, datasets, evaluate, fi
 from mlspl.cli.options import Command, Group, flag, option
 from mlspl.errors import UserError, shorten
 
-__all__ = ["app", "main"]
-
 app = typer.Typer(
     name="mlspl",
     cls=Group,

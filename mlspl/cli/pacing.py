@@ -16,8 +16,6 @@ from mlspl.errors import UserError
 if TYPE_CHECKING:
     from mlspl.pacing import DerivedFunction, Report
 
-__all__ = ["app"]
-
 app = typer.Typer(cls=Group, no_args_is_help=True, help="List, plot, derive and verify self-paced functions.")
 
 PAPER = ["arctan", "sigmoid", "tanh", "exponential"]

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from mlspl.datasets import Dataset
     from mlspl.persistence import ModelInfo
 
-__all__ = ["ModelArgument", "apply_model", "export", "matched", "open_model", "predict", "row_blocks"]
-
 # Scores of more pairs than this (80 MB) are not held at once.
 _MOST_PAIRS = 10**7
 

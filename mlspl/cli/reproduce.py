@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from mlspl.datasets import Dataset
     from mlspl.experiments import Trial
 
-__all__ = ["reproduce"]
-
 _SPLITS, _QUICK_SPLITS = 10, 2
 
 

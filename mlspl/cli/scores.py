@@ -10,22 +10,12 @@ from rich.table import Table
 from mlspl.cli.sources import make_table, to_csv
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from mlspl.metrics import Tally
 
-__all__ = [
-    "SHOWN_LABELS",
-    "Scores",
-    "criteria_table",
-    "labels_table",
-    "leave_out_middle",
-    "plain",
-    "score_rows",
-    "scores_text",
-    "tally_scores",
-]
-
-Scores = tuple[dict[str, float], dict[str, dict[str, float]]]
-"""Values of the criteria overall, and of each label."""
+Scores = tuple[dict[str, float], "pd.DataFrame"]
+"""Values of the criteria overall, and by label."""
 
 SHOWN_LABELS = 20
 _HEADINGS = {
@@ -46,15 +36,13 @@ def score_rows(Y, F, P, label_names: Sequence[str]) -> Scores:
 
 def tally_scores(tally: "Tally", label_names: Sequence[str]) -> Scores:
     """Return the criteria of rows that were counted in blocks; without AUC, which needs all rows at once."""
-    without = {"auc": [math.nan] * len(label_names)}
-    return tally.scores(), _by_label(without | tally.label_scores(), label_names)
+    return tally.scores(), _by_label({"auc": math.nan} | tally.label_scores(), label_names)
 
 
-def _by_label(columns: Mapping[str, Any], label_names: Sequence[str]) -> dict[str, dict[str, float]]:
-    return {
-        name: {criterion: float(columns[criterion][j]) for criterion in _HEADINGS}
-        for j, name in enumerate(label_names)
-    }
+def _by_label(columns: Mapping[str, Any], label_names: Sequence[str]) -> "pd.DataFrame":
+    import pandas as pd
+
+    return pd.DataFrame(columns, index=list(label_names), dtype=float)[list(_HEADINGS)]
 
 
 def criteria_table(overall: Mapping[str, float]) -> Table:
@@ -68,12 +56,14 @@ def criteria_table(overall: Mapping[str, float]) -> Table:
     return make_table(("criterion", "better", "value"), rows, left=2)
 
 
-def labels_table(labels: Mapping[str, Mapping[str, float]], every: bool) -> Table:
+def labels_table(labels: "pd.DataFrame", every: bool) -> Table:
     """Return a table of the criteria by label, frequent ones first; `every` includes those in the middle."""
-    rows = []
-    for name in sorted(labels, key=lambda name: -labels[name]["support"]):
-        support, *values = (labels[name][criterion] for criterion in _HEADINGS)
-        rows.append((name, f"{support:.0f}", *map(_number, values)))
+    rows = [
+        (name, f"{support:.0f}", *map(_number, values))
+        for name, support, *values in labels.sort_values(
+            "support", ascending=False, kind="stable"
+        ).itertuples()
+    ]
     return make_table(("label", *_HEADINGS.values()), rows if every else leave_out_middle(rows))
 
 
@@ -88,20 +78,13 @@ def leave_out_middle(rows: Sequence[tuple[Any, ...]]) -> Sequence[tuple[Any, ...
 
 def scores_text(scores: Scores, suffix: str) -> str:
     """Return the scores as JSON, or as CSV with the columns label, criterion and value."""
-    overall, labels = scores
+    overall = plain(scores[0])
+    labels = {name: plain(values) for name, values in scores[1].to_dict("index").items()}
     if suffix == ".json":
-        both = {"overall": plain(overall), "labels": {name: plain(labels[name]) for name in labels}}
-        return json.dumps(both, indent=1) + "\n"
-    return to_csv(
-        [
-            ["label", "criterion", "value"],
-            *(
-                [label, criterion, "" if value is None else value]
-                for label, values in {"": overall, **labels}.items()
-                for criterion, value in plain(values).items()
-            ),
-        ]
-    )
+        return json.dumps({"overall": overall, "labels": labels}, indent=1) + "\n"
+    every = {"": overall, **labels}.items()
+    rows = ([label, *pair] for label, values in every for pair in values.items())
+    return to_csv([["label", "criterion", "value"], *rows])
 
 
 def plain(values: Mapping[str, float]) -> dict[str, float | None]:

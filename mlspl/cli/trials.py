@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from mlspl.datasets import Dataset
     from mlspl.experiments import Outcome, Store, Trial
 
-__all__ = ["open_datasets", "report_trials"]
-
 _MOST_ERRORS = 5
 
 
