@@ -158,7 +158,7 @@ class Audit(NoiseEstimate):
         table = table.join(self.noise_rates)
         table["expected_lost"] = np.where(self.given == 0, wrong, 0.0).sum(axis=0)
         table["expected_false"] = np.where(self.given == 1, wrong, 0.0).sum(axis=0)
-        given = Labels(self.given == 1, ~known)
+        given: Any = Labels(self.given == 1, ~known)
         table["auc"] = score_labels(given, self.probabilities, self.probabilities > 0.5)["auc"]
         return table
 
@@ -362,7 +362,7 @@ def explain_issues(rows, labels, names, given, probability, other_labels, never_
         for k, other in enumerate(against.argmax(axis=1).tolist()):
             if against[k, other] >= WORTH:
                 texts[k] += "; " + _relation(weight[k, other] > 0, given[rows[k], other] == 1, names[other])
-    for k in [] if never_entered is None else np.flatnonzero(never_entered):
+    for k in [] if never_entered is None else np.flatnonzero(never_entered).tolist():
         texts[k] += "; too unlikely for the model to learn from it"
     return texts
 

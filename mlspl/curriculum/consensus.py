@@ -105,7 +105,7 @@ class Consensus:
                 "row": self._row_names[rows[found]],
                 "label": self.agreement.index[labels[found]],
                 "probability": p[found, 0],
-                "ask": np.append(self.annotators.index.to_numpy(object), None)[best[found]],
+                "ask": np.array([*self.annotators.index, None], dtype=object)[best[found]],
                 "gain": gain[found],
             }
         )
@@ -299,7 +299,7 @@ def _read_tables(annotations):
     for annotator, table in annotations.items():
         labels = check_labels(table, f"annotations[{annotator!r}]")
         names = names or labels.names
-        columns = labels.names or names or list(range(labels.shape[1]))
+        columns: Any = labels.names or names or range(labels.shape[1])
         index = table.index if hasattr(table, "iloc") else None
         shapes.add((labels.shape[0] if index is None else None, labels.shape[1], frozenset(columns)))
         if len(columns) == labels.shape[1]:

@@ -33,7 +33,9 @@ class _Graph:
         except ImportError as error:
             raise UserError(f"ONNX files need a package: pip install 'mlspl[onnx]' ({error}).") from None
         self.onnx = onnx
-        self.nodes, self.constants, self.inputs = [], [], []
+        self.nodes: list[Any] = []
+        self.constants: list[Any] = []
+        self.inputs: list[Any] = []
 
     def add(self, operator: str, *inputs: Any, domain: str = "", **attributes: Any) -> str:
         """Add a node; inputs are names of tensors, or arrays. Returns the name of the output."""
@@ -185,7 +187,7 @@ def _probabilities(graph: _Graph, model: Any, scores: str) -> str | None:
     if isinstance(model, ExtraTrees):
         return graph.add("Add", scores, np.array(0.5))
     if isinstance(model, BSVMClassifier):
-        calibration = getattr(model._calibration, "calibration", model._calibration)
+        calibration: Any = getattr(model._calibration, "calibration", model._calibration)
         if calibration is None:
             return None
         negative, positive = calibration.slopes_
@@ -236,8 +238,8 @@ def _sums(graph: _Graph, forest: Any, x: str) -> list[str]:
         label = np.array(forest.labels)[tree * len(forest.labels) // len(forest.trees)]
         value = forest.trees.value[nodes]
         both = ((nodes, nodes), (label, label + n_labels), (value, 1 - value))
-        pairs = [np.concatenate(pair) for pair in both]
-        sums = _trees(graph, forest.trees, floats, *pairs, 2 * n_labels)
+        nodes, targets, values = (np.concatenate(pair) for pair in both)
+        sums = _trees(graph, forest.trees, floats, nodes, targets, values, 2 * n_labels)
     start = np.concatenate([frequencies, 1.0 - frequencies])
     total = graph.add("Add", graph.cast(sums, "DOUBLE"), start)
     limits = (np.array([0]), np.array([n_labels])), (np.array([n_labels]), np.array([2 * n_labels]))

@@ -180,7 +180,8 @@ class Networks:
         with torch.no_grad():
             blocks = torch.arange(len(self.Y), device=self.device).split(_BLOCK_ROWS)
             losses = [self._losses(model(self._rows(rows)), rows).cpu().numpy() for rows in blocks]
-        return Round(*model.parts(), log_odds, np.concatenate(losses, axis=1), epoch)
+        layers, modules = model.parts()
+        return Round(layers, modules, log_odds, np.concatenate(losses, axis=1), epoch)
 
     @torch.no_grad()
     def _validate(self, model) -> tuple[np.ndarray, np.ndarray]:
