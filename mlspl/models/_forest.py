@@ -78,7 +78,7 @@ class TreeRows:
         if self._features is not None:
             leaf, tried = self._leaf, self.tree.max_features_
             return grow_extra_trees(self._features, targets, weight, counts, seeds, leaf, tried, empty_value)
-        grown = []
+        grown, importances = [], np.zeros(self.X.shape[1])
         parameters = {name: value for name, value in self.tree.get_params().items() if name != "random_state"}
         # The parameters have been checked; checking them for each tree takes as long as a small tree. Trees
         # look for NaN only where they check their input.
@@ -86,38 +86,26 @@ class TreeRows:
             for count, seed in zip(counts, seeds.tolist(), strict=True):
                 sample_weight = count * weight
                 if not sample_weight.any():
-                    grown.append(_stump(empty_value, self.X.shape[1]))
+                    grown.append(FlatTrees([0, 1], [-1], [-1], [-1], [empty_value], [False], self.X.shape[1]))
                     continue
                 one = type(self.tree)(**parameters, random_state=seed)
                 one.fit(self._columns, targets, sample_weight=sample_weight, check_input=self._has_nan)
                 grown.append(flatten_tree(one))
-        *nodes, importances = zip(*grown, strict=True)
-        starts = np.concatenate([[0], np.cumsum([len(part) for part in nodes[0]])])
-        feature, left, right, value, missing_left = map(np.concatenate, nodes)
-        trees = FlatTrees(starts, feature, left, right, value, missing_left, self.X.shape[1])
-        return trees, np.sum(importances, axis=0)
+                importances += one.feature_importances_
+        return FlatTrees.join(grown), importances
 
 
-def flatten_tree(tree) -> tuple[Any, ...]:
-    """The nodes of a fitted scikit-learn tree as FlatTrees takes them, and its feature importances."""
+def flatten_tree(tree) -> FlatTrees:
+    """A fitted scikit-learn tree as arrays."""
     nodes = tree.tree_
     leaf = nodes.children_left < 0
     # A float32 x is at most a float64 threshold where it is at most the next float32 below.
     cut = nodes.threshold.astype(np.float32)
     cut = np.where(cut > nodes.threshold, np.nextafter(cut, np.float32(-np.inf)), cut)
-    return (
-        np.where(leaf, -1, nodes.feature).astype(np.int32),
-        nodes.children_left.astype(np.int32),
-        nodes.children_right.astype(np.int32),
-        np.where(leaf, nodes.value[:, 0, 0], cut).astype(np.float32),
-        nodes.missing_go_to_left.astype(bool),
-        tree.feature_importances_,
-    )
-
-
-def _stump(value, n_features) -> tuple[Any, ...]:
-    leaf = np.full(1, -1, dtype=np.int32)
-    return leaf, leaf, leaf, np.full(1, value, dtype=np.float32), np.zeros(1, bool), np.zeros(n_features)
+    feature, value = np.where(leaf, -1, nodes.feature), np.where(leaf, nodes.value[:, 0, 0], cut)
+    children = (nodes.children_left, nodes.children_right)
+    starts = [0, nodes.node_count]
+    return FlatTrees(starts, feature, *children, value, nodes.missing_go_to_left, tree.n_features_in_)
 
 
 def _tasks(n_trees) -> list[slice]:

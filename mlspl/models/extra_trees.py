@@ -97,11 +97,8 @@ def _flatten(forest) -> tuple[FlatTrees, np.ndarray]:
     classes = forest.classes_ if isinstance(forest.classes_, list) else [forest.classes_]
     parts, votes = [], []
     for tree in forest.estimators_:
-        feature, left, right, value, missing_left, _ = flatten_tree(tree)
-        leaves = np.flatnonzero(feature < 0)
-        parts.append(
-            FlatTrees([0, len(feature)], feature, left, right, value, missing_left, forest.n_features_in_)
-        )
+        parts.append(flatten_tree(tree))
+        leaves = np.flatnonzero(parts[-1].feature < 0)
         counts = tree.tree_.value[leaves]
         shares = counts / counts.sum(axis=2, keepdims=True)
         # A label that was constant in training has one class.
