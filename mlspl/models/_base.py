@@ -108,8 +108,7 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):
         """
         self._check_parameters()
         X, Y, label_weight, names = self._check_training(X, Y, label_weight, sample_weight)
-        if names is None:
-            names = range(Y.shape[1])
+        names = range(Y.shape[1]) if names is None else names
         self.label_names_ = np.array([str(name) for name in names], dtype=object)
         with raise_interrupts():
             self._fit(X, Y, label_weight)
@@ -135,8 +134,7 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):
         {output}
         """
         _check_output(output)
-        scores = self._shaped(self._scores(self._check_new(X)))
-        return _output(scores, output, self.label_names_, X)
+        return _output(self._shaped(self._scores(self._check_new(X))), output, self.label_names_, X)
 
     @share
     def predict(self, X, output="array"):
@@ -264,7 +262,13 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):
         Y, names = label_table(Y)
         if X.shape[0] != Y.shape[0]:
             raise ValueError(f"X has {X.shape[0]} rows but Y has {Y.shape[0]}: they must match.")
-        self._check_size(X, Y, label_weight)
+        n_labels = Y.shape[1] if Y.ndim == 2 else 1
+        n_pairs = X.shape[0] * n_labels if not self._sparse_labels or label_weight is not None else 0
+        check_memory(
+            16.0 * X.shape[1] + 100.0 * n_labels + 48.0 * n_pairs,
+            f"Tables of {X.shape[0]:,} rows, {X.shape[1]:,} features and {n_labels:,} labels",
+            "Use fewer rows or labels, or BSVMClassifier(space='linear') with a sparse Y.",
+        )
         check_order(names, label_weight, "label_weight")
         label_weight = weigh_rows(label_weight, sample_weight, X.shape[0])
         self._multilabel = Y.ndim == 2 and not (Y.shape[1] == 1 and _is_column_of_classes(Y))
@@ -293,16 +297,6 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):
             # The label of a pair without weight must not matter in folds, prototypes and counts.
             Y = Y & (label_weight > 0)
         return X, Y, label_weight, names
-
-    def _check_size(self, X, Y, label_weight) -> None:
-        """Refuse tables (n, L), and features or labels too many for one vector of them."""
-        (n_rows, n_features), n_labels = X.shape, Y.shape[1] if Y.ndim == 2 else 1
-        is_dense = not self._sparse_labels or label_weight is not None
-        check_memory(
-            16.0 * n_features + 100.0 * n_labels + (48.0 * n_rows * n_labels if is_dense else 0.0),
-            f"Tables of {n_rows:,} rows, {n_features:,} features and {n_labels:,} labels",
-            "Use fewer rows or labels, or BSVMClassifier(space='linear') with a sparse Y.",
-        )
 
     def _check_new(self, X):
         check_is_fitted(self)

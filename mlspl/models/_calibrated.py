@@ -18,13 +18,7 @@ from mlspl.model_selection import (
     get_calibration,
     out_of_fold_scores,
 )
-from mlspl.models.tuned_decision import (
-    evaluate,
-    evaluate_decision,
-    known_labels,
-    rank_decisions,
-    resolve_criterion,
-)
+from mlspl.models.tuned_decision import choose_decision, evaluate, known_labels, resolve_criterion
 
 _LEFT_OUT = ContextVar("_LEFT_OUT", default=False)
 # Pairs that set the shrinkage; rows × labels² on which a joint calibration is tried and fitted.
@@ -113,23 +107,23 @@ def choose_calibration(
         return odds
 
     names = ("platt", "none") if Y.shape[1] > 1 else ("none",)
-    odds = {name: held_out(get_calibration(name)) for name in names}
-    tried = [evaluate_decision(name, "zero", criterion, truth, each, each > 0) for name, each in odds.items()]
-    best = rank_decisions(tried, criterion)[0]["calibration"]
+    folds = [(fold_of != fold, fold_of == fold) for fold in np.unique(fold_of)]
+    best = choose_decision(scores, Y, label_weight, folds, criterion, names, ("zero",))[0]["calibration"]
     calibration: Any = get_calibration(best).fit(scores, Y, weight)
     probability = AnchoredCalibration().fit(calibration.log_odds(scores), Y, weight)
     if not criterion.greater_is_better:
         return calibration, probability
+    odds = held_out(get_calibration(best))
     if best == "platt":
         some = _every(Y.size, _SHRUNK_PAIRS)
-        shrunk = ShrunkCalibration().fit(odds[best][some], Y[some], weight[some])
-        if value(odds[best]) < value(np.broadcast_to(shrunk.prior_, Y.shape)):
+        shrunk = ShrunkCalibration().fit(odds[some], Y[some], weight[some])
+        if value(odds) < value(np.broadcast_to(shrunk.prior_, Y.shape)):
             calibration.slope_ = shrunk.share_ * calibration.slope_
             calibration.offset_ = shrunk.share_ * calibration.offset_ + (1 - shrunk.share_) * shrunk.prior_
-            probability = AnchoredCalibration().fit(shrunk.log_odds(odds[best]), Y, weight)
+            probability = AnchoredCalibration().fit(shrunk.log_odds(odds), Y, weight)
     if try_joint:
         some = _every(Y.size * Y.shape[1], _JOINT_TRIAL)
-        if value(held_out(JointCalibration(), some), some) > value(odds[best][some], some):
+        if value(held_out(JointCalibration(), some), some) > value(odds[some], some):
             some = _every(Y.size * Y.shape[1], _JOINT_VALUES)
             calibration = JointCalibration().fit(scores[some], Y[some], weight[some])
             odds_of_all = calibration.log_odds(scores[some])

@@ -39,11 +39,7 @@ class LabelForests(_Forest):
     labels of which no tree found a trace, and answers alone for labels that do not vary.
     """
 
-    _contents = {
-        "trees": (FlatTrees, None),
-        "labels": ["int"],
-        "frequencies": "float (labels)",
-    }
+    _contents = {"trees": (FlatTrees, None), "labels": ["int"], "frequencies": "float (labels)"}
 
     def __init__(self, forests, frequencies) -> None:
         self.trees = FlatTrees.join(list(forests.values())) if forests else None

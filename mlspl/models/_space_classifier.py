@@ -16,13 +16,7 @@ from mlspl.model_selection import AnchoredCalibration, Calibration
 from mlspl.models._base import CallbackSupportMixin, MultiLabelClassifier, fit_progress, with_callbacks
 from mlspl.models._calibrated import LazyCalibration, choose_calibration
 from mlspl.models._checks import warn_of_data
-from mlspl.models._label_blocks import (
-    class_costs,
-    dense_block,
-    label_blocks,
-    one_thread,
-    stack_weights,
-)
+from mlspl.models._label_blocks import class_costs, dense_block, label_blocks, one_thread, stack_weights
 from mlspl.models.local_correlation import (
     BlockConfig,
     Coding,

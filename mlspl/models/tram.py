@@ -205,10 +205,7 @@ def _propagate(W, known):
 
 
 def _conjugate_gradients(W, degree, b, x):
-    """Solve (D − W) x = b from the start x, each column by its own conjugate gradients.
-
-    Residuals are divided by the degrees, so that a row with faint edges is solved as exactly as any other.
-    """
+    """Solve (D − W) x = b from the start x, each column by its own conjugate gradients, scaled by D."""
     degree = degree[:, None]
     residual = b - degree * x + W @ x
     descent = residual / degree

@@ -68,23 +68,14 @@ def choose_decision(
                 rule = clone(get_threshold(name)).fit(fitted.log_odds(scores[train]), Y[train], weight)
                 labels[name][test] = rule.apply(odds[test])
         tried += [
-            evaluate_decision(calibration, name, criterion, truth, odds, labels[name]) for name in thresholds
+            {
+                "calibration": calibration,
+                "threshold": name,
+                "score": evaluate(criterion, truth, odds, labels[name]),
+                "hamming_loss": get_criterion("hamming_loss").function(truth, labels[name]),
+            }
+            for name in thresholds
         ]
-    return rank_decisions(tried, criterion)
-
-
-def evaluate_decision(calibration, threshold, criterion, truth, odds, labels) -> dict[str, Any]:
-    """The criterion and the Hamming loss of a calibration and a threshold rule."""
-    return {
-        "calibration": calibration,
-        "threshold": threshold,
-        "score": evaluate(criterion, truth, odds, labels),
-        "hamming_loss": get_criterion("hamming_loss").function(truth, labels),
-    }
-
-
-def rank_decisions(tried: list[dict[str, Any]], criterion) -> list[dict[str, Any]]:
-    """Best first."""
     sign = -1.0 if criterion.greater_is_better else 1.0
     # Rounded, so that ties stay ties.
     return sorted(
