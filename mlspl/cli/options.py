@@ -12,7 +12,7 @@ METHOD_NAMES = (
 )
 CRITERION_NAMES = (
     "hamming_loss, ranking_loss, one_error, coverage, average_precision, micro_f1, macro_f1, sample_f1, "
-    "subset_accuracy, jaccard, ndcg, precision_at_k, ndcg_at_k, propensity_scored_precision_at_k"
+    "subset_accuracy, jaccard, ndcg, precision_at_k, ndcg_at_k"
 )
 
 

@@ -55,7 +55,7 @@ def plot(
     functions: Annotated[
         list[str] | None, argument("NAME", "Functions; by default the paper's four.")
     ] = None,
-    out: Annotated[Path, option("FILE", "Image: .png, .svg, .pdf or .html.", "--out", "-o")] = Path(
+    out: Annotated[Path, option("FILE", "Image: .png, .svg or .pdf.", "--out", "-o")] = Path(
         "self_paced_functions.png"
     ),
     pace: Annotated[list[float] | None, option("NUMBER", "A pace λ; may be repeated.")] = None,
@@ -76,9 +76,7 @@ def derive(
     family: Annotated[Family, option(None, "scale: weight g(l/λ^c); shift: g(l − λ).")] = Family.scale,
     exponent: Annotated[float, option("NUMBER", "The exponent c of the scale family.")] = 1.0,
     latex: Annotated[bool, flag("--latex", "Print only the formulas, as LaTeX.")] = False,
-    out: Annotated[
-        Path | None, option("FILE", "Also plot: .png, .svg, .pdf or .html.", "--out", "-o")
-    ] = None,
+    out: Annotated[Path | None, option("FILE", "Also plot: .png, .svg or .pdf.", "--out", "-o")] = None,
     force: ForceOption = False,
 ) -> None:
     """Derive weight, inverse and penalty of a self-paced function from a curve, and verify them."""

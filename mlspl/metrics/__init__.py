@@ -24,13 +24,7 @@ from mlspl.metrics.ranking import (
     score_all,
 )
 from mlspl.metrics.summaries import Tally, score_labels, score_others
-from mlspl.metrics.top import (
-    label_propensities,
-    ndcg_at_k,
-    precision_at_k,
-    propensity_scored_precision_at_k,
-    top_labels,
-)
+from mlspl.metrics.top import ndcg_at_k, precision_at_k, top_labels
 
 __all__ = [
     "CRITERIA",
@@ -43,13 +37,11 @@ __all__ = [
     "get_scorer",
     "hamming_loss",
     "jaccard",
-    "label_propensities",
     "macro_f1",
     "micro_f1",
     "ndcg_at_k",
     "one_error",
     "precision_at_k",
-    "propensity_scored_precision_at_k",
     "rank_criteria",
     "ranking_loss",
     "sample_f1",

@@ -19,13 +19,10 @@ _F = """F : array-like of shape (n, L)
     Scores, higher for more relevant."""
 _P = """P : array-like or sparse matrix of shape (n, L)
     Predicted labels."""
-_TOP = """F : array-like of shape (n, L), sparse matrix, or array of int of shape (n, m)
-    Scores, higher for more relevant; or the best labels of each row, best first. An array of integers
-    is read as label indices unless it is as wide as Y.
+_TOP = """F : array-like of shape (n, L) or sparse matrix
+    Scores, higher for more relevant.
 k : int, default=5
     Number of best labels"""
-_PROPENSITIES = """propensities : array-like of shape (L,), optional
-    `label_propensities` of the training labels; by default those of Y."""
 _SECTION = "Parameters\n----------\n"
 _RETURNS = "\n\nReturns\n-------\nfloat"
 
@@ -35,7 +32,6 @@ document = substitute(
     both=f"{_SECTION}{_Y}\n{_F}\n{_P}",
     top=f"{_SECTION}{_Y}\n{_TOP}.{_RETURNS}",
     top_or_all=f"{_SECTION}{_Y}\n{_TOP}; None is all.{_RETURNS}",
-    top_and_propensities=f"{_SECTION}{_Y}\n{_TOP}.\n{_PROPENSITIES}{_RETURNS}",
 )
 """Decorator that fills in the parameters of a criterion, such as {scores} or {labels}."""
 

@@ -16,7 +16,7 @@ from mlspl._validation import check_labels
 from mlspl.errors import UserError, guess
 from mlspl.metrics.decisions import hamming_loss, jaccard, macro_f1, micro_f1, sample_f1, subset_accuracy
 from mlspl.metrics.ranking import average_precision, coverage, one_error, ranking_loss
-from mlspl.metrics.top import ndcg_at_k, precision_at_k, propensity_scored_precision_at_k
+from mlspl.metrics.top import ndcg_at_k, precision_at_k
 
 _AT = re.compile(r"(\w+)_at_(\d+)")
 
@@ -62,7 +62,6 @@ CRITERIA: Mapping[str, Criterion] = MappingProxyType(
             Criterion("ndcg", partial(ndcg_at_k, k=None), "scores"),
             Criterion("precision_at_k", precision_at_k, "scores"),
             Criterion("ndcg_at_k", ndcg_at_k, "scores"),
-            Criterion("propensity_scored_precision_at_k", propensity_scored_precision_at_k, "scores"),
         )
     }
 )

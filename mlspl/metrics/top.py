@@ -1,7 +1,7 @@
 """Criteria of the k best labels of a row.
 
-The ranking is an array of scores (n, L); a sparse matrix, of which only stored scores are ranked; or an array
-of label indices (n, m), best first, -1 where there is none. Unknown labels take no rank.
+The ranking is an array of scores (n, L), or a sparse matrix, of which only stored scores are ranked. Unknown
+labels take no rank.
 """
 
 from typing import Any
@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from mlspl._validation import Labels, check_labels, check_labels_beside, check_scores, check_shape, row_blocks
+from mlspl._validation import Labels, check_labels_beside, check_scores, check_shape, row_blocks
 from mlspl.errors import UserError
 from mlspl.metrics._shared import NEEDS_ONE, NEEDS_RELEVANT, document, mean
 
@@ -37,53 +37,6 @@ def ndcg_at_k(Y: ArrayLike | Labels, F: ArrayLike, k: int | None = 5) -> float:
     """
     ranking = Ranking(Y, F, k)
     return mean(*ranking.ndcg(k), "nDCG" if k is None else f"nDCG at {k}", NEEDS_RELEVANT)
-
-
-@document
-def propensity_scored_precision_at_k(
-    Y: ArrayLike, F: ArrayLike, k: int = 5, propensities: ArrayLike | None = None
-) -> float:
-    """Precision at k in which rare labels weigh more, divided by the largest it could be (Jain et al. 2016).
-
-    A relevant label l among the k best counts 1 / pₗ, with pₗ the probability that it was given.
-
-    {top_and_propensities}
-
-    References
-    ----------
-    H. Jain, Y. Prabhu, M. Varma: Extreme Multi-label Loss Functions for Recommendation, Tagging, Ranking &
-    Other Missing Label Applications. KDD 2016.
-    """
-    ranking = Ranking(Y, F, k)
-    labels = ranking.labels
-    given = label_propensities(labels) if propensities is None else np.asarray(propensities, np.float64)
-    n_labels = labels.shape[1]
-    if given.shape != (n_labels,) or not np.all((given > 0) & (given <= 1)):
-        raise UserError(f"propensities must be {n_labels} numbers above 0 and at most 1, one for each label.")
-    weight = 1 / given
-    gained = float(np.where(ranking.hits[:, :k], weight[ranking.top[:, :k]], 0.0).sum())
-    best = top_labels(sparse.csr_array(labels.relevant).multiply(weight).tocsr(), k)
-    possible = float(np.where(best >= 0, weight[best], 0.0).sum())
-    return mean(gained, possible, f"propensity-scored precision at {k}", NEEDS_RELEVANT)
-
-
-def label_propensities(Y: ArrayLike | Labels, a: float = 0.55, b: float = 1.5) -> NDArray[np.float64]:
-    """Return the probability that a relevant label was given, for every label (Jain et al. 2016).
-
-    pₗ = 1 / (1 + c (Nₗ + b)⁻ᵃ) with c = (ln N − 1)(b + 1)ᵃ, for a label on Nₗ of N rows.
-
-    Parameters
-    ----------
-    Y : array-like or sparse matrix of shape (n, L)
-        Training labels.
-    a, b : float
-        0.55 and 1.5; the paper has 0.5 and 0.4 for Wikipedia, 0.6 and 2.6 for Amazon.
-    """
-    labels = check_labels(Y)
-    count = np.asarray(labels.relevant.sum(axis=0, dtype=np.int64)).ravel()
-    # With fewer than three rows ln N − 1 is negative and a probability would exceed 1.
-    c = max(np.log(labels.shape[0]) - 1, 0.0) * (b + 1) ** a
-    return 1 / (1 + c * (count + b) ** -a)
 
 
 def top_labels(F: ArrayLike, k: int) -> NDArray[np.intp]:
@@ -115,8 +68,6 @@ class Ranking:
         self.labels = labels = check_labels_beside(Y, F, "F")
         k = labels.shape[1] if k is None else k
         _check_k(k)
-        if _is_indices(F, labels.shape):
-            F = _scores_of_indices(np.asarray(F), labels.shape)
         if sparse.issparse(F):
             check_shape(F.shape, labels.shape, "F")
             self.top = _top_stored(F, k, labels.unknown)
@@ -144,34 +95,6 @@ class Ranking:
 def _check_k(k: Any) -> None:
     if not isinstance(k, int | np.integer) or isinstance(k, bool) or k < 1:
         raise UserError(f"k is {k!r}: it is the number of best labels, 1 or more.")
-
-
-def _is_indices(F: Any, shape: tuple[int, int]) -> bool:
-    """Whether F is an array of label indices: of integers, and not as wide as Y."""
-    if getattr(F, "ndim", 0) != 2 or np.asarray(F).dtype.kind not in "iu":
-        return False
-    if F.shape == shape and shape[1] > 1 and (np.sort(F, axis=1) == np.arange(shape[1])).all():
-        raise UserError(
-            "F holds every integer from 0 to L − 1 in every row, so it is unclear whether they are scores or "
-            "labels. Give scores as floats, or fewer labels than L."
-        )
-    return F.shape != shape
-
-
-def _scores_of_indices(F: NDArray, shape: tuple[int, int]) -> sparse.csr_array:
-    """Return scores that rank the labels of each row as they are listed."""
-    if len(F) != shape[0]:
-        raise UserError(f"Y has {shape[0]} rows but F has {len(F)}: they must match.")
-    if F.min(initial=0) < -1 or F.max(initial=0) >= shape[1]:
-        raise UserError(
-            f"F holds integers from {F.min()} to {F.max()}: label indices run from 0 to {shape[1] - 1}, or "
-            "are -1. Give scores as floats, in the shape of Y."
-        )
-    rows, places = np.nonzero(F >= 0)
-    scores = sparse.csr_array((F.shape[1] - places, (rows, F[rows, places])), shape=shape)
-    if scores.nnz < len(rows):
-        raise UserError("a row of F holds a label twice.")
-    return scores
 
 
 def _top_dense(scores: NDArray, k: int, unknown: Any) -> NDArray[np.intp]:

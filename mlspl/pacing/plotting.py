@@ -28,14 +28,6 @@ _STYLE: dict[Any, Any] = {
     "axes.spines.right": False,
     "legend.frameon": False,
 }
-_PAGE = """<!DOCTYPE html>
-<html lang="en">
-<meta charset="utf-8">
-<title>Self-paced functions</title>
-<style>svg {{ display: block; margin: auto; max-width: 100%; height: auto; }}</style>
-{picture}
-</html>
-"""
 
 
 def plot(
@@ -104,33 +96,28 @@ def save_plot(
     paces: Sequence[float] = PACES,
     max_loss: float | None = None,
 ) -> Path:
-    """Save a plot as ``.png``, ``.svg``, ``.pdf`` or ``.html``.
+    """Save a plot as ``.png``, ``.svg`` or ``.pdf``.
 
     Parameters
     ----------
     functions, paces, max_loss
         As for `plot`.
     path : str or Path
-        The file; its suffix determines the format. An HTML file needs no network.
+        The file; its suffix determines the format.
     """
     path = Path(path)
     suffix = path.suffix.lower()
     # No date and no random identifiers: the same plot is the same file.
-    undated = {".png": {}, ".svg": {"Date": None}, ".html": {"Date": None}, ".pdf": {"CreationDate": None}}
+    undated = {".png": {}, ".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
     if suffix not in undated:
-        raise UserError(f"{path.name!r} is no picture: give a name that ends in .png, .svg, .pdf or .html.")
+        raise UserError(f"{path.name!r} is no picture: give a name that ends in .png, .svg or .pdf.")
     import matplotlib as mpl
 
     figure = plot(functions, paces=paces, max_loss=max_loss)
     stream = io.BytesIO()
     with mpl.rc_context({"svg.hashsalt": "mlspl"}):
-        kind = "svg" if suffix == ".html" else suffix[1:]
-        figure.savefig(stream, format=kind, dpi=300, metadata=undated[suffix])
-    picture = stream.getvalue()
-    if suffix == ".html":
-        write_file(path, _PAGE.format(picture=picture[picture.index(b"<svg") :].decode()))
-    else:
-        write_file(path, picture)
+        figure.savefig(stream, format=suffix[1:], dpi=300, metadata=undated[suffix])
+    write_file(path, stream.getvalue())
     return path
 
 

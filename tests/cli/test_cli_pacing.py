@@ -57,8 +57,8 @@ def test_plot_draws_the_papers_four_unless_told_otherwise(tmp_path, monkeypatch)
     four = (tmp_path / "self_paced_functions.png").read_bytes()
     run("plot", "arctan", "sigmoid", "tanh", "exponential", "--out", "again.png")
     assert (tmp_path / "again.png").read_bytes() == four
-    run("plot", "cauchy", "--pace", "1", "--pace", "3", "--max-loss", "5", "-o", "one.html")
-    page = (tmp_path / "one.html").read_text(encoding="utf-8")
+    run("plot", "cauchy", "--pace", "1", "--pace", "3", "--max-loss", "5", "-o", "one.svg")
+    page = (tmp_path / "one.svg").read_text(encoding="utf-8")
     assert "cauchy" in page
 
 

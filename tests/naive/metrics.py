@@ -135,19 +135,3 @@ def ndcg_at_k(Y, F, k):
         if any(flags):
             values.append(gain(flags) / gain(sorted(flags, reverse=True)))
     return sum(values) / len(values) if values else np.nan
-
-
-def label_propensities(Y, a, b):
-    n = len(Y)
-    c = (np.log(n) - 1) * (b + 1) ** a
-    return [
-        1 / (1 + c * np.exp(-a * np.log(sum(y[label] == 1 for y in Y) + b))) for label in range(len(Y[0]))
-    ]
-
-
-def propensity_scored_precision_at_k(Y, F, k, propensities):
-    gained = possible = 0.0
-    for y, f in zip(Y, F, strict=True):
-        gained += sum((y[label] == 1) / propensities[label] for label in ranked_labels(y, f)[:k])
-        possible += sum(sorted((1 / propensities[label] for label in relevant_labels(y)), reverse=True)[:k])
-    return gained / possible if possible else np.nan
