@@ -9,13 +9,13 @@ import time
 from itertools import product
 
 import numpy as np
+from mlspl.models._kernel_family import visit_paths
 from sklearn.preprocessing import StandardScaler
 
 from mlspl import MLSPLClassifier
 from mlspl.datasets import load_dataset
 from mlspl.model_selection import protocol_split
 from mlspl.models._families import list_points
-from mlspl.models._kernel_family import visit_paths
 from mlspl.models.local_correlation import Coding
 from mlspl.spaces import Gram
 

@@ -165,7 +165,6 @@ def bench_imdb():
     )
     run("BSVM, logistic, C=.1", BSVMClassifier(C=0.1, space="linear", n_jobs=1), data)
     run("OneVsRest(LinearSVC(hinge, C=.1))", one_vs_rest(LinearSVC(C=0.1, loss="hinge")), data)
-    run("BSVM, hinge, C=.1", BSVMClassifier(C=0.1, space="linear", loss="hinge", n_jobs=1), data)
     run(
         "BSVM, squared hinge, C=.01",
         BSVMClassifier(C=0.01, space="linear", loss="squared_hinge", n_jobs=1),

@@ -74,7 +74,7 @@ space : {"auto", "gram", "linear", "nystroem"} or Space, default="auto"
     clearly lower held-out loss on a sample than "linear".
 loss : {"auto", "hinge", "squared_hinge", "logistic"}, default="auto"
     The loss that is minimised and sets the pace. "auto" is the hinge on a kernel matrix, which has no other,
-    and logistic elsewhere.
+    and logistic elsewhere, where "squared_hinge" is the alternative.
 n_landmarks : "auto" or int, default="auto"
     Landmarks of the space "nystroem". "auto" is 1,400 less the features, or fewer if memory is short.""",
     "codes": """\

@@ -43,7 +43,7 @@ from sklearn.preprocessing import (
 from sklearn.svm import LinearSVC
 
 import mlspl
-from mlspl import correlation, pacing, save_model
+from mlspl import pacing, save_model
 from mlspl.errors import UserError
 from mlspl.model_selection import JointCalibration
 from mlspl.persistence import read_model
@@ -84,10 +84,8 @@ def models():
         mlspl.MLkNNClassifier(k=3),
         mlspl.TRAMClassifier(k=3),
         mlspl.RankSVMClassifier(),
-        mlspl.MLLOCClassifier(
-            max_steps=2, regressor=correlation.CodeRidge(), random_state=np.random.RandomState(3)
-        ),
-        mlspl.MLSPLClassifier(n_codes=2, regressor=correlation.CodeSVR(), random_state=0),
+        mlspl.MLLOCClassifier(max_steps=2, regressor="ridge", random_state=np.random.RandomState(3)),
+        mlspl.MLSPLClassifier(n_codes=2, regressor="svr", random_state=0),
         cv(families=("kernel",)),
         cv(families=("joint", "forest"), n_estimators=8, cv=2),
         mlspl.SelfPacedForestClassifier(3, random_state=0),

@@ -14,8 +14,6 @@ from mlspl._validation import row_blocks
 __all__ = ["initial_codes", "prototype_distances", "prototype_means"]
 
 _MAX_STEPS = 300
-# Up to so many cells, dense products are faster than those of CSR.
-_DENSE_CELLS = 2**20
 
 
 def initial_codes(signs, n_codes, random_state=None) -> tuple[np.ndarray, np.ndarray]:
@@ -83,10 +81,8 @@ def cluster_label_sets(label_sets, count, n_groups, random_state=None) -> tuple[
     """
     label_sets = sparse.csr_array(label_sets, dtype=np.float64)
     n_present = np.diff(label_sets.indptr)
-    if np.prod(label_sets.shape) <= _DENSE_CELLS:
-        label_sets = label_sets.toarray()
     centres = _draw_centres(label_sets, n_present, count, n_groups, check_random_state(random_state))
-    sums, sizes = _dense(label_sets[centres]), np.ones(n_groups)
+    sums, sizes = label_sets[centres].toarray(), np.ones(n_groups)
     group = np.full(len(count), -1)
     for _ in range(_MAX_STEPS):
         # Squared distances (D, k) to the centres, the means `sums / sizes`.
@@ -112,7 +108,7 @@ def _draw_centres(label_sets, n_present, count, n_groups, random) -> list[int]:
         tickets = random.randint(upto[-1], size=n_draws if chosen else 1, dtype=np.int64)
         drawn = np.searchsorted(upto, tickets, side="right")
         # Labels that differ: the squared distance.
-        shared = _dense(label_sets @ label_sets[drawn].T).astype(np.int64)
+        shared = (label_sets @ label_sets[drawn].T).toarray().astype(np.int64)
         differ = n_present[:, None] + n_present[drawn] - 2 * shared
         left = np.minimum(nearest[:, None], differ) if chosen else differ
         cost = count @ left
@@ -120,10 +116,6 @@ def _draw_centres(label_sets, n_present, count, n_groups, random) -> list[int]:
         chosen.append(int(drawn[best]))
         nearest = left[:, best]
     return chosen
-
-
-def _dense(table) -> np.ndarray:
-    return table.toarray() if sparse.issparse(table) else table
 
 
 def _fill_empty_groups(group, distance, count, n_groups) -> None:

@@ -132,6 +132,7 @@ CONSTRAINTS = {
     "n_jobs": _at_least(1, Integral, Interval(Integral, None, -1, closed="right"), None),
     "patience": _at_least(1, Integral),
     "prior_weight": [AUTO, _SHARE],
+    "regressor": [StrOptions({"auto", "ridge", "svr"})],
     "s": POSITIVE,
     "schedule": [PaceSchedule, None],
     "target_weight": POSITIVE,

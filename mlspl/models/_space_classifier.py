@@ -11,7 +11,6 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
 from mlspl._parallel import count_workers, parallel_map
-from mlspl.correlation import get_regressor
 from mlspl.model_selection import AnchoredCalibration, Calibration
 from mlspl.models._base import CallbackSupportMixin, MultiLabelClassifier, fit_progress, with_callbacks
 from mlspl.models._calibrated import LazyCalibration, choose_calibration
@@ -169,18 +168,18 @@ class LocalCorrelationClassifier(CallbackSupportMixin, SpaceClassifier):
     def _fit(self, X, Y, label_weight):
         choice = self._choose_space(X)
         function, schedule = self._pacing(choice.space)
-        blocks = [slice(0, Y.shape[1])]
-        n_workers = count_workers()
-        if choice.space.smooth and _paces_labels_apart(function, schedule):
-            blocks = label_blocks(X.shape[0], X.shape[1], Y.shape[1], n_workers)
+        n_rows, n_labels = Y.shape
+        blocks, n_workers = [slice(0, n_labels)], count_workers()
+        if choice.space.many_rows and _paces_labels_apart(function, schedule):
+            blocks = label_blocks(n_rows, X.shape[1], n_labels, n_workers)
         else:
             Y = Y.toarray() if sparse.issparse(Y) else Y
-        n_rows, n_labels = Y.shape
+        is_whole = len(blocks) == 1
         n_evaluated = min(n_rows, max(1, _EVALUATED_PAIRS // n_labels))
         evaluated = np.sort(np.random.RandomState(0).permutation(n_rows)[:n_evaluated])
-        with fit_progress(self, len(schedule) if len(blocks) == 1 else len(blocks), X, Y) as report:
+        with fit_progress(self, len(schedule) if is_whole else len(blocks), X, Y) as report:
             space = self._choose_cost(choice, X, Y, label_weight)
-            space = one_thread(space) if n_workers > 1 and len(blocks) > 1 else space
+            space = space if n_workers == 1 or is_whole else one_thread(space)
             config = BlockConfig(
                 coding=self._coding(space),
                 folds=self._folds(Y),
@@ -195,16 +194,25 @@ class LocalCorrelationClassifier(CallbackSupportMixin, SpaceClassifier):
             )
             rows = space.prepare(X)
             coded = code_rows(rows, Y, config.coding, config.folds)
-            if len(blocks) > 1 and coded.regression is None:
-                regressor = get_regressor(config.coding.regressor)
-                coded = coded._replace(regression=regressor.regress(rows, coded.codes))
+            if not is_whole and coded.regression is None:
+                coded = coded._replace(regression=rows.regress(coded.codes, config.coding.regressor))
             by_columns = Y.tocsc() if sparse.issparse(Y) else Y
             shared = (rows, coded, by_columns, label_weight, config, evaluated)
-            if len(blocks) == 1:
-                fitted = [fit_block(*shared, blocks[0], report)]
-                self.label_weights_, self.trace_ = fitted[0].weights, fitted[0].trace
-            else:
-                fitted = self._fit_blocks(shared, blocks, Y.shape, report)
+            parts = (
+                [fit_block(*shared, blocks[0], report)]
+                if is_whole
+                else parallel_map(fit_block, shared, blocks)
+            )
+            weights, trace = (np.empty(Y.shape), Trace(Y.shape)) if config.keep_pairs else (None, None)
+            self.label_weights_, self.trace_ = weights, trace
+            fitted: list[FittedBlock] = []
+            for block, part in zip(blocks, parts, strict=True):
+                if weights is not None and trace is not None:
+                    weights[:, block] = part.weights
+                    trace.fill(block, part.trace)
+                fitted.append(part._replace(weights=None, trace=None))
+                if not is_whole:  # callbacks cannot stop it, as a model needs all labels
+                    report(f"{block.stop:,} of {n_labels:,} labels")
         self.history_ = merge_histories(fitted)
         self.n_iter_ = len(self.history_)
         self.stop_reason_ = max(fitted, key=lambda part: len(part.history)).stop_reason
@@ -226,19 +234,6 @@ class LocalCorrelationClassifier(CallbackSupportMixin, SpaceClassifier):
             fold_of[evaluated],
             try_joint=space.many_rows and 1 < n_labels <= _JOINT_LABELS,
         )
-
-    def _fit_blocks(self, shared, blocks, shape, report) -> list[FittedBlock]:
-        """Fit blocks of labels. Callbacks cannot stop it, as a model needs all labels."""
-        weights, trace = (np.empty(shape), Trace(shape)) if shared[4].keep_pairs else (None, None)
-        self.label_weights_, self.trace_ = weights, trace
-        fitted = []
-        for block, part in zip(blocks, parallel_map(fit_block, shared, blocks), strict=True):
-            if weights is not None and trace is not None:
-                weights[:, block] = part.weights
-                trace.fill(block, part.trace)
-            fitted.append(part._replace(weights=None, trace=None))
-            report(f"{block.stop:,} of {shape[1]:,} labels")
-        return fitted
 
     def _scores(self, X):
         scores = super()._scores(X)

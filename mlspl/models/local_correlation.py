@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mlspl.correlation import get_regressor, initial_codes, prototype_distances, prototype_means
+from mlspl.correlation import initial_codes, prototype_distances, prototype_means
 from mlspl.models._label_blocks import class_costs, dense_block, prune_weights
 from mlspl.pacing import GeometricPace, SelfPacedFunction, Trace, UntilInPlay, paced
 from mlspl.solvers import solve_codes
@@ -38,7 +38,7 @@ class Coding:
 
     n_codes: int = 15
     beta: float = 100.0
-    regressor: Any = "svr"
+    regressor: str = "svr"
     random_state: Any = None
 
 
@@ -68,7 +68,7 @@ def _training_codes(rows, codes, coding, folds) -> tuple[np.ndarray, Regression 
     """The codes that classifiers are trained on: with folds, out-of-fold predictions."""
     if folds is None:
         return codes, None
-    regression = get_regressor(coding.regressor).regress(rows, codes, folds)
+    regression = rows.regress(codes, coding.regressor, folds)
     assert regression.out_of_fold is not None
     return regression.out_of_fold, regression
 
@@ -113,10 +113,10 @@ class LocalCorrelationLearner:
     def fit(self, weights) -> int:
         """W, Q and A step with weights V (n, L); returns how many rows changed their code.
 
-        Under smooth losses the codes stay, as they do under the hinge with β = 100.
+        Under the smooth losses of many rows the codes stay, as they do under the hinge with β = 100.
         """
         self.fit_classifiers(weights)
-        n_moved = 0 if self.rows.space.smooth else self.update_codes(weights)
+        n_moved = 0 if self.rows.space.many_rows else self.update_codes(weights)
         if n_moved:
             self.update_prototypes()
         return n_moved
@@ -158,7 +158,7 @@ class LocalCorrelationLearner:
             self._held_out = self._solve_folds()
             if self._unpaced is None and np.all(self._weights == 1.0):
                 self._unpaced = self._held_out
-                self._unpaced_start = self._warm_starts[0] if self.rows.space.smooth else None
+                self._unpaced_start = self._warm_starts[0] if self.rows.space.many_rows else None
             return self.rows.loss(self.signs, self._held_out)
         if self._solved is None:
             self.fit_classifiers(self._weights)
@@ -191,12 +191,12 @@ class LocalCorrelationLearner:
         f_l(x, q̂) = ⟨coef_l + Σ_j w_lj c_j, φ(x)⟩ + b_l + Σ_j w_lj d_j.
         """
         if self._regression is None:
-            self._regression = get_regressor(self.coding.regressor).regress(self.rows, self.codes)
+            self._regression = self.rows.regress(self.codes, self.coding.regressor)
         code_weights = self._solved.code_weights.T
         # Not by BLAS, whose rounding of a label depends on the number of labels.
         of_codes = np.einsum("lj,jp->lp", code_weights, self._regression.coef)
         intercept = np.einsum("lj,j->l", code_weights, self._regression.intercept)
-        return self.rows.add(self._solved.coef, of_codes), self._solved.intercept + intercept
+        return self._solved.coef + of_codes, self._solved.intercept + intercept
 
     def _prototype_distances(self) -> np.ndarray:
         if self._distances is None:

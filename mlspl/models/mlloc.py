@@ -29,9 +29,9 @@ class MLLOCClassifier(LocalCorrelationClassifier):
         1/(2α). "auto" is ½, the paper's, on a kernel matrix; elsewhere it is chosen by the loss on held-out
         rows of a sample, without codes.
     {beta}
-    regressor : {"auto", "svr", "ridge"} or CodeRegressor, default="auto"
+    regressor : {"auto", "svr", "ridge"}, default="auto"
         What predicts the codes of new rows. "auto" is "svr", as for the paper's figures, on a kernel matrix,
-        and "ridge", which is much faster there, elsewhere.
+        and "ridge" elsewhere.
     {kernel}
     class_weight : None, "balanced", float or dict, default=None
     {class_weight}

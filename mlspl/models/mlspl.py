@@ -45,8 +45,8 @@ class MLSPLClassifier(LocalCorrelationClassifier):
         1/(2α) of the paper. "auto" is 1 on a kernel matrix; elsewhere it is chosen by the loss on held-out
         rows of a sample, with codes if these are cross-fitted.
     {beta}
-    regressor : {"ridge", "svr"} or CodeRegressor, default="ridge"
-        What predicts the codes of new rows.
+    regressor : {"ridge", "svr"}, default="ridge"
+        What predicts the codes of new rows. "svr" needs a kernel matrix.
     {kernel}
     class_weight : None, "balanced", float or dict, default=0.5
     {class_weight}

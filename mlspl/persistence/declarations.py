@@ -27,17 +27,17 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator
 
-from mlspl import correlation, model_selection, models, pacing, recipes, spaces, torch
+from mlspl import model_selection, models, pacing, recipes, spaces, torch
 from mlspl.persistence.sklearn_contents import SKLEARN_CHECKS, SKLEARN_CONTENTS
 
-_PACKAGES = (pacing, model_selection, spaces, correlation, models, torch, recipes)
+_PACKAGES = (pacing, model_selection, spaces, models, torch, recipes)
 _KINDS = {"float": "f", "int": "iu", "bool": "b", "number": "biuf", "text": "U", "values": "biufU"}
 _NUMBER = (int, float, np.integer, np.floating)
 _TYPES: dict[str, Any] = {"text": str, "int": (int, np.integer), "float": _NUMBER, "number": _NUMBER}
 _ROLES = {"estimator": ("predict",), "transformer": ("transform",), "step": ("predict", "transform")}
 _SCALARS = (type(None), bool, int, float, str, np.generic)
 # Objects that are parameters of others, and consist of nothing but their own parameters.
-_SETTINGS = (pacing.SelfPacedFunction, pacing.PaceSchedule, correlation.CodeRegressor)
+_SETTINGS = (pacing.SelfPacedFunction, pacing.PaceSchedule)
 _PLAIN = (*_SCALARS, *_SETTINGS, np.ndarray, np.random.RandomState, np.dtype, type)
 # A loaded model has the defaults: a file could ask for a thousand processes, or for a folder to write to.
 _EXECUTION = ("n_jobs", "verbose", "memory")

@@ -2,7 +2,7 @@
 
 from mlspl.solvers.code_program import solve_codes
 from mlspl.solvers.extra_trees import TreeFeatures, grow_extra_trees
-from mlspl.solvers.kernel_svm import SVMSolution, SVRSolution, solve_svms, solve_svrs
+from mlspl.solvers.kernel_svm import KernelSolution, solve_svms, solve_svrs
 from mlspl.solvers.linear import LINEAR_LOSSES, LinearSolution, solve_linear, solve_ridge
 from mlspl.solvers.rank_svm import RankSVMSolution, solve_rank_svm
 from mlspl.solvers.threads import one_library_thread, raise_interrupts
@@ -11,10 +11,9 @@ from mlspl.solvers.trees import FlatTrees, average_leaf_labels
 __all__ = [
     "LINEAR_LOSSES",
     "FlatTrees",
+    "KernelSolution",
     "LinearSolution",
     "RankSVMSolution",
-    "SVMSolution",
-    "SVRSolution",
     "TreeFeatures",
     "average_leaf_labels",
     "grow_extra_trees",

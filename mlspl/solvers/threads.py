@@ -8,7 +8,7 @@ from threading import Lock
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-__all__ = ["one_library_thread", "raise_interrupts", "read_only", "run_threads"]
+__all__ = ["check_costs", "one_library_thread", "raise_interrupts", "read_only", "run_threads"]
 
 
 def read_only(array, dtype=np.float64) -> np.ndarray:
@@ -16,6 +16,14 @@ def read_only(array, dtype=np.float64) -> np.ndarray:
     view = np.ascontiguousarray(array, dtype=dtype).view()
     view.flags.writeable = False
     return view
+
+
+def check_costs(C, shape) -> np.ndarray:
+    """The costs of all pairs, as an array of this shape."""
+    costs = read_only(np.broadcast_to(np.asarray(C, dtype=np.float64), shape))
+    if not (np.isfinite(costs).all() and (costs >= 0).all()):
+        raise ValueError("C must be finite and not negative; 0 leaves a pair out.")
+    return costs
 
 
 def run_threads(

@@ -10,18 +10,7 @@ import numpy as np
 
 from mlspl.spaces._kernels import resolve_gamma
 
-__all__ = ["LOSSES", "KernelSpace", "Model", "Regression", "Rows", "Solutions", "Space", "pair_losses"]
-
-LOSSES = ("hinge", "squared_hinge", "logistic")
-
-
-def pair_losses(loss, signs, scores) -> np.ndarray:
-    """Losses of scores, of the same shape as the signs (-1 or +1)."""
-    margins = signs * scores
-    if loss == "logistic":
-        return np.logaddexp(0.0, -margins)
-    hinge = np.maximum(0.0, 1.0 - margins)
-    return hinge**2 if loss == "squared_hinge" else hinge
+__all__ = ["KernelSpace", "Model", "Regression", "Rows", "Solutions", "Space"]
 
 
 class Solutions(NamedTuple):
@@ -72,8 +61,6 @@ class Rows(ABC):
 
     def with_tolerance(self, tol) -> "Rows":
         """The same rows, not copied, solved to another tolerance."""
-        if tol == self.space.tol:
-            return self
         rows = copy(self)
         rows.space = replace(self.space, tol=tol)
         return rows
@@ -90,20 +77,12 @@ class Rows(ABC):
         """The loss that `solve` minimises, for every pair."""
 
     @abstractmethod
-    def ridge(self, targets, alpha, folds=None) -> Regression:
-        """Ridge regressions with intercept: min ‖t − f‖² + α‖w‖² for each column of targets (n, m)."""
-
-    @abstractmethod
-    def svr(self, targets, C, epsilon, tol, folds=None) -> Regression:
-        """ε-support vector regressions for each column of targets (n, m)."""
+    def regress(self, targets, regressor, folds=None) -> Regression:
+        """A regression, "ridge" or "svr", of every column of targets (n, m), on all rows and out-of-fold."""
 
     @abstractmethod
     def squared_norm(self, coef, scores) -> float:
         """Σ_l ‖w_l‖² of functions, given their scores without bias and codes."""
-
-    def add(self, coef, others) -> np.ndarray:
-        """Coordinates of the sums of two sets of functions."""
-        return coef + others
 
     @abstractmethod
     def make_model(self, coef, intercept) -> Model:
@@ -114,16 +93,11 @@ class Space(ABC):
     """A feature space and how functions are fitted in it; holds parameters only, and says what it can do."""
 
     many_rows: ClassVar[bool] = False
-    """Whether memory and time grow linearly with the rows."""
+    """Whether memory and time grow linearly with the rows. Then the loss is smooth, and codes do not move."""
     on_features: ClassVar[bool] = False
     """Whether coordinates are weights of the features; then preparing rows costs nothing."""
     has_gamma: ClassVar[bool] = False
     """Whether there is a parameter ``gamma`` to choose."""
-
-    @property
-    def smooth(self) -> bool:
-        """Whether the loss is smooth. Under the hinge, codes move in the Q step."""
-        return False
 
     @abstractmethod
     def prepare(self, X) -> Rows:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from scipy import sparse
 
 from mlspl.errors import UserError
-from mlspl.spaces.base import LOSSES, Space
+from mlspl.spaces.base import Space
 from mlspl.spaces.gram import Gram
 from mlspl.spaces.linear import Linear
 from mlspl.spaces.nystroem import Nystroem, count_columns
@@ -44,16 +44,13 @@ def choose_space(space, loss, X, gram: Gram, n_landmarks="auto", random_state=No
     n_landmarks, random_state
         Parameters of Nystroem.
     """
-    if loss != "auto" and loss not in LOSSES:
-        raise UserError(f"loss is {loss!r}; give 'auto', {', '.join(map(repr, LOSSES))}.")
     if isinstance(space, Space):
         return SpaceChoice(space, f"{type(space).__name__.lower()} space, as given")
     name, why = _choose_name(space, loss, X, gram)
+    losses = ("auto", "hinge") if name == "gram" else ("auto", "logistic", "squared_hinge")
+    if loss not in losses:
+        raise UserError(f"loss is {loss!r}; space={name!r} has {', '.join(map(repr, losses))}.")
     if name == "gram":
-        if loss not in ("auto", "hinge"):
-            raise UserError(
-                f"A Gram space has the hinge loss only; for {loss!r} give space='linear' or 'nystroem'."
-            )
         return SpaceChoice(gram, f"gram space with hinge loss: {why}")
     smooth = "logistic" if loss == "auto" else loss
     with_loss = f"with {smooth.replace('_', ' ')} loss"
@@ -78,11 +75,13 @@ def _choose_name(space, loss, X, gram) -> tuple[str, str]:
         raise UserError(f"space is {space!r}; give 'auto', 'gram', 'linear', 'nystroem' or a Space.")
     if gram.kernel == "precomputed":
         return "gram", "the kernel is precomputed"
+    if loss == "hinge":
+        return "gram", "only it has the hinge loss"
     is_sparse = sparse.issparse(X) and X.nnz < _SPARSE * X.shape[0] * X.shape[1]
     if is_sparse and gram.kernel in ("rbf", "linear"):
         return "linear", "X is sparse"
     name, why = ("linear", "the kernel is linear") if gram.kernel == "linear" else ("nystroem", "X is dense")
-    if loss not in ("auto", "hinge"):
+    if loss != "auto":
         return name, f"the loss is not the hinge, and {why}"
     if X.shape[0] <= _GRAM_ROWS:
         return "gram", f"{X.shape[0]:,} rows are few enough for a kernel matrix"

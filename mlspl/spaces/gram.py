@@ -12,7 +12,7 @@ from mlspl._rounding import on_grid, significant
 from mlspl.errors import UserError
 from mlspl.solvers import solve_rank_svm, solve_svms, solve_svrs
 from mlspl.spaces._kernels import ROUNDED, kernel_matrix, training_kernel
-from mlspl.spaces.base import KernelSpace, Model, Regression, Rows, Solutions, pair_losses
+from mlspl.spaces.base import KernelSpace, Model, Regression, Rows, Solutions
 
 __all__ = ["Gram", "GramRows", "KernelExpansion"]
 
@@ -90,55 +90,32 @@ class GramRows(Rows):
     def solve(self, signs, costs, warm_start=None) -> Solutions:
         """One weighted SVM per label, with LIBSVM's optimum."""
         costs = significant(costs)
-        alpha = None if warm_start is None else warm_start.extrapolate(costs)
+        start = None if warm_start is None else warm_start.extrapolate(costs)
         options = {"tol": self.space.tol, "n_threads": self.space.n_threads}
-        solution = solve_svms(self._K, signs, costs, alpha=alpha, **options)
-        coef = solution.alpha * signs
-        before = None if warm_start is None else (warm_start.costs, warm_start.alpha)
-        start = _WarmStart(costs, solution.alpha, solution.warm_start, before)
-        return Solutions(coef, solution.bias, self._codes.T @ coef.T, solution.decision.T, start)
+        solution = solve_svms(self._K, signs, costs, start=start, **options)
+        coef = solution.coef
+        before = None if warm_start is None else (warm_start.costs, warm_start.coef)
+        start = _WarmStart(costs, coef, before)
+        return Solutions(coef, solution.bias, self._codes.T @ coef.T, solution.scores.T, start)
 
     def loss(self, signs, scores) -> np.ndarray:
         """The hinge."""
-        return pair_losses("hinge", signs, scores)
+        return np.maximum(0.0, 1.0 - signs * scores)
 
     def rank(self, signed_weight, **options):
         """The ranking functions of `solve_rank_svm`."""
         return solve_rank_svm(self._K, signed_weight, **options)
 
-    def ridge(self, targets, alpha, folds=None) -> Regression:
-        """Kernel ridge regressions; the folds, which partition the rows, share one inverse matrix."""
-        _check_matrices(2, len(targets))
-        coef, intercept, cholesky, ones = _factor(self._K, targets, alpha)
+    def regress(self, targets, regressor, folds=None) -> Regression:
+        """Folds are fitted on their own blocks of the kernel matrix."""
+        coef, intercept = (_fit_ridge if regressor == "ridge" else _fit_svr)(self._K, targets, self.space)
         if folds is None:
             return Regression(coef, intercept, None)
-        predicted = np.empty_like(targets)
-        inverse, _ = linalg.lapack.dpotri(cholesky, lower=True, overwrite_c=True)
-        for _, test in folds:
-            # With B the held-out block of the inverse of the whole system, the residuals of the held-out rows
-            # are B⁻¹c. The inverse has its lower triangle only; in ascending order, so has the block.
-            rows = np.sort(test)
-            block = inverse[np.ix_(rows, rows)] - np.outer(ones[rows], ones[rows]) / ones.sum()
-            residuals = linalg.cho_solve(linalg.cho_factor(block, lower=True), coef[:, rows].T)
-            predicted[rows] = targets[rows] - residuals
+        predicted = np.empty(targets.shape)
+        for train, test in folds:
+            inner, score = self.split(train, test)
+            predicted[test] = score(*inner.regress(targets[train], regressor)[:2])
         return Regression(coef, intercept, predicted)
-
-    def svr(self, targets, C, epsilon, tol, folds=None) -> Regression:
-        """All folds on the one kernel matrix, held-out rows at cost 0, started from the fit on all rows."""
-        options = {"tol": tol, "n_threads": self.space.n_threads}
-        whole = solve_svrs(self._K, targets.T, C, epsilon, **options)
-        if folds is None:
-            return Regression(whole.coef, whole.bias, None)
-        costs = np.zeros((len(folds), len(targets)))
-        for cost, (train, _) in zip(costs, folds, strict=True):
-            cost[train] = C
-        all_targets, start = (np.tile(part, (len(folds), 1)) for part in (targets.T, whole.coef))
-        costs = np.repeat(costs, targets.shape[1], axis=0)
-        fitted = solve_svrs(self._K, all_targets, costs, epsilon, coef=start, **options).fitted
-        predicted = np.empty_like(targets)
-        for scores, (_, test) in zip(np.split(fitted, len(folds)), folds, strict=True):
-            predicted[test] = scores[:, test].T
-        return Regression(whole.coef, whole.bias, predicted)
 
     def squared_norm(self, coef, scores) -> float:
         """Σ_l β_lᵀ K β_l, as the scores are Kβ."""
@@ -153,21 +130,25 @@ class GramRows(Rows):
 
 
 class _WarmStart(NamedTuple):
-    """Solutions at some costs, and the costs and alpha of the step before."""
+    """Costs and signed dual variables, and those of the step before."""
 
     costs: np.ndarray
-    alpha: np.ndarray
-    solver_start: np.ndarray
+    coef: np.ndarray
     before: tuple[np.ndarray, np.ndarray] | None
 
     def extrapolate(self, costs) -> np.ndarray:
-        """Alpha moved on in the direction of its last step, as far as the costs move on."""
+        """The variables moved on in the direction of their last step, as far as the costs move on.
+
+        Those at their bound start at the new bound.
+        """
+        at_bound = (np.abs(self.coef) >= (1.0 - 1e-9) * self.costs) & (self.costs > 0)
+        start = np.where(at_bound, np.copysign(np.inf, self.coef), self.coef)
         if self.before is None:
-            return self.solver_start
-        step, moved = self.costs - self.before[0], self.alpha - self.before[1]
+            return start
+        step, moved = self.costs - self.before[0], self.coef - self.before[1]
         along, length = np.sum(step * (costs - self.costs), axis=1), np.sum(step * step, axis=1)
         factor = np.divide(along, length, out=np.zeros(len(step)), where=length > 0)
-        return self.solver_start + significant(np.clip(factor, 0.0, _LARGEST_STEP))[:, None] * moved
+        return start + significant(np.clip(factor, 0.0, _LARGEST_STEP))[:, None] * moved
 
 
 class KernelExpansion(Model):
@@ -209,24 +190,27 @@ class KernelExpansion(Model):
         return np.round(scores, 12)
 
 
-def _factor(K, targets, alpha):
-    """Solve [K + αI, 1; 1ᵀ, 0] [c; d] = [t; 0]: c, d, the Cholesky factor of K + αI and (K + αI)⁻¹1."""
-    if not alpha > 0:
-        raise UserError(f"alpha is {alpha}; ridge regression needs a positive penalty.")
+def _fit_ridge(K, targets, space) -> tuple[np.ndarray, np.ndarray]:
+    """Min ‖t − Kc − d‖² + cᵀKc for every column t of targets: [K + I, 1; 1ᵀ, 0] [c; d] = [t; 0]."""
+    _check_matrices(2, len(K))
     system = K.copy()
-    system.flat[:: len(K) + 1] += alpha
+    system.flat[:: len(K) + 1] += 1.0
     try:
         factor = linalg.cho_factor(system.T, lower=True, overwrite_a=True)
     except linalg.LinAlgError:
         raise UserError(
-            f"The kernel is not positive semi-definite, even with alpha = {alpha} on its diagonal. "
-            "Use regressor='svr', a larger alpha or another kernel."
+            "The kernel is not positive semi-definite. Use regressor='svr' or another kernel."
         ) from None
     solved = linalg.cho_solve(factor, np.column_stack([targets, np.ones(len(targets))]))
     ones = solved[:, -1]
     intercept = solved[:, :-1].sum(axis=0) / ones.sum()
-    coef = np.ascontiguousarray(solved[:, :-1].T) - intercept[:, None] * ones
-    return coef, intercept, factor[0], ones
+    return np.ascontiguousarray(solved[:, :-1].T) - intercept[:, None] * ones, intercept
+
+
+def _fit_svr(K, targets, space) -> tuple[np.ndarray, np.ndarray]:
+    """ε-support vector regressions with C = 1 and ε = 0.1."""
+    solution = solve_svrs(K, targets.T, tol=space.tol, n_threads=space.n_threads)
+    return solution.coef, solution.bias
 
 
 def _check_matrices(n_matrices, n_rows) -> None:

@@ -11,7 +11,7 @@ from sklearn.utils import gen_batches
 from mlspl._limits import check_memory
 from mlspl.errors import UserError
 from mlspl.solvers import solve_linear, solve_ridge
-from mlspl.spaces.base import Model, Regression, Rows, Solutions, Space, pair_losses
+from mlspl.spaces.base import Model, Regression, Rows, Solutions, Space
 
 __all__ = ["Linear", "LinearModel", "LinearRows"]
 
@@ -28,9 +28,9 @@ class Linear(Space):
 
     Parameters
     ----------
-    loss : {"logistic", "squared_hinge", "hinge"}, default="logistic"
-        The loss that is minimised and sets the pace. The hinge is the paper's; on many rows with rare labels
-        its margins rank worse than label frequencies, the smooth losses do not.
+    loss : {"logistic", "squared_hinge"}, default="logistic"
+        The loss that is minimised and sets the pace. The paper's hinge is not offered: on many rows with rare
+        labels its margins rank worse than label frequencies.
     tol : float, default=1e-3
         Relative distance of the objective to its minimum.
     n_threads : int, default=1
@@ -43,11 +43,6 @@ class Linear(Space):
 
     many_rows = True
     on_features = True
-
-    @property
-    def smooth(self) -> bool:
-        """Whether the loss is not the hinge."""
-        return self.loss != "hinge"
 
     def prepare(self, X) -> "LinearRows":
         """The rows X, used as they are."""
@@ -81,7 +76,10 @@ class LinearRows(Rows):
 
     def loss(self, signs, scores) -> np.ndarray:
         """The space's loss of every pair."""
-        return pair_losses(self.space.loss, signs, scores)
+        margins = signs * scores
+        if self.space.loss == "logistic":
+            return np.logaddexp(0.0, -margins)
+        return np.square(np.maximum(0.0, 1.0 - margins))
 
     def solve(self, signs, costs, warm_start=None) -> Solutions:
         """One weighted linear function per label, with LIBLINEAR's optimum."""
@@ -103,17 +101,23 @@ class LinearRows(Rows):
         start = solution._replace(scores=np.empty((len(signs), 0)))
         return Solutions(solution.coef, solution.bias, solution.code_coef.T, solution.scores.T, start)
 
-    def ridge(self, targets, alpha, folds=None) -> Regression:
-        """Ridge regressions, in closed form for few dense features."""
-        if not alpha > 0:
-            raise UserError(f"alpha is {alpha}; ridge regression needs a positive penalty.")
+    def regress(self, targets, regressor, folds=None) -> Regression:
+        """Ridge regressions min ‖t − f‖² + ‖w‖², in closed form for few dense features."""
+        if regressor != "ridge":
+            raise UserError(f"regressor={regressor!r} needs space='gram'; here, give 'ridge'.")
         if not sparse.issparse(self._X) and self._X.shape[1] <= min(len(self), _FEW_FEATURES):
-            return Regression(*solve_ridge(self._X, targets, alpha, folds, self.space.n_threads))
-        return self._regress(targets, 0.5 / alpha, "squared", 0.0, 1e-6, folds)
-
-    def svr(self, targets, C, epsilon, tol, folds=None) -> Regression:
-        """LIBLINEAR's ε-support vector regressions, whose bias is regularised."""
-        return self._regress(targets, C, "epsilon_insensitive", epsilon, tol, folds)
+            return Regression(*solve_ridge(self._X, targets, 1.0, folds))
+        options = {"loss": "squared", "tol": 1e-6, "n_threads": self.space.n_threads}
+        whole = solve_linear(self._X, targets.T, 0.5, **options)
+        if folds is None:
+            return Regression(whole.coef, whole.bias, None)
+        predicted = np.empty_like(targets)
+        for train, test in folds:
+            costs = np.zeros(len(targets))
+            costs[train] = 0.5
+            fold = solve_linear(self._X, targets.T, costs, start=whole, **options)
+            predicted[test] = fold.scores[:, test].T
+        return Regression(whole.coef, whole.bias, predicted)
 
     def squared_norm(self, coef, scores) -> float:
         """Σ_l ‖w_l‖²."""
@@ -122,19 +126,6 @@ class LinearRows(Rows):
     def make_model(self, coef, intercept) -> Model:
         """The weights."""
         return LinearModel(coef, intercept)
-
-    def _regress(self, targets, C, loss, epsilon, tol, folds) -> Regression:
-        options = {"epsilon": epsilon, "tol": tol, "n_threads": self.space.n_threads}
-        whole = solve_linear(self._X, targets.T, C, loss, **options)
-        if folds is None:
-            return Regression(whole.coef, whole.bias, None)
-        predicted = np.empty_like(targets)
-        for train, test in folds:
-            costs = np.zeros(len(targets))
-            costs[train] = C
-            fold = solve_linear(self._X, targets.T, costs, loss, start=whole, **options)
-            predicted[test] = fold.scores[:, test].T
-        return Regression(whole.coef, whole.bias, predicted)
 
 
 class LinearModel(Model):

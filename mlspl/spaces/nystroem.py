@@ -1,7 +1,6 @@
 """A kernel by landmarks: linear functions of a row's kernel values with a few training rows."""
 
 from dataclasses import dataclass, replace
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -11,11 +10,11 @@ from sklearn.utils import check_random_state, gen_batches
 from mlspl._limits import available_memory, check_memory
 from mlspl.errors import UserError
 from mlspl.spaces._kernels import kernel_matrix
-from mlspl.spaces.base import KernelSpace, Regression
+from mlspl.spaces.base import KernelSpace
 from mlspl.spaces.gram import KernelExpansion
 from mlspl.spaces.linear import Linear, LinearRows
 
-__all__ = ["Nystroem", "NystroemRows", "count_columns", "count_ridge_landmarks"]
+__all__ = ["Nystroem", "NystroemRows", "count_columns"]
 
 # Eigenvalues of the landmarks' kernel below this share of the largest are rounding errors in float32.
 _FLAT = 1e-7
@@ -36,9 +35,6 @@ class Nystroem(KernelSpace):
     Rows are mapped to Z = k(X, S) k(S, S)^(−½) in float32, once for all labels, paces and costs. With every
     row a landmark, inner products in Z are the kernel. With fewer, up to 700 features x are joined,
     less what the map predicts of them: x − X_Sᵀ k(S, S)⁻¹ k(S, x), which is 0 at landmarks.
-
-    Ridge regressions use up to twice as many landmarks, within 1,400 columns, the number of rows and the
-    memory: their closed form serves all targets at once.
 
     Parameters
     ----------
@@ -63,24 +59,18 @@ class Nystroem(KernelSpace):
 
     many_rows = True
 
-    @property
-    def smooth(self) -> bool:
-        """Whether the loss is not the hinge."""
-        return self.loss != "hinge"
-
     def prepare(self, X) -> "NystroemRows":
         """The rows X by their kernel values with landmarks drawn from them."""
         if self.kernel == "precomputed":
             raise UserError("A precomputed kernel has no rows to take landmarks from; use space='gram'.")
         m, beside = count_columns(self.n_landmarks, *X.shape)
         order = check_random_state(self.random_state).permutation(X.shape[0])
-        wider = count_ridge_landmarks(m, X.shape[0], beside)
         check_memory(
             4.0 * X.shape[0] * (m + beside) + 32.0 * m**2,
             f"The kernel values of {X.shape[0]:,} rows with {m:,} landmarks",
             "Use fewer landmarks (n_landmarks), space='linear', or fewer rows.",
         )
-        return NystroemRows(self, X, np.sort(order[:m]), np.sort(order[:wider]), beside > 0)
+        return NystroemRows(self, X, np.sort(order[:m]), beside > 0)
 
     def for_sample(self) -> "Nystroem":
         """With at most 500 landmarks, fewer if memory is short."""
@@ -97,68 +87,26 @@ class Nystroem(KernelSpace):
 
 
 class NystroemRows(LinearRows):
-    """The mapped rows; parts draw landmarks from their own rows.
+    """The mapped rows; parts draw landmarks from their own rows."""
 
-    Coordinates are those of the map and, after them, those of the wider map of ridge regressions, if any.
-    """
-
-    def __init__(self, space, X, landmarks, ridge_landmarks, beside):
+    def __init__(self, space, X, landmarks, beside):
         self._nystroem = space
         self._rows = X
-        self._ridge_landmarks = ridge_landmarks
-        self._kernel = space.kernel_options(X)
         self._beside = beside
-        self._map = self._make_map(landmarks)
-        self._wider: list[_Map] = []
+        self._map = _Map(landmarks, X[landmarks], space.kernel_options(X), beside)
         super().__init__(Linear(space.loss, _LOOSER * space.tol, space.n_threads), self._map.map(X))
 
     def split(self, train, test):
         """A map of the rows of `train`, with landmarks among them."""
-        inner, X = self._nystroem.prepare(self._rows[train]), self._rows[test]
-        Z, map_wider = inner._map.map(X), cache(lambda: inner._wider_map.map(X))
-
-        def scores(coef, intercept) -> np.ndarray:
-            own, rest = np.hsplit(coef, [Z.shape[1]])
-            found = Z @ own.T + intercept
-            return found + map_wider() @ rest.T if rest.shape[1] else found
-
-        return inner, scores
-
-    def ridge(self, targets, alpha, folds=None) -> Regression:
-        """Ridge regressions on the wider map, which is computed anew each time."""
-        if len(self._ridge_landmarks) == len(self._map.indices):
-            return super().ridge(targets, alpha, folds)
-        wider = LinearRows(self.space, self._wider_map.map(self._rows)).ridge(targets, alpha, folds)
-        return wider._replace(coef=np.pad(wider.coef, ((0, 0), (self._X.shape[1], 0))))
-
-    def add(self, coef, others) -> np.ndarray:
-        """The sum; missing coordinates are 0."""
-        short, long = sorted((coef, others), key=lambda each: each.shape[1])
-        total = long.copy()
-        total[:, : short.shape[1]] += short
-        return total
+        inner = self._nystroem.prepare(self._rows[train])
+        Z = inner._map.map(self._rows[test])
+        return inner, lambda coef, intercept: Z @ coef.T + intercept
 
     def make_model(self, coef, intercept) -> KernelExpansion:
         """The expansion over the landmarks, and the linear part."""
-        mapping, (own, rest) = self._map, np.hsplit(coef, [self._X.shape[1]])
-        expansion, linear, bias = mapping.expand(own)
-        if rest.shape[1]:
-            mapping, narrow = self._wider_map, expansion
-            expansion, more_linear, more_bias = mapping.expand(rest)
-            expansion[:, np.searchsorted(mapping.indices, self._map.indices)] += narrow
-            linear, bias = linear + more_linear, bias + more_bias
-        options = {**self._kernel, "linear": linear if self._beside else None}
-        return KernelExpansion(mapping.indices, mapping.X, expansion, bias + intercept, **options)
-
-    @property
-    def _wider_map(self) -> "_Map":
-        """Computed on first use, and shared by copies with another tolerance."""
-        if not self._wider:
-            self._wider.append(self._make_map(self._ridge_landmarks))
-        return self._wider[0]
-
-    def _make_map(self, indices) -> "_Map":
-        return _Map(indices, self._rows[indices], self._kernel, self._beside)
+        expansion, linear, bias = self._map.expand(coef)
+        options = {**self._map.kernel, "linear": linear if self._beside else None}
+        return KernelExpansion(self._map.indices, self._map.X, expansion, bias + intercept, **options)
 
 
 class _Map:
@@ -212,11 +160,6 @@ def count_columns(n_landmarks, n_rows, n_features) -> tuple[int, int]:
     beside = n_features if n_features <= columns // 2 else 0
     m = min(n_rows, max(1, columns - beside) if n_landmarks == "auto" else int(n_landmarks))
     return m, beside if m < n_rows else 0
-
-
-def count_ridge_landmarks(m, n_rows, beside) -> int:
-    """Twice as many, within 1,400 columns and the memory: the time grows with the square of the columns."""
-    return max(m, int(min(2 * m, min(n_rows, _MOST_COLUMNS, _memory_columns(n_rows)) - beside)))
 
 
 def _memory_columns(n_rows) -> float:

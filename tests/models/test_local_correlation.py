@@ -7,7 +7,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from mlspl import MLSPLClassifier, pacing
-from mlspl.correlation import CodeSVR, get_regressor, initial_codes
+from mlspl.correlation import initial_codes
 from mlspl.datasets import load_dataset
 from mlspl.model_selection import PlattCalibration, ShrunkCalibration, protocol_split
 from mlspl.models._calibrated import choose_calibration
@@ -34,7 +34,7 @@ def test_published_algorithm_is_the_paper_s(function, beta):
     X_few, Y_few = X_TRAIN[:60], Y_TRAIN[:60]
     theirs = oracle(X_few, Y_few, steps=4, beta=beta, function=function)
     ours = MLSPLClassifier.as_published(function, pace=0.3, max_steps=4, random_state=0, tol=1e-7, beta=beta)
-    ours.set_params(regressor=CodeSVR(tol=1e-7)).fit(X_few, Y_few)
+    ours.fit(X_few, Y_few)
     np.testing.assert_allclose(ours.label_weights_, theirs.V, atol=1e-4)
     np.testing.assert_allclose(ours.codes_, theirs.Q, atol=1e-5)
     np.testing.assert_allclose(ours.prototypes_, theirs.A, atol=1e-5)
@@ -100,7 +100,7 @@ def test_out_of_fold_losses_are_those_of_classifiers_refitted_without_the_fold()
     weights = np.random.RandomState(0).uniform(0.2, 1.0, Y.shape)
     learner.fit_classifiers(weights)
     losses = learner.losses()
-    seen = get_regressor("ridge").regress(rows, learner.codes, folds).out_of_fold
+    seen = rows.regress(learner.codes, "ridge", folds).out_of_fold
     joint = K + seen @ seen.T
     for train, test in folds:
         for label in (0, 4):

@@ -5,7 +5,7 @@ import numpy as np
 from mlspl.spaces import Gram
 
 
-def kernel_ridge(K, codes, alpha):
+def kernel_ridge(K, codes, alpha=1.0):
     """Kernel ridge regression with an intercept, from its bordered normal equations."""
     n = len(K)
     system = np.block([[K + alpha * np.eye(n), np.ones((n, 1))], [np.ones((1, n)), np.zeros((1, 1))]])
@@ -13,12 +13,12 @@ def kernel_ridge(K, codes, alpha):
     return solution[:n].T, solution[n]
 
 
-def cross_fit_codes(regressor, K, codes, folds):
+def cross_fit_codes(regressor, K, codes, folds, tol=1e-7):
     """Out-of-fold codes by a fit on every fold's own part of the kernel."""
     predicted = np.full(codes.shape, np.nan)
     for train, test in folds:
-        inner = Gram("precomputed").prepare(K[train][:, train])
-        coef, intercept, _ = regressor.regress(inner, codes[train])
+        inner = Gram("precomputed", tol=tol).prepare(K[train][:, train])
+        coef, intercept, _ = inner.regress(codes[train], regressor)
         predicted[test] = K[test][:, train] @ coef.T + intercept
     return predicted
 

@@ -189,11 +189,9 @@ def svm_primal(K, y, cost, alpha, bias):
 
 
 LINEAR_LOSS = {
-    "hinge": lambda t, z: np.maximum(0.0, 1.0 - t * z),
     "squared_hinge": lambda t, z: np.maximum(0.0, 1.0 - t * z) ** 2,
     "logistic": lambda t, z: np.logaddexp(0.0, -t * z),
     "squared": lambda t, z: (t - z) ** 2,
-    "epsilon_insensitive": lambda t, z: np.maximum(0.0, np.abs(t - z) - 0.1),
 }
 
 
@@ -204,27 +202,12 @@ def linear_objective(X, target, cost, loss, w):
 
 
 def linear_minimum(X, target, cost, loss):
-    """The least objective: smooth losses by BFGS, the others as a quadratic program with slacks by SLSQP."""
-    d, n = X.shape[1] + 1, len(target)
-    if loss in ("logistic", "squared_hinge", "squared"):
-        start = np.zeros(d)
-        return minimize(
-            lambda w: linear_objective(X, target, cost, loss, w), start, method="BFGS", options={"gtol": 1e-8}
-        ).fun
-    rows = np.column_stack([X, np.ones(n)])
-    if loss == "hinge":
-        A, b = np.hstack([target[:, None] * rows, np.eye(n)]), np.ones(n)
-    else:
-        A = np.vstack([np.hstack([rows, np.eye(n)]), np.hstack([-rows, np.eye(n)])])
-        b = np.concatenate([target, -target]) - 0.1
+    """The least objective by BFGS."""
     return minimize(
-        lambda v: v[:d] @ v[:d] / 2 + cost @ v[d:],
-        np.concatenate([np.zeros(d), np.full(n, 1.0 + np.abs(target).max())]),
-        jac=lambda v: np.concatenate([v[:d], cost]),
-        bounds=[(None, None)] * d + [(0.0, None)] * n,
-        constraints={"type": "ineq", "fun": lambda v: A @ v - b, "jac": lambda v: A},
-        method="SLSQP",
-        options={"maxiter": 1000, "ftol": 1e-12},
+        lambda w: linear_objective(X, target, cost, loss, w),
+        np.zeros(X.shape[1] + 1),
+        method="BFGS",
+        options={"gtol": 1e-8},
     ).fun
 
 
@@ -303,13 +286,13 @@ def svm_libsvm(K, Y, C, tol=1e-3):
         svc.fit(K[np.ix_(rows, rows)], y[rows], sample_weight=cost[rows])
         alpha[label, rows[svc.support_]] = np.abs(svc.dual_coef_[0])
         bias[label], n_iter[label] = svc.intercept_[0], svc.n_iter_[0]
-    fitted = (alpha * Y) @ K
-    decision = fitted + bias[:, None]
-    squared_norm = np.sum(alpha * Y * fitted, axis=1)
-    loss = np.sum(costs * np.maximum(0.0, 1.0 - Y * decision), axis=1)
-    return SimpleNamespace(
-        decision=decision,
-        objective=squared_norm / 2 + loss,
-        gap=squared_norm + loss - alpha.sum(axis=1),
-        n_iter=n_iter,
-    )
+    scores = (alpha * Y) @ K + bias[:, None]
+    return SimpleNamespace(coef=alpha * Y, bias=bias, scores=scores, n_iter=n_iter)
+
+
+def svm_objectives(K, Y, C, solution):
+    """The primal and the dual objective of every SVM."""
+    costs, coef = np.broadcast_to(np.asarray(C, dtype=np.float64), Y.shape), solution.coef
+    squared_norm = np.sum(coef * (coef @ K), axis=1)
+    loss = np.sum(costs * np.maximum(0.0, 1.0 - Y * solution.scores), axis=1)
+    return squared_norm / 2 + loss, np.abs(coef).sum(axis=1) - squared_norm / 2

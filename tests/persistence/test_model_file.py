@@ -18,7 +18,6 @@ from sklearn.tree import DecisionTreeClassifier
 
 import mlspl
 from mlspl import BSVMClassifier, load_model, pacing, save_model
-from mlspl.correlation import CodeRidge
 from mlspl.errors import UserError
 from mlspl.persistence import TRUSTED_TYPES, read_model_info
 from tests.model_files import NEW, X, Y, assert_same_answers, rewritten
@@ -45,7 +44,7 @@ MODELS = [
     mlspl.MLkNNClassifier(k=3, metric="manhattan"),
     mlspl.TRAMClassifier(k=3),
     mlspl.RankSVMClassifier(gamma="scale"),
-    mlspl.MLLOCClassifier(max_steps=2, regressor=CodeRidge(), random_state=np.random.RandomState(3)),
+    mlspl.MLLOCClassifier(max_steps=2, regressor="ridge", random_state=np.random.RandomState(3)),
     mlspl.MLSPLClassifier(n_codes=3),
     mlspl.MLSPLClassifier.as_published(max_steps=2, random_state=0),
     mlspl.MLSPLClassifierCV(budget="fast", C=(1.0,), quantiles=(0.9,), random_state=0),

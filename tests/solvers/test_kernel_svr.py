@@ -46,9 +46,8 @@ def test_same_optimum_as_libsvm(kernel, C, epsilon):
         optimum = naive.svr_objective(coef, K, target, epsilon)
         ours = naive.svr_objective(solution.coef[j], K, target, epsilon)
         assert ours == pytest.approx(optimum, rel=1e-6, abs=1e-9)
-        assert solution.objective[j] == pytest.approx(ours, rel=1e-9, abs=1e-9)
         fitted = K @ solution.coef[j] + solution.bias[j]
-        np.testing.assert_allclose(solution.fitted[j], fitted, atol=1e-9)
+        np.testing.assert_allclose(solution.scores[j], fitted, atol=1e-9)
         if kernel == "rbf":
             # A strictly convex problem: the regression itself is unique, not only its objective.
             np.testing.assert_allclose(fitted, predicted, atol=1e-5)
@@ -59,7 +58,7 @@ def test_the_default_tolerance_is_libsvms():
     solution = solve_svrs(K, targets)
     for j, target in enumerate(targets):
         _, predicted = libsvm(K, target, 1.0, 0.1, 1e-3)
-        assert np.abs(solution.fitted[j] - predicted).max() < 5e-3
+        assert np.abs(solution.scores[j] - predicted).max() < 5e-3
 
 
 @settings(max_examples=60, deadline=None)
@@ -111,7 +110,7 @@ def test_costs_per_instance_are_libsvms_sample_weights():
     solution = solve_svrs(K, targets, 2.0 * costs, tol=1e-7)
     for j, target in enumerate(targets):
         _, predicted = libsvm(K, target, 2.0, 0.1, 1e-7, sample_weight=costs[j])
-        np.testing.assert_allclose(solution.fitted[j], predicted, atol=1e-5)
+        np.testing.assert_allclose(solution.scores[j], predicted, atol=1e-5)
 
 
 def test_an_instance_of_cost_0_is_held_out_and_predicted():
@@ -123,25 +122,25 @@ def test_an_instance_of_cost_0_is_held_out_and_predicted():
     assert not solution.coef[:, test].any()
     np.testing.assert_allclose(solution.coef[:, train], alone.coef, atol=1e-5)
     predicted = alone.coef @ K[np.ix_(train, test)] + alone.bias[:, None]
-    np.testing.assert_allclose(solution.fitted[:, test], predicted, atol=1e-5)
+    np.testing.assert_allclose(solution.scores[:, test], predicted, atol=1e-5)
 
 
 def test_a_start_at_the_solution_ends_at_once():
     K, targets = problem(4, 120, 5)
     cold = solve_svrs(K, targets, tol=1e-5)
-    warm = solve_svrs(K, targets, coef=cold.coef, tol=1e-5)
+    warm = solve_svrs(K, targets, start=cold.coef, tol=1e-5)
     assert not warm.n_iter.any()
-    np.testing.assert_allclose(warm.fitted, cold.fitted, atol=1e-9)
+    np.testing.assert_allclose(warm.scores, cold.scores, atol=1e-9)
 
 
 def test_a_start_nearby_saves_work_and_one_outside_the_box_does_no_harm():
     K, targets = problem(5, 150, 5)
     cold = solve_svrs(K, targets, tol=1e-6)
-    near = solve_svrs(K, targets + 0.01, coef=cold.coef, tol=1e-6)
+    near = solve_svrs(K, targets + 0.01, start=cold.coef, tol=1e-6)
     assert near.n_iter.sum() < cold.n_iter.sum() / 2
     start = 100 * np.random.default_rng(5).normal(size=cold.coef.shape)
-    wild = solve_svrs(K, targets, coef=start, tol=1e-6)
-    np.testing.assert_allclose(wild.objective, cold.objective, rtol=1e-6)
+    wild = solve_svrs(K, targets, start=start, tol=1e-6)
+    np.testing.assert_allclose(wild.scores, cold.scores, atol=1e-5)
     np.testing.assert_allclose(wild.coef.sum(axis=1), 0, atol=1e-9)
 
 
@@ -158,14 +157,14 @@ def test_tiny_and_flat_kernels(K):
     solution = solve_svrs(K, target[None, :])
     assert solution.violation[0] <= 1e-3
     _, predicted = libsvm(K, target, 1.0, 0.1, 1e-3)
-    np.testing.assert_allclose(solution.fitted[0], predicted, atol=5e-3)
+    np.testing.assert_allclose(solution.scores[0], predicted, atol=5e-3)
 
 
 @pytest.mark.parametrize("sign", [1.0, -1.0])
 def test_rounding_makes_no_coefficient_free(sign):
     """Targets that are all 0 leave the intercept anywhere in the tube; the start does not choose."""
     start = sign * np.array([[0.1, 0.2, -0.3]])  # which do not sum to 0
-    solution = solve_svrs(np.eye(3), np.zeros((1, 3)), 1.0, 0.1, coef=start)
+    solution = solve_svrs(np.eye(3), np.zeros((1, 3)), 1.0, 0.1, start=start)
     np.testing.assert_allclose(solution.coef, 0, atol=1e-12)
     np.testing.assert_allclose(solution.bias, 0, atol=1e-12)
 
@@ -173,7 +172,7 @@ def test_rounding_makes_no_coefficient_free(sign):
 def test_nothing_to_learn_from_and_nothing_to_learn():
     K, targets = problem(7, 10, 2)
     solution = solve_svrs(K, targets, C=0.0)
-    np.testing.assert_array_equal(solution.fitted, 0)
+    np.testing.assert_array_equal(solution.scores, 0)
     np.testing.assert_array_equal(solution.violation, 0)
     assert solve_svrs(K, targets[:0]).coef.shape == (0, 10)
 
@@ -191,9 +190,9 @@ def test_threads_change_nothing_and_inputs_stay():
     K, targets = problem(9, 90, 7)
     start = np.random.default_rng(9).normal(size=targets.shape)
     kept = K.copy(), targets.copy(), start.copy()
-    one, three = (solve_svrs(K, targets, coef=start, n_threads=t) for t in (1, 3))
-    for name, value in vars(one).items():
-        np.testing.assert_array_equal(value, getattr(three, name))
+    one, three = (solve_svrs(K, targets, start=start, n_threads=t) for t in (1, 3))
+    for ours, theirs in zip(one, three, strict=True):
+        np.testing.assert_array_equal(ours, theirs)
     for array, before in zip((K, targets, start), kept, strict=True):
         np.testing.assert_array_equal(array, before)
 
@@ -228,5 +227,6 @@ def test_real_codes_equal_libsvm(data_home):
     solution = solve_svrs(K, codes.T, tol=1e-6, n_threads=2)
     for j, target in enumerate(codes.T):
         coef, predicted = libsvm(K, target, 1.0, 0.1, 1e-6)
-        assert solution.objective[j] == pytest.approx(naive.svr_objective(coef, K, target, 0.1), rel=1e-6)
-        np.testing.assert_allclose(solution.fitted[j], predicted, atol=1e-5)
+        ours, theirs = (naive.svr_objective(c, K, target, 0.1) for c in (solution.coef[j], coef))
+        assert ours == pytest.approx(theirs, rel=1e-6)
+        np.testing.assert_allclose(solution.scores[j], predicted, atol=1e-5)

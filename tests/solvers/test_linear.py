@@ -5,12 +5,12 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.linear_model import LogisticRegression, Ridge
-from sklearn.svm import LinearSVC, LinearSVR
+from sklearn.svm import LinearSVC
 
 from mlspl.solvers import LINEAR_LOSSES, linear, solve_linear
 from tests.naive import solvers as naive
 
-CLASSIFIERS = ("hinge", "squared_hinge", "logistic")
+CLASSIFIERS = ("squared_hinge", "logistic")
 FORMS = {
     "dense": np.ascontiguousarray,
     "csr": sparse.csr_array,
@@ -31,13 +31,13 @@ def problem(seed, n=120, d=6, L=11, regression=False):
 
 @pytest.mark.parametrize("loss", LINEAR_LOSSES)
 def test_the_naive_minimum(loss):
-    X, targets, costs = problem(0, n=25, d=3, L=2, regression=loss in ("squared", "epsilon_insensitive"))
+    X, targets, costs = problem(0, n=25, d=3, L=2, regression=loss == "squared")
     solution = solve_linear(X, targets, costs, loss, tol=1e-7)
     for label in range(2):
         least = naive.linear_minimum(X, targets[label], costs[label], loss)
         weights = np.append(solution.coef[label], solution.bias[label])
         reached = naive.linear_objective(X, targets[label], costs[label], loss, weights)
-        # BFGS and SLSQP stop at 1e-8 to 1e-6 of the objective.
+        # BFGS stops at 1e-8 to 1e-6 of the objective.
         np.testing.assert_allclose(solution.objective[label], least, rtol=1e-5)
         np.testing.assert_allclose(solution.objective[label], reached, rtol=1e-10)
 
@@ -63,7 +63,7 @@ def test_the_optimum_of_liblinear(loss, form):
 
 @pytest.mark.parametrize("loss", ["squared_hinge", "logistic", "squared"])
 def test_the_gap_is_a_bound_and_the_tolerance_is_kept(loss):
-    X, targets, costs = problem(2, regression=loss in ("squared", "epsilon_insensitive"))
+    X, targets, costs = problem(2, regression=loss == "squared")
     least = solve_linear(X, targets, costs, loss, tol=1e-7).objective
     for tol in (1e-1, 1e-3):
         solution = solve_linear(X, targets, costs, loss, tol=tol)
@@ -73,7 +73,7 @@ def test_the_gap_is_a_bound_and_the_tolerance_is_kept(loss):
 
 
 @pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("loss", ["hinge", "logistic", "squared"])
+@pytest.mark.parametrize("loss", LINEAR_LOSSES)
 def test_codes_are_columns_beside_the_features(loss, form):
     X, targets, costs = problem(3)
     codes = np.random.default_rng(4).random((120, 3)).astype(np.float32).astype(np.float64)
@@ -86,7 +86,7 @@ def test_codes_are_columns_beside_the_features(loss, form):
 
 @pytest.mark.parametrize("loss", LINEAR_LOSSES)
 def test_a_cost_of_zero_leaves_a_pair_out(loss):
-    X, targets, costs = problem(5, L=2, regression=loss in ("squared", "epsilon_insensitive"))
+    X, targets, costs = problem(5, L=2, regression=loss == "squared")
     costs[1] = costs[0]
     whole = solve_linear(X, targets, costs, loss, tol=1e-7)
     kept = costs[0] > 0
@@ -97,7 +97,7 @@ def test_a_cost_of_zero_leaves_a_pair_out(loss):
 
 @pytest.mark.parametrize("loss", ["squared_hinge", "logistic", "squared"])
 def test_a_warm_start_ends_at_the_same_optimum(loss):
-    X, targets, costs = problem(6, regression=loss in ("squared", "epsilon_insensitive"))
+    X, targets, costs = problem(6, regression=loss == "squared")
     first = solve_linear(X, targets, 1.0, loss)
     cold = solve_linear(X, targets, costs, loss, tol=1e-6)
     warm = solve_linear(X, targets, costs, loss, tol=1e-6, start=first)
@@ -149,17 +149,12 @@ def test_many_values_are_worth_more_labels_side_by_side():
     assert linear._count_lanes(csr, 28) == 16
 
 
-def test_regressions_of_scikit_learn():
+def test_the_ridge_of_scikit_learn():
     X, targets, _ = problem(9, regression=True)
     ridge = solve_linear(X, targets, 0.25, "squared", tol=1e-10)
     peer = Ridge(alpha=2.0).fit(X, targets.T)
     np.testing.assert_allclose(ridge.coef, peer.coef_, atol=1e-5)
     np.testing.assert_allclose(ridge.bias, peer.intercept_, atol=1e-5)
-    tube = solve_linear(X, targets[:1], 1.0, "epsilon_insensitive", tol=1e-6)
-    peer = LinearSVR(epsilon=0.1, C=1.0, tol=1e-8, max_iter=10**6).fit(X, targets[0])
-    weights = np.append(peer.coef_, peer.intercept_)
-    least = naive.linear_objective(X, targets[0], 1.0, "epsilon_insensitive", weights)
-    np.testing.assert_allclose(tube.objective[0], least, rtol=1e-4)
 
 
 def test_badly_scaled_features_and_bad_orders():
@@ -171,9 +166,8 @@ def test_badly_scaled_features_and_bad_orders():
         assert (solution.gap <= 1e-6 * solution.objective).all()
 
 
-@pytest.mark.parametrize("loss", ["logistic", "hinge"])
-def test_no_machines_are_no_mistake(loss):
-    nothing = solve_linear(np.eye(3), np.empty((0, 3)), loss=loss)
+def test_no_models_are_no_mistake():
+    nothing = solve_linear(np.eye(3), np.empty((0, 3)))
     assert nothing.coef.shape == (0, 3)
     assert nothing.scores.shape == (0, 3)
 
@@ -183,7 +177,7 @@ def test_inputs_stay_as_they_are_and_may_come_in_any_form():
     wide = sparse.csr_array(X)
     wide.indices, wide.indptr = wide.indices.astype(np.int64), wide.indptr.astype(np.int64)
     kept = [array.copy() for array in (X, targets, costs)]
-    for loss in ("hinge", "logistic"):
+    for loss in CLASSIFIERS:
         expected = solve_linear(X, targets, costs, loss)
         for form in (X.tolist(), np.asfortranarray(X), np.repeat(X, 2, axis=1)[:, ::2]):
             np.testing.assert_array_equal(
@@ -202,14 +196,10 @@ def test_inputs_stay_as_they_are_and_may_come_in_any_form():
     ("change", "message"),
     [
         ({"targets": np.ones((1, 4))}, r"X has shape"),
-        ({"targets": np.zeros((1, 3))}, r"\+1 and −1"),
         ({"C": -1.0}, "not negative"),
         ({"C": np.nan}, "finite"),
         ({"loss": "cubic"}, "no loss called 'cubic'"),
-        ({"codes": np.ones((2, 2))}, r"codes has shape"),
-        ({"tol": 0.0}, "tol is 0"),
         ({"X": np.full((3, 3), np.nan)}, "NaN"),
-        ({"X": np.full((3, 3), np.nan), "loss": "hinge"}, "NaN"),
     ],
 )
 def test_mistakes_are_named(change, message):

@@ -26,23 +26,13 @@ def test_ridge_is_scikit_learn_s_on_all_rows_and_without_each_fold(n, dtype):
     assert solve_ridge(X, targets, 0.7, None)[2] is None
 
 
-def test_threads_do_not_change_a_bit():
-    rng = np.random.default_rng(1)
-    X, targets = rng.normal(size=(500, 5)), rng.normal(size=(500, 2))
-    folds = list(KFold(5).split(X))
-    for one, three in zip(
-        solve_ridge(X, targets, 1.0, folds), solve_ridge(X, targets, 1.0, folds, 3), strict=True
-    ):
-        np.testing.assert_array_equal(one, three)
-
-
 def test_the_iterative_way_of_many_features_ends_there_too(monkeypatch):
     """Its objective is within 1e-6 of the minimum: weights within its root of theirs."""
     rng = np.random.default_rng(2)
     X, targets = rng.normal(size=(300, 6)), rng.normal(size=(300, 3))
     folds = list(KFold(3).split(X))
-    closed = Linear().prepare(X).ridge(targets, 1.0, folds)
+    closed = Linear().prepare(X).regress(targets, "ridge", folds)
     monkeypatch.setattr("mlspl.spaces.linear._FEW_FEATURES", 0)
-    steps = Linear().prepare(X).ridge(targets, 1.0, folds)
+    steps = Linear().prepare(X).regress(targets, "ridge", folds)
     for one, other in zip(closed, steps, strict=True):
         np.testing.assert_allclose(one, other, atol=1e-2 * np.abs(one).max())
