@@ -2,12 +2,9 @@
 
 import base64
 import hashlib
-import json
 import re
 from functools import cache
 from typing import TYPE_CHECKING, Any
-
-from markupsafe import Markup
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -25,12 +22,6 @@ def render(template: str, **data: Any) -> str:
     return _environment().get_template(template).render(**data)
 
 
-def embed_json(document: dict[str, Any]) -> Markup:
-    """JSON that no text in it can end: a page's script element may hold it."""
-    text = json.dumps(document, separators=(",", ":"), allow_nan=False)
-    return Markup(text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026"))
-
-
 @cache
 def _environment() -> "Environment":
     """The templates; Jinja2 is imported late, for worker processes never write a page."""
@@ -45,9 +36,12 @@ def _environment() -> "Environment":
         lstrip_blocks=True,
     )
 
-    def inline(name: str) -> Markup:
+    # tojson escapes what would end the script element that holds the JSON.
+    pages.policies["json.dumps_kwargs"] = {"separators": (",", ":"), "allow_nan": False}
+
+    def inline(name: str) -> str:
         """A style sheet or script of ours, as it is."""
-        return Markup(pages.loader.get_source(pages, name)[0])  # type: ignore[union-attr]
+        return pages.filters["safe"](pages.loader.get_source(pages, name)[0])  # type: ignore[union-attr]
 
     def checksum(text: str) -> str:
         """What the page's policy knows a style sheet or script by."""

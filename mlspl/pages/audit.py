@@ -15,7 +15,7 @@ from mlspl.curriculum import LEAST_SUSPICION, Audit
 from mlspl.datasets import Dataset
 from mlspl.pages._evidence import find_evidence
 from mlspl.pages._images import Picture, picture_address
-from mlspl.pages._render import embed_json, render
+from mlspl.pages._render import render
 
 AUDIT_FILES = ("audit.html", "issues.csv", "labels.csv", "rows.csv")
 """The files that an audit writes to its folder."""
@@ -149,7 +149,7 @@ def render_audit(
     document = {"name": name, "fingerprint": fingerprint, "options": list(options), "features": names}
     document |= _round(_describe(audit, X, Y, most, ids, texts, images))
     is_linked = images is not None and any(isinstance(image, str) for image in images)
-    return render("audit.html", name=name, document=embed_json(document), local_images=is_linked)
+    return render("audit.html", name=name, document=document, local_images=is_linked)
 
 
 def _describe(audit: Audit, X, Y, most, ids, texts, images) -> dict[str, Any]:

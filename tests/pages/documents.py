@@ -4,7 +4,6 @@ import numpy as np
 
 from mlspl.pages import render
 from mlspl.pages._images import picture_address
-from mlspl.pages._render import embed_json
 
 EVIL = "<script>document.title='hurt'</script>\"' onmouseover=alert(1)"
 NAMES = ["calm", "happy", "=1+cmd|' /C calc'!A1", EVIL, "loud, slow"]
@@ -68,8 +67,6 @@ def make_document(n_pairs=60, fingerprint="f1", images=False, low=0):
 
 
 def write_page(path, document, local_images=False):
-    page = render(
-        "audit.html", name=document["name"], document=embed_json(document), local_images=local_images
-    )
+    page = render("audit.html", name=document["name"], document=document, local_images=local_images)
     path.write_text(page, encoding="utf-8")
     return path
