@@ -129,6 +129,9 @@ def check_sparse(table: Any, name: str) -> None:
                 if len(indices) != len(table.data) or np.any((indices < 0) | (indices >= size)):
                     raise ValueError("an index is outside the matrix")
         elif hasattr(table, "check_format"):  # CSR, CSC and BSR
+            # check_format skips this if the last number is 0, and its differences can wrap around.
+            if np.any(table.indptr[1:] < table.indptr[:-1]):
+                raise ValueError("indptr must be a non-decreasing sequence")
             table.check_format(full_check=True)
     except ValueError as error:
         raise UserError(

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from mlspl._validation import check_labels
+from mlspl._validation import check_labels, check_sparse
 from mlspl.datasets.columns import ReadOptions
 from mlspl.datasets.dataset import Dataset, labels_as_table
 from mlspl.datasets.delimited import read_csv
@@ -31,7 +31,7 @@ from mlspl.datasets.labels import (
 )
 from mlspl.errors import DataFormatError, UserError, shorten
 
-__all__ = ["read_arrays"]
+__all__ = ["read_arrays", "read_members"]
 
 _TABLES = {".csv": read_csv, ".tsv": read_csv, ".jsonl": read_json_lines, ".parquet": read_parquet}
 _LABEL_FILES = (".npy", ".npz", *_TABLES)
@@ -47,7 +47,7 @@ def read_arrays(path: Path, labels: Any, options: ReadOptions, unlabelled: bool 
     """
     if (options.kinds or options.drop) and not options.lenient:
         raise UserError(f"{path}: an array has no columns to drop or to say the kind of.")
-    members = _load(path)
+    members = read_members(path)
     X = _pick(members, _FEATURES)
     if X is None:
         raise DataFormatError(f"it holds no array {' or '.join(_FEATURES)}.", path)
@@ -63,7 +63,7 @@ def read_arrays(path: Path, labels: Any, options: ReadOptions, unlabelled: bool 
     return Dataset(X, found.Y, names, found.names, data_stem(path), found.column, found.joint)
 
 
-def _load(path: Path) -> dict[str, Any]:
+def read_members(path: Path) -> dict[str, Any]:
     """Return the arrays of a file by name; the array of an .npy is X."""
     require_file(path)
     try:
@@ -72,19 +72,17 @@ def _load(path: Path) -> dict[str, Any]:
         check_archive(path, "its arrays")
         with zipfile.ZipFile(path) as archive:
             members = {}
-            for member in archive.infolist():
-                with archive.open(member) as stream:
-                    # With a size, a forged member is not decompressed beyond it.
-                    content = stream.read(member.file_size)
-                members[member.filename.removesuffix(".npy")] = _parse_array(content)
+            for name in archive.namelist():
+                if not name.endswith(".npy"):  # NumPy would prefer "shape" to "shape.npy", which is checked
+                    raise ValueError(f"{name} is no .npy")
+                members[name.removesuffix(".npy")] = _parse_array(archive.read(name))
         if "format" not in members:
             return members
         n_rows, n_columns = (int(size) for size in members["shape"])
         # Row pointers, and a name for each column.
         check_memory(8 * n_rows + 100 * n_columns, path, f"{n_rows} rows and {n_columns} columns")
         X = sparse.load_npz(path)
-        if X.format in ("csr", "csc", "bsr"):
-            X.check_format(full_check=True)
+        check_sparse(X, str(path))
         return {"X": sparse.csr_array(X)}
     except UserError:
         raise
@@ -167,4 +165,4 @@ def _read_label_file(path: Path, options: ReadOptions) -> ReadLabels:
         column = recognise_label_column(raw, options)
         chosen = list(range(len(raw.names))) if column is None else [raw.names.index(column)]
         return read_labels(raw, chosen, options)
-    return _take_labels(_load(path), (*_LABELS, "X"), path)
+    return _take_labels(read_members(path), (*_LABELS, "X"), path)

@@ -61,12 +61,23 @@ def check_memory(n_bytes: float, path: Path, what: str) -> None:
 
 
 def check_archive(path: Path, what: str) -> None:
-    """Refuse a ZIP archive whose members are too large; `zipfile` reads no more than they announce."""
+    """Refuse a ZIP archive whose members expand to too much, or to another size than they announce."""
+    size = 0
     with zipfile.ZipFile(path) as archive:
         members = archive.infolist()
-    if any(member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED) for member in members):
-        raise ValueError("NumPy and Excel do not write this compression")
-    check_memory(sum(member.file_size for member in members), path, what)
+        if len({member.filename for member in members}) < len(members):
+            raise ValueError("two members have the same name")
+        for member in members:
+            if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+                raise ValueError("a member is compressed in an unusual way")
+            stop = size + member.file_size
+            member.file_size = 2**62  # zipfile reads to the end of the member, whatever it announces
+            with archive.open(member) as stream:
+                while chunk := stream.read(_CHUNK):
+                    size += len(chunk)
+                    check_memory(size, path, what)
+            if size != stop:
+                raise ValueError("a member has another size than it announces")
 
 
 def read_bytes(path: Path) -> bytes:

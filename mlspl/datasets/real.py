@@ -1,9 +1,12 @@
 """`load_noisy_labels`: data sets whose label errors people made, with a better truth to compare with."""
 
 import json
+import math
 import os
 import re
 import zipfile
+import zlib
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -12,12 +15,21 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from scipy import sparse
 from scipy.special import logit
 
+from mlspl._validation import check_sparse
+from mlspl.datasets.arrays import read_members
+from mlspl.datasets.files import check_archive, check_memory
 from mlspl.datasets.loading import cache_folder, download_files
-from mlspl.errors import DataFormatError, UserError
+from mlspl.errors import DataFormatError, UserError, shorten
 
 __all__ = ["NoisyLabels", "load_noisy_labels"]
+
+# Numbers of types in MATLAB files, and what they are in NumPy.
+_COMPRESSED, _SPARSE = 15, 5
+_NUMBERS = {1: "i1", 2: "u1", 3: "i2", 4: "u2", 5: "i4", 6: "u4", 7: "f4", 9: "f8", 12: "i8", 13: "u8"}
+_CHUNK = 2**24
 
 _CHEXPERT = (
     "https://raw.githubusercontent.com/rajpurkarlab/cheXpert-test-set-labels/"
@@ -91,8 +103,8 @@ def load_noisy_labels(
           where the two others agree.
         - ``"varierr"``: sentence pairs of VariErr-NLI with the labels of a first round; truth, known for
           given labels only, is whether they were validated in the second.
-        - any other name: a partial multi-label set, ``<name>.mat`` with the arrays ``data``, ``target`` and
-          ``partial_labels``, or ``<name>.npz`` with ``X``, ``given`` and ``truth``.
+        - any other name: a partial multi-label set, ``<name>.mat`` (version 5 to 7) with ``data``, ``target``
+          and ``partial_labels``, or ``<name>.npz`` with ``X``, ``given`` and ``truth``.
     annotator : str, optional
         Whose labels are the given ones. chexpert: ``"labeler"`` (default) or a radiologist; opp115: ``"1"``
         (default), ``"2"`` or ``"3"``.
@@ -115,8 +127,11 @@ def load_noisy_labels(
     source = _locate(name, folder)
     try:
         return readers.get(name, _read_partial)(source, name, annotator)
-    except (KeyError, ValueError, IndexError, zipfile.BadZipFile) as error:
-        raise DataFormatError(f"this is not {name} as published or prepared ({error}).", source) from error
+    except UserError:
+        raise
+    except Exception as error:  # a forged file can fail in any way
+        reason = shorten(" ".join(str(error).split()), 100)
+        raise DataFormatError(f"this is not {name} as published or prepared ({reason}).", source) from error
 
 
 def _locate(name: str, folder: str | PathLike | None) -> Path:
@@ -183,9 +198,7 @@ def _read_opp115(source: Path, name: str, annotator: str | None) -> NoisyLabels:
     else:
         texts, groups, sets = _read_policies(source)
     names = sorted(set().union(*(labels for annotated in sets for labels in annotated)))
-    labels = np.array(
-        [[[label in row for label in names] for row in annotated] for annotated in sets], dtype=int
-    )
+    labels = np.array([_as_table(annotated, names, source) for annotated in sets])
     first, second = np.delete(labels, int(who) - 1, axis=0)
     truth = np.where(first == second, first, np.nan)
     return NoisyLabels(f"{name}, annotator {who}", texts, labels[int(who) - 1], truth, names, groups)
@@ -193,7 +206,10 @@ def _read_opp115(source: Path, name: str, annotator: str | None) -> NoisyLabels:
 
 def _read_policies(source: Path):
     """Return texts, policies and label sets by annotator from the published archive, packed or not."""
-    root: Any = zipfile.Path(source) if source.is_file() else source
+    root: Any = source
+    if source.is_file():
+        check_archive(source, "the policies")
+        root = zipfile.Path(source)
     if not (root / "annotations").is_dir():
         root = root / "OPP-115"
     texts: list[str] = []
@@ -218,31 +234,32 @@ def _read_policies(source: Path):
     return texts, np.array(groups), sets
 
 
+def _as_table(sets: list[set], names: list[str], source: Path) -> NDArray[np.int64]:
+    """Return 1 for the labels of each row and 0 for the others, (rows, labels)."""
+    if not names:
+        raise ValueError("there are no labels")
+    check_memory(32.0 * len(sets) * len(names), source, f"{len(sets)} rows × {len(names)} labels")
+    return np.array([[label in row for label in names] for row in sets], dtype=int)
+
+
 def _read_varierr(source: Path, name: str, annotator: str | None) -> NoisyLabels:
     content = source.read_text(encoding="utf-8")
     rows = json.loads(content) if content.lstrip().startswith("[") else map(json.loads, content.splitlines())
     rows = [row for row in rows if row]
     first, second = ([set(row[f"label_set_round_{k}"]) for row in rows] for k in (1, 2))
     names = sorted(set().union(*first, *second))
-    given, valid = (
-        np.array([[label in row for label in names] for row in sets], dtype=int) for sets in (first, second)
-    )
+    given, valid = (_as_table(sets, names, source) for sets in (first, second))
     texts = [f"{row['context']} || {row['statement']}" for row in rows]
     return NoisyLabels(name, texts, given, np.where(given == 1, valid, np.nan), names)
 
 
 def _read_partial(source: Path, name: str, annotator: str | None) -> NoisyLabels:
     if source.suffix == ".npz":
-        with np.load(source, allow_pickle=False) as arrays:
-            X, given, truth = (arrays[key] for key in ("X", "given", "truth"))
+        arrays = read_members(source)
+        X, given, truth = (arrays[key] for key in ("X", "given", "truth"))
     else:
-        from scipy.io import loadmat
-
-        arrays = loadmat(source, variable_names=["data", "target", "partial_labels"])
+        arrays = _read_matlab(source, ("data", "target", "partial_labels"))
         X, truth, given = (arrays[key] for key in ("data", "target", "partial_labels"))
-        X, given, truth = (
-            np.asarray(part.todense() if hasattr(part, "todense") else part) for part in (X, given, truth)
-        )
         # Labels are published with a row per label or per instance.
         given, truth = (part if len(part) == len(X) else part.T for part in (given, truth))
     if X.ndim != 2 or given.shape != truth.shape or given.shape[0] != len(X):
@@ -251,3 +268,48 @@ def _read_partial(source: Path, name: str, annotator: str | None) -> NoisyLabels
     return NoisyLabels(
         name, X.astype(float), given, truth.astype(float), [str(k) for k in range(given.shape[1])]
     )
+
+
+def _read_matlab(source: Path, names: Collection[str]) -> dict[str, NDArray]:
+    """Return arrays of numbers of a MATLAB file of version 5 to 7; a forged one can crash SciPy's reader."""
+    content = source.read_bytes()
+    order = "<" if content[126:128] == b"IM" else ">"
+    size, arrays = 0, {}
+    for kind, part in _split_matlab(content[128:], order):
+        if kind == _COMPRESSED:
+            expander, chunks = zlib.decompressobj(), []
+            while part and not expander.eof:
+                chunks.append(expander.decompress(part, _CHUNK))
+                size += len(chunks[-1])
+                check_memory(size, source, "the decompressed content")
+                part = expander.unconsumed_tail
+            part = b"".join(chunks)[8:]
+        parts = list(_split_matlab(part, order))
+        name = parts[2][1].decode()
+        if name not in names:
+            continue
+        flags, shape, _, *values = (np.frombuffer(part, order + _NUMBERS[kind]) for kind, part in parts)
+        if flags[0] & 0xFF == _SPARSE:
+            rows, starts, entries = values
+            count = starts[-1]
+            matrix = sparse.csc_array((entries[:count], rows[:count], starts), shape=shape.tolist())
+            check_sparse(matrix, f"{name} of {source}")
+            check_memory(8.0 * math.prod(matrix.shape), source, name)
+            arrays[name] = matrix.toarray()
+        else:
+            (numbers,) = values
+            arrays[name] = numbers.reshape(shape.tolist(), order="F")
+    return arrays
+
+
+def _split_matlab(content: bytes, order: str) -> Iterator[tuple[int, bytes]]:
+    """Yield the type and the bytes of each element."""
+    place = 0
+    while place + 8 <= len(content):
+        kind, length = np.frombuffer(content, order + "u4", 2, place).tolist()
+        if kind >> 16:  # a number of up to four bytes lies in place of its length
+            yield kind & 0xFFFF, content[place + 4 : place + 4 + (kind >> 16)]
+            length = 0
+        else:
+            yield kind, content[place + 8 : place + 8 + length]
+        place += 8 + length + (-length % 8 if kind != _COMPRESSED else 0)

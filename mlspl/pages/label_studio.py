@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections import Counter
 from collections.abc import Sequence
 from importlib.metadata import version
 from os import PathLike
@@ -16,6 +17,7 @@ from scipy import sparse
 from mlspl._files import OutputFolder
 from mlspl.curriculum import Audit
 from mlspl.datasets import DataFormatError, Dataset
+from mlspl.datasets.files import check_memory
 from mlspl.errors import UserError, guess, shorten
 from mlspl.pages._images import Picture, picture_address
 
@@ -158,6 +160,7 @@ def read_annotations(path: str | PathLike, dataset: Dataset) -> pd.DataFrame:
             raise DataFormatError(f"task {number}: there is no label {shorten(name)!r}.{hint}", path)
         sets.setdefault(row, []).extend(chosen)
     sets = {row: chosen for row, chosen in sets.items() if chosen}
+    check_memory(100.0 * len(sets) * len(dataset.label_names), path, "a decision on every label of its rows")
     if not sets:
         raise DataFormatError("it holds no annotations. Export a project with submitted tasks.", path)
     return pd.concat([_decide(dataset, row, chosen) for row, chosen in sets.items()], ignore_index=True)
@@ -181,7 +184,8 @@ def _labels_of(dataset: Dataset, row: int) -> np.ndarray:
 def _decide(dataset: Dataset, row: int, chosen: list[set[str]]) -> pd.DataFrame:
     """Return the decisions on all labels of a row from the sets that annotators chose."""
     given = _labels_of(dataset, row)
-    share = np.mean([[name in names for name in dataset.label_names] for names in chosen], axis=0)
+    votes = Counter(name for names in chosen for name in names)
+    share = np.array([votes[name] for name in dataset.label_names]) / len(chosen)
     value = np.where(share == 0.5, np.nan, share > 0.5)
     decision = np.select([share == 0.5, value == given], ["unsure", "rejected"], "accepted")
     columns = {"row": row, "label": range(len(given)), "decision": decision, "given": given, "value": value}

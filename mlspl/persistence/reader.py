@@ -17,6 +17,7 @@ import numpy as np
 from numpy.lib import format as npy
 from scipy import sparse
 
+from mlspl._validation import check_sparse
 from mlspl.errors import UserError
 from mlspl.persistence.declarations import OBJECTS, ContentChecker, full_name
 
@@ -202,7 +203,7 @@ class ModelReader:
         if not is_shape or not 0 <= shape.min() <= shape.max() <= _MOST_COLUMNS:
             raise ValueError(f"{name[:40]} is a sparse matrix of shape {str(shape)[:80]}")
         matrix = cls(tuple(arrays), shape=tuple(shape.tolist()))
-        matrix.check_format(full_check=True)
+        check_sparse(matrix, name[:40])
         return matrix
 
     def _expand(self, archive: ZipFile, member: ZipInfo) -> bytes:

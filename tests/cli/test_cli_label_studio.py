@@ -12,9 +12,12 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from scipy import sparse
 
-from mlspl.datasets import load_dataset, read_dataset
+from mlspl.datasets import Dataset, load_dataset, read_dataset
+from mlspl.pages import read_decisions
 from mlspl.pages._images import picture_address
+from tests.watched import little_memory
 
 NAMES = ['=prime "7"', "even & <odd>", "größer, später"]
 
@@ -156,6 +159,17 @@ def test_annotators_who_disagree_make_a_label_unknown(audited, correct):
     assert "1 unsure" in out
     assert list(changed) == [(row, 1)]
     assert np.isnan(changed[row, 1])
+
+
+def test_many_annotations_of_a_row_are_counted_one_by_one(tmp_path):
+    names = [f"label {j}" for j in range(2000)]
+    data = Dataset(np.ones((2, 1)), sparse.csr_array((2, 2000)), ["x"], names)
+    task = {"row": 0, "given": [], "fingerprint": data.fingerprint()}
+    (tmp_path / "export.json").write_text(
+        json.dumps([{"data": task, "annotations": [{"result": []}] * 20_000}])
+    )
+    with little_memory(5e7):
+        assert (read_decisions(tmp_path / "export.json", data)["decision"] == "rejected").all()
 
 
 def test_bad_exports_are_refused(audited, correct, tmp_path):

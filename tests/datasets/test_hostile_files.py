@@ -3,6 +3,7 @@
 import io
 import struct
 import tracemalloc
+import warnings
 import zipfile
 
 import numpy as np
@@ -10,6 +11,7 @@ import pandas as pd
 import pytest
 
 from mlspl.datasets import DataFormatError, read_dataset, read_unlabelled, write_dataset
+from mlspl.errors import UserError
 
 MOST_BYTES = 4 * 2**26
 
@@ -53,7 +55,15 @@ def test_sparse_arrays_have_their_indices_checked(tmp_path, kind, part, value):
     members[part][2] = value
     if kind == b"bsr":
         members["data"] = members["data"].reshape(-1, 1, 1)
-    with pytest.raises(DataFormatError):
+    with pytest.raises(UserError):
+        read_unlabelled(write_npz(tmp_path / "t.npz", **members))
+
+
+@pytest.mark.parametrize("indptr", [[0, 10**6, 9, 9, 0], [0, 2**31 - 1, -(2**31), -1, 3]])
+def test_row_pointers_that_scipy_does_not_check(tmp_path, indptr):
+    """`check_format` skips pointers if the last one is 0, and takes differences that wrap around."""
+    members = csr_members(indptr=np.array(indptr, dtype=np.int32))
+    with pytest.raises(UserError):
         read_unlabelled(write_npz(tmp_path / "t.npz", **members))
 
 
@@ -99,6 +109,43 @@ def test_archives_are_counted_by_the_bytes_that_are_read(tmp_path, bounded, comp
         path.write_bytes(raw)
     with pytest.raises(DataFormatError):
         read_unlabelled(path)
+
+
+def test_members_that_numpy_and_mlspl_would_tell_apart(tmp_path, bounded):
+    """NumPy prefers a member "shape" to "shape.npy", whose size was checked."""
+    path = write_npz(tmp_path / "t.npz", **csr_members())
+    stream = io.BytesIO()
+    np.save(stream, np.array([4, 10**12]))
+    for name in ("shape", "shape.npy"):
+        changed = tmp_path / f"{name}.npz"
+        changed.write_bytes(path.read_bytes())
+        with zipfile.ZipFile(changed, "a") as archive, warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # a name for the second time
+            archive.writestr(name, stream.getvalue())
+        with pytest.raises(DataFormatError):
+            read_unlabelled(changed)
+
+
+def test_a_workbook_has_the_sizes_it_announces(tmp_path, bounded):
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    for row in (["x", "a"], [1, 0], [2, 1]):
+        book.active.append(row)
+    book.save(tmp_path / "book.xlsx")
+    assert read_dataset(tmp_path / "book.xlsx", ["a"]).X.shape == (2, 1)
+    bomb = tmp_path / "bomb.xlsx"
+    with (
+        zipfile.ZipFile(tmp_path / "book.xlsx") as old,
+        zipfile.ZipFile(bomb, "w", zipfile.ZIP_DEFLATED) as new,
+    ):
+        for name in old.namelist():
+            new.writestr(name, old.read(name) + b" " * 2**29 * name.startswith("[Content"))
+    raw = bytearray(bomb.read_bytes())
+    struct.pack_into("<I", raw, raw.rindex(b"[Content_Types]") - 46 + 24, 1000)
+    bomb.write_bytes(raw)
+    tracemalloc.reset_peak()
+    with pytest.raises(DataFormatError):
+        read_dataset(bomb, ["a"])
 
 
 def test_an_array_must_have_the_size_it_announces(tmp_path):

@@ -8,6 +8,7 @@ import zipfile
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import sparse
 from scipy.io import savemat
 
 from mlspl.datasets import load_noisy_labels, real
@@ -147,3 +148,26 @@ def test_what_is_missing_or_something_else_is_explained(tmp_path):
     np.savez(tmp_path / "odd.npz", X=np.ones((2, 2)))
     with pytest.raises(DataFormatError, match="published"):
         load_noisy_labels("odd", folder=tmp_path)
+
+
+def test_forged_files_are_refused(tmp_path):
+    """Indices outside of a matrix crashed; a kilobyte asked for gigabytes; errors were of any type."""
+    labels = {"target": np.eye(4), "partial_labels": np.eye(4)}
+    outside = sparse.csc_array(np.ones((4, 3)))
+    outside.indices[2] = 2**30
+    cells = np.array([["a"], [1]], dtype=object)
+    matrices = [outside, sparse.csc_array((10**5, 10**5)), np.zeros((3000, 3000)), cells]
+    for matrix in matrices:
+        savemat(tmp_path / "forged.mat", {"data": matrix, **labels}, do_compression=True)
+        with pytest.raises(UserError):
+            load_noisy_labels("forged", folder=tmp_path)
+    rows = [{"label_set_round_1": [str(i)], "label_set_round_2": []} for i in range(3000)]
+    for text in ("[" * 10**5, "[1]", "[[]]", '[{"label_set_round_1": 3}]', json.dumps(rows)):
+        (tmp_path / "varierr.json").write_text(text)
+        with pytest.raises(DataFormatError):
+            load_noisy_labels("varierr", folder=tmp_path)
+    with zipfile.ZipFile(tmp_path / "OPP-115_v1_0.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("OPP-115/annotations/a.csv", "")
+        archive.writestr("OPP-115/sanitized_policies/a.html", bytes(2**27))
+    with pytest.raises(DataFormatError, match="memory"):
+        load_noisy_labels("opp115", folder=tmp_path)

@@ -483,8 +483,16 @@ def test_norms_of_neighbours(tmp_path):
 
 def test_sparse_matrices_with_indices_out_of_range(tmp_path):
     model = mlspl.BSVMClassifier().fit(sparse.csr_array(X), Y)
-    model.model_.X.indices[0] = 2**30
-    refused(unchecked(model, tmp_path))
+    matrix = model.model_.X
+    for part, value in [
+        (matrix.indices, 2**30),
+        (matrix.indptr, np.append(matrix.indptr[:-1], 0)),  # SciPy skips its checks if the last is 0
+        (matrix.indptr, [0, 2**31 - 1, -(2**31), -1]),  # differences of these wrap around
+    ]:
+        kept = part.copy()
+        part[: np.size(value)] = value
+        refused(unchecked(model, tmp_path), "sparse matrix")
+        part[:] = kept
 
 
 def test_random_states_out_of_range(tmp_path):
