@@ -1,12 +1,12 @@
 """`estimate_noise`: how probably each given label is wrong, under two models of label noise.
 
-Two models explain a pair whose label is uncertain given the features x:
+Two models explain a pair whose label is uncertain given the features x, with p = P(given = 1 | x):
 
 - *Class-conditional* noise: the truth varies given x, and labels are flipped at rates that ignore x. With
-  P(given = 1 | x) = p and η = (p − false)/(1 − false − lost), Bayes' rule gives P(wrong | given 0) =
-  lost · η/(1 − p) and P(wrong | given 1) = false · (1 − η)/p.
+  η = (p − false)/(1 − false − lost), Bayes' rule gives P(wrong | given 0) = lost · η/(1 − p) and
+  P(wrong | given 1) = false · (1 − η)/p.
 - *Instance-dependent* noise: the truth is determined by x, and annotators vary where x is ambiguous. Then
-  P(wrong) is η for a given 0 and 1 − η for a given 1.
+  P(wrong) is p for a given 0 and 1 − p for a given 1.
 
 One label per pair cannot tell them apart. The suspicion is their mixture, (1 − w) · first + w · second.
 """
@@ -21,21 +21,15 @@ from scipy.special import betainc, expit, logit
 from mlspl._validation import Labels, check_labels, check_labels_beside, check_scores, row_blocks
 from mlspl.errors import UserError
 from mlspl.model_selection import fit_logistic
-from mlspl.noise._curve import FALSE, LOST, N_BINS, SKEWS, add_tables, count_pairs, fit_rates, row_dispersion
+from mlspl.noise._curve import FALSE, LOST, fit_curve, look_up_pairs, row_dispersion
 from mlspl.noise._other_labels import OtherLabels, adjust_for_other_labels
 
-# The prior mean of w is (1 − φ) · σ((FLOOR − φ)/WIDTH), with the strength of PRIOR_PAIRS reviews. φ is the
-# number of errors expected under the first model over that under the second. It was 0.15 to 0.6 with planted
-# flips and lost labels (emotions, scene, yeast), 0.01 to 0.12 with labels given by people (CheXpert, OPP-115,
-# mirflickr). FLOOR, WIDTH and DEPENDENT_ROWS were tuned on these sets.
-FLOOR, WIDTH = 0.13, 0.015
+# Prior odds of instance-dependent noise: (EVEN/φ)⁴, with the strength of PRIOR_PAIRS reviews. φ is the number
+# of errors expected under the first model over that under the second: 0.17 to 0.5 with planted flips and lost
+# labels (emotions, scene, medical, enron), 0.01 to 0.09 with labels given by people (CheXpert, OPP-115,
+# mirflickr). The rule was set on these.
+EVEN = 0.095
 PRIOR_PAIRS = 2.0
-# How far other labels count if noise is instance-dependent, relative to class-conditional noise: annotators
-# who misread a row err in several of its labels.
-DEPENDENT_ROWS = 2 / 3
-# Share of the model's own probabilities in P(true = 1) under instance-dependent noise; the rest follows the
-# fitted curves, which cost up to 0.03 average precision where a model is overfit (CheXpert and OPP-115).
-OWN_SHARE = 1 / 3
 # Labels alone cannot tell the models apart, so intervals keep this chance of either.
 UNTOLD = 0.1
 INTERVAL = (0.05, 0.95)
@@ -90,12 +84,22 @@ def estimate_noise(
     if agreed is not None:
         known = np.where(np.isnan(agreed), -1, agreed).astype(np.int8)
         decisions = known if settled is None else np.where(settled >= 0, settled, known)
-    z = log_odds(probabilities, given.shape)
-    adjusted = adjust_for_other_labels(given, z, n_jobs) if other_labels and given.shape[1] > 1 else None
+    z = odds = calibrated_odds(probabilities, given)
+    adjusted = None
+    if other_labels and given.shape[1] > 1:
+        adjusted = adjust_for_other_labels(given, z, n_jobs)
+        # An annotator who misreads a row errs in several labels, which then confirm each other.
+        odds = z + (adjusted.odds - z) * float(np.clip(2 - row_dispersion(given, z), 0, 1))
     trusted = absent == "unknown"
-    posterior, class_conditional, dependent, floor = _fit_views(given, z, adjusted, trusted, n_jobs)
+    posterior, *curves = fit_curve(given, odds, trusted, n_jobs)
+    class_conditional, dependent = look_up_pairs(given, odds, *curves)
+    # The same errors make other labels doubtful evidence: half of it is the model's own probability.
+    dependent = (dependent + expit(z)) / 2
     first, second = (_wrong(given, truth, trusted) for truth in (class_conditional, dependent))
-    prior = (1 - floor) * expit((FLOOR - floor) / WIDTH) if instance_dependent is None else instance_dependent
+    prior = instance_dependent
+    if prior is None:
+        ratio = np.nansum(first) / max(np.nansum(second), 1e-9)
+        prior = 1 / (1 + (ratio / EVEN) ** 4)
     weights, wide = _weigh(first, second, decisions, given, prior, UNTOLD * (instance_dependent is None))
     weight = float(weights @ _WEIGHTS)
     suspicion = (1 - weight) * first + weight * second
@@ -161,48 +165,6 @@ def wrong_shares(Y: ArrayLike, probabilities: ArrayLike, **options) -> NDArray[n
     """
     found = estimate_noise(Y, probabilities, **options)
     return np.stack([_shrink(np.where(found.given == g, found.suspicion, np.nan)) for g in (0, 1)])
-
-
-def _fit_views(given, z, adjusted, trusted, n_jobs):
-    """Return the posterior of the rates (L, G), P(true = 1) under both models of noise (n, L), and φ.
-
-    Each is a mean of two views: by the model alone, and by the log-odds adjusted for the other labels; φ is
-    that of the second view. An annotator who misreads a row errs in several labels, which then confirm each
-    other. So the second view has the weight 2 − d (at least 1/4, at most 1), where d is `row_dispersion`, and
-    less if noise is instance-dependent.
-    """
-    posterior, *view, skews = _fit_view(given, z, SKEWS, trusted, n_jobs)
-    share, odds, second = 0.0, z, view
-    if adjusted is not None:
-        share, odds = float(np.clip(2 - row_dispersion(given, z, *view), 0.25, 1)), adjusted.odds
-        others, *second, _ = _fit_view(given, odds, skews, trusted, n_jobs)
-        posterior = share * others + (1 - share) * posterior
-    results = np.zeros_like(z), np.zeros_like(z)
-    add_tables(given, odds, *second, (1.0, 1.0), *results)
-    errors = [np.nansum(_wrong(given, truth, trusted)) for truth in results]
-    floor = min(float(errors[0] / max(errors[1], 1e-9)), 1.0)
-    if adjusted is not None:
-        shares = share, share * DEPENDENT_ROWS
-        for result, part in zip(results, shares, strict=True):
-            result *= part
-        add_tables(given, z, *view, (1 - shares[0], 1 - shares[1]), *results)
-    results[1][:] = (1 - OWN_SHARE) * results[1] + OWN_SHARE * expit(z)
-    # A quotient of probabilities may exceed 1 by a rounding error.
-    return posterior, *(np.clip(result, 0.0, 1.0, out=result) for result in results), floor
-
-
-def _fit_view(given, z, skews, trusted, n_jobs):
-    """Return the posterior of the rates, first node and step (L,), tables, and the likely skews."""
-    low = z.min(axis=0).astype(np.float64)
-    step = np.maximum((z.max(axis=0) - low) / N_BINS, 1e-9)
-    counts, sums = np.zeros((z.shape[1], N_BINS, 2)), np.zeros((z.shape[1], N_BINS))
-    count_pairs(given, z, low, step, counts, sums)
-    n = counts.sum(axis=2)
-    middle = low[:, None] + step[:, None] * (np.arange(N_BINS) + 0.5)
-    mean = np.where(n > 0, sums / np.maximum(n, 1), middle)
-    nodes = low[:, None] + step[:, None] * np.arange(N_BINS + 1)
-    posterior, tables, skews = fit_rates(n, counts[:, :, 1], mean, nodes, skews, trusted, n_jobs)
-    return posterior, low, step, tables, skews
 
 
 def _wrong(given, truth, trusted):
@@ -334,11 +296,14 @@ def label_codes(labels) -> NDArray[np.int8]:
     return given
 
 
-def log_odds(probabilities, shape) -> NDArray:
-    """Return log-odds (n, L), float32 of float32, bounded by those of 1/(n + 2)."""
-    table = check_scores(probabilities, shape, "probabilities")
-    odds = np.empty(shape, dtype=np.float32 if table.dtype == np.float32 else np.float64)
-    least = 1.0 / (shape[0] + 2)
+def calibrated_odds(probabilities, given) -> NDArray:
+    """Return log-odds (n, L), float32 of float32, bounded by those of 1/(n + 2), then calibrated.
+
+    Each label's are scaled and shifted; slope and shift have normal priors around 1 and 0 (deviation 1).
+    """
+    table = check_scores(probabilities, given.shape, "probabilities")
+    odds = np.empty(given.shape, dtype=np.float32 if table.dtype == np.float32 else np.float64)
+    least = 1.0 / (len(given) + 2)
     for rows, block in row_blocks(table):
         outside = ~((block >= 0) & (block <= 1))
         if outside.any():
@@ -348,4 +313,10 @@ def log_odds(probabilities, shape) -> NDArray:
                 "Calibrate scores first, for instance with model_selection.PlattCalibration."
             )
         odds[rows] = logit(np.clip(block, least, 1 - least))
+    for label, z in enumerate(odds.T):
+        known = given[:, label] >= 0
+        own, y = z[known].astype(np.float64), given[known, label].astype(np.float64)
+        features = np.column_stack([np.ones(len(own)), own])
+        shift, slope = fit_logistic(features, y, np.ones(len(own)), offset=own, ridge=1.0)
+        odds[:, label] = max(1 + slope, 1e-3) * z + shift
     return odds

@@ -23,8 +23,8 @@ from mlspl.noise._curve import (
     SLOPE_MEAN,
     SLOPE_SPREAD,
     STRENGTHS,
-    add_tables,
     fit_curves,
+    look_up_pairs,
     pool_rates,
     row_dispersion,
 )
@@ -206,12 +206,11 @@ def test_tables_and_surprises_are_those_of_a_loop_over_pairs():
     rng = np.random.default_rng(0)
     given, z = rng.integers(-1, 2, (30, 3)).astype(np.int8), rng.normal(size=(30, 3))
     low, step, tables = z.min(axis=0), np.ptp(z, axis=0) / 8, rng.random((3, 4, 9))
-    results = np.zeros((2, 30, 3))
-    add_tables(given, z, low, step, tables, (0.5, 0.25), *results)
-    first, second, dispersion = naive.look_up(given, z, low, step, tables)
-    assert results[0] == pytest.approx(0.5 * first)
-    assert results[1] == pytest.approx(0.25 * second)
-    assert row_dispersion(given, z, low, step, tables) == pytest.approx(dispersion)
+    truth, probability, dispersion = naive.look_up(given, z, low, step, tables)
+    found = look_up_pairs(given, z, low, step, tables)
+    assert found[0] == pytest.approx(truth)
+    assert found[1] == pytest.approx(probability)
+    assert row_dispersion(given, z) == pytest.approx(dispersion)
 
 
 @pytest.mark.parametrize("noise", ["flip", "lost", "both"])

@@ -84,7 +84,7 @@ def row_scores(suspicion):
 
 
 def look_up(given, z, low, step, tables):
-    """P(true = 1) of each pair by the table of its given label and by that of no label; surprises of rows."""
+    """P(true = 1) of each pair by the table of its given label, P(given = 1), and surprises of rows."""
     nodes = np.arange(tables.shape[2])
 
     def value(i, label, table):
@@ -92,12 +92,12 @@ def look_up(given, z, low, step, tables):
 
     n, L = z.shape
     first = [[value(i, k, given[i, k] if given[i, k] >= 0 else 2) for k in range(L)] for i in range(n)]
-    second = [[value(i, k, 2) for k in range(L)] for i in range(n)]
+    second = [[value(i, k, 3) for k in range(L)] for i in range(n)]
     squares = variance = 10.0
     for i in range(n):
         total = 0.0
         for k in range(L):
-            p = value(i, k, 3)
+            p = 1 / (1 + np.exp(-z[i, k]))
             if given[i, k] >= 0 and min(p, 1 - p) < 0.2:
                 total += float((given[i, k] == 1) != (p > 0.5)) - min(p, 1 - p)
                 variance += p * (1 - p)
