@@ -37,7 +37,7 @@ def audit(
     embed: Annotated[bool, flag("--embed", "Embed the images in the page instead of linking them.")] = False,
     ids: Annotated[str | None, option("COLUMN", "Column with names of the rows, not a feature.")] = None,
     method: Annotated[
-        str | None, option("NAME", "Method of `mlspl fit`. Default: a kernel SVM and a paced forest.")
+        str | None, option("NAME", "Method of `mlspl fit`. Default: the mean of three models.")
     ] = None,
     parameters: SetOption = None,
     space: SpaceOption = None,

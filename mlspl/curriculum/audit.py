@@ -123,8 +123,7 @@ class Audit(NoiseEstimate):
         Pass what was decided to ``audit(..., reviewed=...)``.
         """
         flat = self.information.ravel()
-        order = np.argsort(-flat, kind="stable")[: MOST_INFORMATIVE * 2 * self.given.shape[1]]
-        order = order[flat[order] > 0]
+        order = np.argsort(-flat, kind="stable")[: np.count_nonzero(flat)]
         group = 2 * (order % self.given.shape[1]) + self.given.ravel()[order]
         turn = pd.Series(group).groupby(group).cumcount().to_numpy()
         return self._list_issues(order[np.argsort(turn, kind="stable")][:MOST_INFORMATIVE])
@@ -274,9 +273,9 @@ def audit(
         The labels as given: 0/1, ±1 or boolean, NaN where unknown.
     estimator : estimator of all labels, default=None
         Predicts out of fold, by `decision_function` or `predict_proba`; a
-        :class:`~mlspl.SelfPacedForestClassifier` predicts out of bag. By default a kernel SVM and a
-        self-paced forest, weighted by their held-out losses; the SVM alone for large data, a linear model for
-        sparse X.
+        :class:`~mlspl.SelfPacedForestClassifier` predicts out of bag. By default a kernel SVM, a
+        self-paced forest (not for large data) and a linear model, weighted by their held-out losses; a linear
+        model alone for sparse X.
     cv : int, default=5
         Number of folds.
     n_jobs : int, optional

@@ -112,11 +112,11 @@ def test_fitting_on_corrected_labels_helps(planted):
     assert loss(found.corrected(0.8, unknown=False)) < (noisy + clean) / 2
 
 
-def test_the_default_asks_a_kernel_machine_and_a_paced_forest(planted):
+def test_the_default_asks_a_kernel_machine_a_paced_forest_and_a_linear_model(planted):
     X, Y, mask, _ = planted
     few = slice(0, 120)
     found = curriculum.audit(X[few], Y[few, :3], random_state=0)
-    assert set(found.models) == {"kernel", "forest"}
+    assert set(found.models) == {"kernel", "forest", "linear"}
     assert sum(found.models.values()) == pytest.approx(1)
     assert found.trace is not None
     assert average_precision_score(mask[few, :3].ravel(), found.suspicion.ravel()) > 0.5
