@@ -23,7 +23,7 @@ SHARES = np.linspace(0.0, 1.0, 11)
 
 
 def _default_models(X, n_labels: int, n_jobs, random_state) -> dict[str, BaseEstimator]:
-    """Return a linear model; unless rows are sparse, also a kernel SVM and, if it takes no hours, a forest."""
+    """Return a linear model; for dense rows also a kernel SVM and, unless it takes hours, a forest."""
     if sparse.issparse(X):
         linear = BSVMClassifier(1.0, space="linear", loss="logistic", n_jobs=n_jobs)
         return {"linear": make_pipeline(Normalizer(), linear)}

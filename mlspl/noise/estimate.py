@@ -84,17 +84,22 @@ def estimate_noise(
     if agreed is not None:
         known = np.where(np.isnan(agreed), -1, agreed).astype(np.int8)
         decisions = known if settled is None else np.where(settled >= 0, settled, known)
-    z = odds = calibrated_odds(probabilities, given)
-    adjusted = None
+    z = calibrated_odds(probabilities, given)
+    trusted, views, adjusted = absent == "unknown", [(z, 1.0)], None
     if other_labels and given.shape[1] > 1:
         adjusted = adjust_for_other_labels(given, z, n_jobs)
-        # An annotator who misreads a row errs in several labels, which then confirm each other.
-        odds = z + (adjusted.odds - z) * float(np.clip(2 - row_dispersion(given, z), 0, 1))
-    trusted = absent == "unknown"
-    posterior, *curves = fit_curve(given, odds, trusted, n_jobs)
-    class_conditional, dependent = look_up_pairs(given, odds, *curves)
-    # The same errors make other labels doubtful evidence: half of it is the model's own probability.
-    dependent = (dependent + expit(z)) / 2
+        # An annotator who misreads a row errs in several labels, which then confirm each other. So other
+        # labels count by the inverse overdispersion of surprises, as in a quasi-likelihood.
+        share = 1 / max(row_dispersion(given, z), 1.0)
+        views = [(z, 1 - share), (adjusted.odds, share)]
+    posterior, class_conditional, dependent = 0.0, np.zeros_like(z), np.zeros_like(z)
+    for odds, share in views:
+        rates, *curves = fit_curve(given, odds, trusted, n_jobs)
+        truth, probability = look_up_pairs(given, odds, *curves)
+        posterior += share * rates
+        class_conditional += share * truth
+        # Errors that depend on the row make its other labels doubtful: they count half as much.
+        dependent += (share + (odds is z)) / 2 * probability
     first, second = (_wrong(given, truth, trusted) for truth in (class_conditional, dependent))
     prior = instance_dependent
     if prior is None:

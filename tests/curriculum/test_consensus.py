@@ -99,7 +99,7 @@ def test_models_learn_from_x_and_the_labels_can_be_fitted():
     table[:40] = annotate(n=40, L=3, A=3, per=3, seed=1)[0]
     table[-1] = np.nan
     found = consensus(odds, table, random_state=0)
-    assert set(found.models) == {"kernel", "forest"}
+    assert set(found.models) == {"kernel", "forest", "linear"}
     assert np.isnan(found.labels[-1]).all()
     linear = consensus(sparse.csr_array(odds), table, random_state=0)
     assert set(linear.models) == {"linear"}
