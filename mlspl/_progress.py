@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from threading import Timer
 
 from rich.console import Console
 from rich.progress import (
@@ -84,7 +85,13 @@ def _show_lines(what: str, total: int, done: int, console: Console) -> Iterator[
         note = f" · {note}" if note else ""
         console.print(shown(f"{done} of {total} {what}{left}{note}"), soft_wrap=True)
 
-    yield advance
+    timer = Timer(_SECONDS_TO_FIRST_LINE, advance, ("", 0))  # even if the first step takes longer
+    timer.daemon = True
+    timer.start()
+    try:
+        yield advance
+    finally:
+        timer.cancel()
 
 
 @contextmanager

@@ -19,18 +19,10 @@ _MAX_STEPS = 300
 def initial_codes(signs, n_codes, random_state=None) -> tuple[np.ndarray, np.ndarray]:
     """Cluster the label vectors by k-means and code every instance by its cluster.
 
-    Distinct label vectors are clustered, each weighted by its frequency. If there are at most `n_codes` of
-    them, each is a prototype. Returns codes (n, m), with a 1 in the column of the instance's cluster, and
-    prototypes (m, L), the mean label vectors of the clusters.
-
-    Parameters
-    ----------
-    signs : array or CSR array (n, L)
-        Labels, positive where present.
-    n_codes : int
-        Largest number of prototypes.
-    random_state : int, RandomState or None
-        Seeds k-means.
+    The signs (n, L), an array or CSR array, are positive where a label is present. Distinct label vectors are
+    clustered, each weighted by its frequency. If there are at most `n_codes` of them, each is a prototype.
+    Returns codes (n, m), with a 1 in the column of the instance's cluster, and prototypes (m, L), the mean
+    label vectors of the clusters.
     """
     if n_codes < 1:
         raise ValueError(f"n_codes is {n_codes}; at least one code is needed.")

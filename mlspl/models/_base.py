@@ -158,21 +158,8 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):
         table = sparse.vstack(parts, format="csr")
         return label_sets(table, self.label_names_.tolist()) if output == "sets" else table
 
-    @share
     def predict_top(self, X, k=5):
-        """The k labels of highest score of each row, best first, computed in blocks.
-
-        Parameters
-        ----------
-        {X}
-        k : int, default=5
-            Labels per row.
-
-        Returns
-        -------
-        labels, scores : int array and array (n_samples, k)
-            Columns of Y, among equal scores the higher one first, and their scores.
-        """
+        """The k labels of highest score of each row, computed in blocks: see :func:`mlspl.predict_top`."""
         X = self._check_new(X)
         if not 1 <= k <= len(self.label_names_):
             raise UserError(f"k is {k!r}; there are {len(self.label_names_)} labels to choose from.")
@@ -204,17 +191,10 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):
             names = self.classes_
         return _output(probabilities, output, names, X)
 
-    @share
     def score(self, X, y, sample_weight=None):
-        """Share of rows whose known labels are all predicted correctly (subset accuracy).
+        """Share of rows whose known labels are all predicted correctly (subset accuracy), by row weights.
 
-        Parameters
-        ----------
-        {X}
-        y : array, sparse matrix or DataFrame of shape (n_samples, n_labels)
-            The labels; NaN where unknown.
-        sample_weight : array of shape (n_samples,), optional
-            Weights of the rows.
+        Labels in `y` are unknown where they are NaN.
         """
         check_is_fitted(self)
         if not self._multilabel:
@@ -374,7 +354,7 @@ def predict_top(model, X, k=5):
     Returns
     -------
     labels, scores : int array and array (n_samples, k)
-        Columns of Y, best first, and their scores.
+        Columns of Y, best first, and their scores. Among equal scores the higher column comes first.
 
     Examples
     --------

@@ -18,7 +18,7 @@ from mlspl.model_selection import (
     get_calibration,
     out_of_fold_scores,
 )
-from mlspl.models.tuned_decision import choose_decision, evaluate, known_labels, resolve_criterion
+from mlspl.models.tuned_decision import evaluate, known_labels, resolve_criterion
 
 _LEFT_OUT = ContextVar("_LEFT_OUT", default=False)
 # Pairs that set the shrinkage; rows × labels² on which a joint calibration is tried and fitted.
@@ -43,11 +43,11 @@ class LazyCalibration:
 
     _contents = {"training": (None,), "calibration": (AnchoredCalibration, None)}
 
-    def __init__(self, estimator, X, Y, label_weight, calibration):
+    def __init__(self, estimator, X, Y, label_weight, calibration=None):
         unfitted = clone(estimator)
         if getattr(unfitted, "verbose", 0):
             unfitted.set_params(verbose=0)
-        self.training: Any = (calibration, unfitted, X, Y, label_weight)
+        self.training: Any = (calibration or AnchoredCalibration(), unfitted, X, Y, label_weight)
         self.calibration: AnchoredCalibration | None = None
 
     def get(self) -> AnchoredCalibration:
@@ -72,6 +72,10 @@ class LazyCalibration:
 
     _prepare_file = get
 
+    def transform(self, scores) -> np.ndarray:
+        """Probabilities of scores."""
+        return self.get().transform(scores)
+
     def __getstate__(self):
         return vars(self) | {"training": None} if _LEFT_OUT.get() else dict(vars(self))
 
@@ -92,10 +96,11 @@ def choose_calibration(
     """
     truth = known_labels(Y, label_weight)
     criterion = resolve_criterion("average_precision", truth)
+    sign = 1.0 if criterion.greater_is_better else -1.0
     weight = np.ones(Y.shape) if label_weight is None else label_weight
 
     def value(odds, rows=slice(None)) -> float:
-        return evaluate(criterion, truth[rows], odds, odds > 0)
+        return round(sign * evaluate(criterion, truth[rows], odds, odds > 0), 9)
 
     def held_out(calibration, rows=slice(None)) -> np.ndarray:
         """Log-odds by calibrations fitted without the row's fold."""
@@ -107,13 +112,12 @@ def choose_calibration(
         return odds
 
     names = ("platt", "none") if Y.shape[1] > 1 else ("none",)
-    folds = [(fold_of != fold, fold_of == fold) for fold in np.unique(fold_of)]
-    best = choose_decision(scores, Y, label_weight, folds, criterion, names, ("zero",))[0]["calibration"]
-    calibration: Any = get_calibration(best).fit(scores, Y, weight)
+    tried = {name: held_out(get_calibration(name)) for name in names}
+    best = max(names, key=lambda name: value(tried[name]))
+    odds, calibration = tried[best], get_calibration(best).fit(scores, Y, weight)
     probability = AnchoredCalibration().fit(calibration.log_odds(scores), Y, weight)
     if not criterion.greater_is_better:
         return calibration, probability
-    odds = held_out(get_calibration(best))
     if best == "platt":
         some = _every(Y.size, _SHRUNK_PAIRS)
         shrunk = ShrunkCalibration().fit(odds[some], Y[some], weight[some])

@@ -1,13 +1,13 @@
 """Costs of the pairs, and very many labels fitted in blocks."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from mlspl._parallel import count_workers, parallel_map
+from mlspl._parallel import parallel_map
 
 # Pairs of a block: signs, costs and scores take 200 MB, with codes and paces five times that.
 _PAIRS = 2**23
@@ -75,25 +75,6 @@ def stack_weights(parts):
     return sparse.vstack(parts, format="csr") if sparse.issparse(parts[0]) else np.concatenate(parts)
 
 
-def solve_label_blocks(space, X, Y, label_weight, weigh: Callable, advance: Callable):
-    """Coordinates (L, d) and biases (L,) of all labels, each fitted by itself.
-
-    `advance` is called with a note and the number of labels after every block.
-    """
-    n_workers = count_workers()
-    blocks = label_blocks(X.shape[0], X.shape[1], Y.shape[1], n_workers)
-    space = one_thread(space) if n_workers > 1 else space
-    shared = (space, X, Y.tocsc() if sparse.issparse(Y) else Y, label_weight, weigh)
-    coefs, intercepts = [], []
-    for coef, intercept in parallel_map(_solve_block, shared, blocks):
-        coefs.append(coef)
-        intercepts.append(intercept)
-        advance("", len(intercept))
-    return stack_weights(coefs), np.concatenate(intercepts)
-
-
-def _solve_block(space, X, Y, label_weight, weigh, block):
-    labels = dense_block(Y, block)
-    costs = weigh(labels, dense_block(label_weight, block))
-    solved = space.prepare(X).solve(np.where(labels.T, 1.0, -1.0), costs.T)
-    return prune_weights(solved.coef, Y.shape[1]), solved.intercept
+def map_blocks(work: Callable, shared: tuple, blocks: list[slice]) -> Iterable[Any]:
+    """Work on every block, in parallel if there are several."""
+    return [work(*shared, blocks[0])] if len(blocks) == 1 else parallel_map(work, shared, blocks)

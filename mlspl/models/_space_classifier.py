@@ -3,24 +3,30 @@
 import sys
 import warnings
 from collections.abc import Callable
-from typing import Any
+from functools import partial
 
 import numpy as np
 from joblib import effective_n_jobs
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
-from mlspl._parallel import count_workers, parallel_map
+from mlspl._parallel import count_workers
 from mlspl.model_selection import AnchoredCalibration, Calibration
 from mlspl.models._base import CallbackSupportMixin, MultiLabelClassifier, fit_progress, with_callbacks
 from mlspl.models._calibrated import LazyCalibration, choose_calibration
 from mlspl.models._checks import warn_of_data
-from mlspl.models._label_blocks import class_costs, dense_block, label_blocks, one_thread, stack_weights
+from mlspl.models._label_blocks import (
+    class_costs,
+    dense_block,
+    label_blocks,
+    map_blocks,
+    one_thread,
+    stack_weights,
+)
 from mlspl.models.local_correlation import (
     BlockConfig,
     Coding,
     FittedBlock,
-    LocalCorrelationLearner,
     code_rows,
     fit_block,
     merge_histories,
@@ -78,8 +84,7 @@ class SpaceClassifier(MultiLabelClassifier):
             C, loss = self._gram_C if self.C == "auto" else self.C, 0.0
             if each.space.many_rows and (self.C == "auto" or choice.faster is not None):
                 costs = None if self.C == "auto" else [self.C]
-                how = (self._class_costs, self._folds, self._coding(each.space), costs)
-                C, loss = choose_C(each.space, X, Y, label_weight, *how)
+                C, loss = choose_C(each.space, X, Y, label_weight, self._class_costs, costs)
             tried.append((loss, C, each))
         is_better = tried[0][0] < _CLEARLY_LESS * tried[-1][0]
         _, self.C_, taken = tried[0 if is_better else -1]
@@ -91,32 +96,16 @@ class SpaceClassifier(MultiLabelClassifier):
         if self.kernel != "precomputed" and not callable(self.kernel):
             warn_of_data(X, type(self).__name__, space.rbf_gamma(X))
 
-    def _coding(self, space) -> Coding | None:
-        """How codes are made, if there are any."""
-        return None
-
-    def _folds(self, Y) -> list | None:
-        """The folds in which codes are cross-fitted, if they are."""
-        return None
-
     def _class_costs(self, Y, label_weight):
         """Cost of every pair (n, L), in units of C."""
         classes = (0, 1) if self._multilabel else self.classes_
         return class_costs(Y, self.class_weight, label_weight, classes)
 
-    def _calibrate_later(self, X, Y, label_weight, calibration=None) -> None:
-        """Fit the calibration of probabilities when they are first asked for."""
-        calibration = AnchoredCalibration() if calibration is None else calibration
-        self._calibration = LazyCalibration(self, X, Y, label_weight, calibration)
-
     def _scores(self, X):
         return self.model_.scores(X)
 
     def _probabilities(self, X, scores) -> np.ndarray:
-        calibration = self._calibration
-        if isinstance(calibration, LazyCalibration):
-            calibration = calibration.get()
-        return calibration.transform(scores)
+        return self._calibration.transform(scores)
 
     @property
     def coef_(self):
@@ -138,7 +127,8 @@ class SpaceClassifier(MultiLabelClassifier):
 class LocalCorrelationClassifier(CallbackSupportMixin, SpaceClassifier):
     """Base of the estimators with prototypes and codes.
 
-    A subclass implements ``_pacing(space)``, which returns a self-paced function (or None) and a schedule.
+    A subclass implements ``_pacing(space)``, which returns a self-paced function (or None) and a schedule,
+    and ``_folds(Y)`` if codes are cross-fitted.
     """
 
     _contents = {
@@ -164,6 +154,9 @@ class LocalCorrelationClassifier(CallbackSupportMixin, SpaceClassifier):
         if regressor == "auto":
             regressor = "ridge" if space.many_rows else "svr"
         return Coding(self.n_codes, self.beta, regressor, self.random_state)
+
+    def _folds(self, Y) -> list | None:
+        return None
 
     def _fit(self, X, Y, label_weight):
         choice = self._choose_space(X)
@@ -198,15 +191,11 @@ class LocalCorrelationClassifier(CallbackSupportMixin, SpaceClassifier):
                 coded = coded._replace(regression=rows.regress(coded.codes, config.coding.regressor))
             by_columns = Y.tocsc() if sparse.issparse(Y) else Y
             shared = (rows, coded, by_columns, label_weight, config, evaluated)
-            parts = (
-                [fit_block(*shared, blocks[0], report)]
-                if is_whole
-                else parallel_map(fit_block, shared, blocks)
-            )
+            work = partial(fit_block, report=report) if is_whole else fit_block
             weights, trace = (np.empty(Y.shape), Trace(Y.shape)) if config.keep_pairs else (None, None)
             self.label_weights_, self.trace_ = weights, trace
             fitted: list[FittedBlock] = []
-            for block, part in zip(blocks, parts, strict=True):
+            for block, part in zip(blocks, map_blocks(work, shared, blocks), strict=True):
                 if weights is not None and trace is not None:
                     weights[:, block] = part.weights
                     trace.fill(block, part.trace)
@@ -222,7 +211,7 @@ class LocalCorrelationClassifier(CallbackSupportMixin, SpaceClassifier):
         self.model_ = rows.make_model(coef, np.concatenate([part.intercept for part in fitted]))
         self.calibration_ = None
         if config.folds is None:
-            self._calibrate_later(X, Y, label_weight)
+            self._calibration = LazyCalibration(self, X, Y, label_weight)
             return
         fold_of = np.empty(n_rows, dtype=int)
         for number, (_, test) in enumerate(config.folds):
@@ -247,14 +236,12 @@ def _paces_labels_apart(function, schedule) -> bool:
     return function.by_label and isinstance(schedule, PaceSchedule) and schedule.by_label
 
 
-def choose_C(
-    space: Any, X, Y, label_weight, weigh: Callable, fold: Callable = lambda Y: None, coding=None, costs=None
-) -> tuple[float, float]:
+def choose_C(space, X, Y, label_weight, weigh: Callable, costs=None) -> tuple[float, float]:
     """Choose C on a sample: increase it while the loss on a held-out third falls. Returns C and that loss.
 
-    The sample has the most frequent labels, and `weigh` gives the cost of every pair. Codes are used if they
-    are cross-fitted: they explain part of the labels, which calls for a smaller C. `fold` gives their folds,
-    or None. `costs` are the values of C to try, ascending; by default seven around the unit cost.
+    The sample has the most frequent labels and no codes, which change little: average precision on medical
+    (splits 100, 101) 0.872 with and without them. `weigh` gives the cost of every pair. `costs` are the
+    values of C to try, ascending; by default seven around the unit cost.
     """
     unit = space.unit_cost(X)
     costs = [unit * factor for factor in _FACTORS] if costs is None else costs
@@ -268,27 +255,17 @@ def choose_C(
     def select(rows) -> tuple[np.ndarray, np.ndarray]:
         weight = None if label_weight is None else dense_block(label_weight[rows], labels)
         selected = dense_block(Y[rows], labels)
-        return selected, weigh(selected, weight)
+        return np.where(selected, 1.0, -1.0), weigh(selected, weight)
 
-    (Y_train, weights), (Y_test, weights_test) = select(train), select(test)
-    signs, signs_test = (np.where(each, 1.0, -1.0) for each in (Y_train, Y_test))
+    (signs, weights), (signs_test, weights_test) = select(train), select(test)
     rows, X_test = space.for_sample().prepare(X[train]), X[test]
-    learner, warm_start = None, None
-    if coding is not None and (folds := fold(Y[train])) is not None:
-        coded = code_rows(rows, Y[train], coding, folds).select_labels(labels)
-        learner = LocalCorrelationLearner(rows, Y_train, coding, folds, coded)
-    best, smallest = costs[0], np.inf
+    best, smallest, warm_start = costs[0], np.inf, None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # the fit itself will warn
         for C in costs:
-            if learner is None:
-                solved = rows.solve(signs.T, C * weights.T, warm_start)
-                warm_start, functions = solved.warm_start, (solved.coef, solved.intercept)
-            else:
-                learner.set_costs(C, weights)
-                learner.fit_classifiers(np.ones(weights.shape))
-                functions = learner.expansion()
-            scores = rows.make_model(*functions).scores(X_test)
+            solved = rows.solve(signs.T, C * weights.T, warm_start)
+            warm_start = solved.warm_start
+            scores = rows.make_model(solved.coef, solved.intercept).scores(X_test)
             loss = float(np.sum(weights_test * rows.loss(signs_test, scores)))
             if loss >= smallest:
                 break

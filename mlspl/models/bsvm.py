@@ -5,10 +5,19 @@ from scipy import sparse
 from sklearn.utils._param_validation import StrOptions
 
 from mlspl._docs import share
+from mlspl._parallel import count_workers
 from mlspl._progress import show_progress
 from mlspl.models._base import store_parameters
+from mlspl.models._calibrated import LazyCalibration
 from mlspl.models._checks import CONSTRAINTS
-from mlspl.models._label_blocks import solve_label_blocks
+from mlspl.models._label_blocks import (
+    dense_block,
+    label_blocks,
+    map_blocks,
+    one_thread,
+    prune_weights,
+    stack_weights,
+)
 from mlspl.models._space_classifier import SpaceClassifier
 
 __all__ = ["BSVMClassifier"]
@@ -84,18 +93,21 @@ class BSVMClassifier(SpaceClassifier):
         store_parameters(self, locals())
 
     def _fit(self, X, Y, label_weight):
-
+        n_workers, blocks = count_workers(), [slice(0, Y.shape[1])]
         with show_progress("labels", Y.shape[1], hidden=not self.verbose, lines=True) as advance:
             space = self._choose_cost(self._choose_space(X), X, Y, label_weight)
-            rows = space.prepare(X)
             if space.on_features:
-                solved = solve_label_blocks(space, X, Y, label_weight, self._weigh, advance)
-            else:
-                Y = Y.toarray() if sparse.issparse(Y) else Y
-                solved = rows.solve(np.where(Y.T, 1.0, -1.0), self._weigh(Y, label_weight).T)[:2]
-                advance("", Y.shape[1])
-        self.model_ = rows.make_model(*solved)
-        self._calibrate_later(X, Y, label_weight)
+                blocks = label_blocks(*X.shape, Y.shape[1], n_workers)
+                space = one_thread(space) if n_workers > 1 else space
+            rows = space.prepare(X)
+            shared = (rows, Y.tocsc() if sparse.issparse(Y) else Y, label_weight, self._weigh)
+            coefs, intercepts = [], []
+            for coef, intercept in map_blocks(_solve_block, shared, blocks):
+                coefs.append(prune_weights(coef, Y.shape[1]) if space.on_features else coef)
+                intercepts.append(intercept)
+                advance("", len(intercept))
+        self.model_ = rows.make_model(stack_weights(coefs), np.concatenate(intercepts))
+        self._calibration = LazyCalibration(self, X, Y, label_weight)
 
     def _weigh(self, Y, label_weight):
         return self.C_ * self._class_costs(Y, label_weight)
@@ -106,3 +118,10 @@ class BSVMClassifier(SpaceClassifier):
             empty = np.flatnonzero(~labels.any(axis=1))
             labels[empty, scores[empty].argmax(axis=1)] = True
         return labels
+
+
+def _solve_block(rows, Y, label_weight, weigh, block) -> tuple[np.ndarray, np.ndarray]:
+    labels = dense_block(Y, block)
+    costs = weigh(labels, dense_block(label_weight, block))
+    solved = rows.solve(np.where(labels.T, 1.0, -1.0), costs.T)
+    return solved.coef, solved.intercept

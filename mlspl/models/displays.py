@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from itertools import cycle
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -22,11 +22,35 @@ __all__ = ["HistoryDisplay", "PacePathDisplay", "ThresholdDisplay"]
 
 _STYLES = ("-", "--", ":")
 _MOST_LABELS = 8
-_TITLES = {"f1": "F1 of the label", "hamming_loss": "share of wrong predictions"}
+
+
+class _FitDisplay(Display):
+    """A display of attributes of a fitted estimator, which are the arguments of its class."""
+
+    _attributes: ClassVar[tuple[str, ...]]
+    _needs: ClassVar[str]
+
+    @classmethod
+    @share
+    def from_estimator(cls, estimator, ax: "Axes | None" = None) -> Self:
+        """Draw for a fitted estimator, or a pipeline that ends in one.
+
+        Parameters
+        ----------
+        estimator : estimator or Pipeline
+            Fitted.
+        {ax}
+        """
+        fitted = final_step(estimator)
+        found = [getattr(fitted, name, None) for name in cls._attributes]
+        if not all(found):
+            missing = " and ".join(cls._attributes)
+            raise UserError(f"{type(fitted).__name__} has no {missing}. Fit {cls._needs} first.")
+        return cls(*found).plot(ax)
 
 
 @share
-class HistoryDisplay(Display):
+class HistoryDisplay(_FitDisplay):
     """Mean weight and mean loss of the pairs at every step of a paced fit.
 
     The band shows the share of pairs with a weight of at least ½, from the label with the fewest to that with
@@ -41,7 +65,7 @@ class HistoryDisplay(Display):
     ----------
     {display}
     loss_ax_ : matplotlib Axes or None
-        The axis of the losses, on the right; None if there are none.
+        The axis of the losses; None if there are none.
 
     Examples
     --------
@@ -53,25 +77,11 @@ class HistoryDisplay(Display):
     ('step', 'mean loss')
     """
 
+    _attributes = ("history_",)
+    _needs = "a self-paced estimator"
+
     def __init__(self, history: list[dict[str, Any]]) -> None:
         self.history = history
-
-    @classmethod
-    @share
-    def from_estimator(cls, estimator, ax: "Axes | None" = None) -> Self:
-        """Draw the history of a fitted self-paced estimator, or of a pipeline that ends in one.
-
-        Parameters
-        ----------
-        estimator : estimator or Pipeline
-            Fitted, with ``history_``.
-        {ax}
-        """
-        fitted = final_step(estimator)
-        history = getattr(fitted, "history_", None)
-        if not history:
-            raise UserError(f"{type(fitted).__name__} has no steps. Fit a self-paced estimator first.")
-        return cls(history).plot(ax)
 
     def _draw(self, ax) -> None:
         from matplotlib.ticker import MaxNLocator
@@ -105,7 +115,7 @@ class HistoryDisplay(Display):
 
 
 @share
-class PacePathDisplay(Display):
+class PacePathDisplay(_FitDisplay):
     """Gain of each pace over the unpaced model, out-of-fold, in the best setting of each family.
 
     Points show the mean difference over the folds with its standard error; above the line is better. Members
@@ -132,25 +142,11 @@ class PacePathDisplay(Display):
     'gain in held-out average precision'
     """
 
+    _attributes = ("cv_results_", "criterion_")
+    _needs = "an MLSPLClassifierCV"
+
     def __init__(self, results: list[dict[str, Any]], criterion: str) -> None:
         self.results, self.criterion = results, criterion
-
-    @classmethod
-    @share
-    def from_estimator(cls, estimator, ax: "Axes | None" = None) -> Self:
-        """Draw the paths of a fitted :class:`MLSPLClassifierCV`, or of a pipeline that ends in one.
-
-        Parameters
-        ----------
-        estimator : MLSPLClassifierCV or Pipeline
-            Fitted.
-        {ax}
-        """
-        fitted = final_step(estimator)
-        results = getattr(fitted, "cv_results_", None)
-        if not isinstance(results, list):
-            raise UserError(f"{type(fitted).__name__} has no path of paces. Fit an MLSPLClassifierCV first.")
-        return cls(results, fitted.criterion_).plot(ax)
 
     def _draw(self, ax) -> None:
         import pandas as pd
@@ -189,7 +185,7 @@ class PacePathDisplay(Display):
 
 @share
 class ThresholdDisplay(Display):
-    """The value of every threshold of each label; a dot marks the threshold in use.
+    """The F1 of each label by its threshold; a dot marks the threshold in use.
 
     Give it rows that the model was not fitted on. A model that predicts a number of labels per row
     (:class:`mlspl.model_selection.CountThreshold`) has no thresholds to mark.
@@ -204,8 +200,6 @@ class ThresholdDisplay(Display):
         Names of the labels.
     cuts : array of shape (L,), optional
         The thresholds in use.
-    criterion : {"f1", "hamming_loss"}, default="f1"
-        The value of a threshold: the F1 of the label, or its share of wrong predictions.
     labels : sequence of str, optional
         Names of the labels to draw; by default the eight most frequent.
 
@@ -229,18 +223,14 @@ class ThresholdDisplay(Display):
         scores: ArrayLike,
         label_names: Sequence[str],
         cuts: ArrayLike | None = None,
-        criterion: str = "f1",
         labels: Sequence[str] | None = None,
     ) -> None:
-        if criterion not in _TITLES:
-            raise UserError(f"criterion is {criterion!r}; give 'f1' or 'hamming_loss'.")
         truth = check_labels(Y, "Y", list(label_names)).dense()
         self.relevant = truth.relevant
         self.known = np.ones(truth.shape, dtype=bool) if truth.known is None else truth.known
         self.scores = check_scores(scores, truth.shape)
         self.label_names = list(label_names)
         self.cuts = None if cuts is None else np.asarray(cuts, dtype=float)
-        self.criterion = criterion
         if labels is None:
             frequencies = (self.relevant & self.known).sum(axis=0)
             self.labels = np.argsort(-frequencies, kind="stable")[:_MOST_LABELS].tolist()
@@ -253,19 +243,15 @@ class ThresholdDisplay(Display):
 
     @classmethod
     @share
-    def from_estimator(
-        cls, estimator, X, Y: ArrayLike, criterion="f1", labels: Sequence[str] | None = None, ax=None
-    ) -> Self:
-        """Draw the thresholds of a fitted estimator on rows that it was not fitted on.
+    def from_estimator(cls, estimator, X, Y: ArrayLike, labels: Sequence[str] | None = None, ax=None) -> Self:
+        """Draw the thresholds of a fitted estimator on rows X, Y that it was not fitted on.
 
         Parameters
         ----------
         estimator : estimator or Pipeline
             Fitted, with ``decision_function`` of shape (n, L). Without a ``threshold_``, thresholds are 0.
-        X, Y : arrays, sparse matrices or DataFrames
-            Rows and their labels.
-        criterion, labels
-            As for the class.
+        X, Y, labels
+            Rows, their labels, and the names of the labels to draw.
         {ax}
         """
         scores = np.asarray(estimator.decision_function(X))
@@ -273,14 +259,14 @@ class ThresholdDisplay(Display):
         rule = getattr(final_step(estimator), "threshold_", ZeroThreshold())
         cuts = rule.cut_ if isinstance(rule, LabelThreshold) else None
         cuts = np.zeros(scores.shape[1]) if isinstance(rule, ZeroThreshold) else cuts
-        return cls(Y, scores, label_names_of(estimator, scores.shape[1]), cuts, criterion, labels).plot(ax)
+        return cls(Y, scores, label_names_of(estimator, scores.shape[1]), cuts, labels).plot(ax)
 
     def _draw(self, ax) -> None:
         ends = []
         for label in self.labels:
             rows = self.known[:, label]
             scores = self.scores[rows, label]
-            cuts, values = cut_curve(scores, self.relevant[rows, label], criterion=self.criterion)
+            cuts, values = cut_curve(scores, self.relevant[rows, label])
             name = escape_mathtext(self.label_names[label])
             (line,) = ax.step(cuts, values, where="mid", linewidth=1, label=name)
             ends += np.quantile(self.scores[:, label], [0.01, 0.99]).tolist()
@@ -292,7 +278,7 @@ class ThresholdDisplay(Display):
                 ends.append(place)
         low, high = np.min(ends), np.max(ends)
         room = 0.03 * (high - low or 1.0)
-        ax.set(xlabel="cut of the score", ylabel=_TITLES[self.criterion], xlim=(low - room, high + room))
+        ax.set(xlabel="cut of the score", ylabel="F1 of the label", xlim=(low - room, high + room))
         shown, total = len(self.labels), len(self.label_names)
         ax.set_title(f"{shown} of {total} labels" if shown < total else "", loc="left", fontsize="medium")
         ax.legend(frameon=False, fontsize="small")

@@ -88,10 +88,8 @@ class LocalCorrelationLearner:
         self.signs = np.where(Y, 1.0, -1.0)
         self._signs_by_label = np.ascontiguousarray(self.signs.T)
         self._warm_starts: dict = {}
-        self._unpaced_start: Any = None
         self._solved: Any = None
         self._held_out: np.ndarray | None = None
-        self._unpaced: np.ndarray | None = None
         self._losses: np.ndarray | None = None
         self._distances: np.ndarray | None = None
         self.set_costs(1.0, np.ones(Y.shape))
@@ -103,7 +101,6 @@ class LocalCorrelationLearner:
         """Continue at other costs: C = 1/(2α) of objective (11), times the prior weight of every pair."""
         self.C = C
         self.prior = prior
-        self._unpaced = None
         self._weights = np.ones(self.signs.shape)
 
     def set_tolerance(self, tol: float) -> None:
@@ -142,7 +139,7 @@ class LocalCorrelationLearner:
         n_moved = int(np.any(np.abs(codes - self.codes) > 1e-6, axis=1).sum())
         if n_moved:
             self.codes = codes
-            self._joined = self._losses = self._unpaced = None  # frees the memory that the next join needs
+            self._joined = self._losses = None  # frees the memory that the next join needs
             self._shown_codes, self._regression = _training_codes(self.rows, codes, self.coding, self.folds)
             self._joined = self.rows.join(self._shown_codes)
         return n_moved
@@ -156,18 +153,13 @@ class LocalCorrelationLearner:
         """Losses (n, L) for the V step: in-sample, or out-of-fold if there are folds."""
         if self.folds is not None:
             self._held_out = self._solve_folds()
-            if self._unpaced is None and np.all(self._weights == 1.0):
-                self._unpaced = self._held_out
-                self._unpaced_start = self._warm_starts[0] if self.rows.space.many_rows else None
             return self.rows.loss(self.signs, self._held_out)
         if self._solved is None:
             self.fit_classifiers(self._weights)
         return self._in_sample_losses()
 
     def out_of_fold_scores(self) -> np.ndarray:
-        """Out-of-fold scores (n, L): those of the last losses, or of the first if all weights are 1 again."""
-        if self._unpaced is not None and np.all(self._weights == 1.0):
-            return self._unpaced
+        """Out-of-fold scores (n, L), those of the last losses."""
         return self._solve_folds() if self._held_out is None else self._held_out
 
     def objective(self, weights, penalty) -> dict[str, float]:
@@ -206,12 +198,12 @@ class LocalCorrelationLearner:
     def _solve(self, weights, part) -> Solutions:
         """Solve all labels, starting from the last solution of the same part (a fold, or all rows).
 
-        Unpaced solutions of all rows start from an unpaced fold, which is nearer, if the loss is smooth.
+        The first solution of all rows starts from the first fold, if the loss is smooth.
         """
         costs = (self.C * self.prior * weights).T
         start = self._warm_starts.get(part)
-        if part == "all" and self._unpaced_start is not None and (start is None or np.all(weights == 1.0)):
-            start = self._unpaced_start
+        if start is None and part == "all" and self.rows.space.many_rows:
+            start = self._warm_starts.get(0)
         solved = self._joined.solve(self._signs_by_label, costs, start)
         self._warm_starts[part] = solved.warm_start
         return solved

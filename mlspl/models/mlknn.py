@@ -167,7 +167,6 @@ class MLkNNClassifier(MultiLabelClassifier):
         """Refuse a search over other rows: sparse products do not check indices."""
         n_samples, counts = self._positive.shape[0], self.neighbour_counts_.shape[2]
         self._check_parameters()
-
         self._check_k(n_samples)
         if self._neighbours._X.shape[0] != n_samples or counts != self.k + 1:
             raise ValueError(f"{n_samples} rows and {counts} counts do not fit the search or k = {self.k}")

@@ -20,14 +20,12 @@ class MLSPLClassifier(LocalCorrelationClassifier):
 
     alternately over the weights v (closed form of the self-paced function), the classifiers w (one weighted
     SVM per label), the codes q (small linear programs) and the prototypes a (means), while the pace λ grows.
-    The steps are in ``mlspl/models/local_correlation.py``.
+    The steps are in ``mlspl/models/local_correlation.py``. On a kernel matrix, memory grows as 2n² and time
+    between n²·L and n³·L per step; in the other spaces both grow linearly with the rows.
 
     As published, codes are made from the labels that they help to predict, so that no pair looks hard and
     pacing has no effect. ``codes="cross-fit"`` trains the classifiers on out-of-fold predictions of the
     codes, with out-of-fold losses; ``codes="in-sample"`` is the paper.
-
-    On a kernel matrix, memory grows as 2n² and time between n²·L and n³·L per step, less with warm starts; in
-    the other spaces both grow linearly with the rows.
 
     Parameters
     ----------
@@ -38,12 +36,12 @@ class MLSPLClassifier(LocalCorrelationClassifier):
         of each label and class. In other spaces it is one step at infinity, the unpaced model.
     {codes}
     codes : {"cross-fit", "in-sample"}, default="cross-fit"
-        The codes that the classifiers are trained on.
+        The codes that the classifiers are trained on. An unknown label counts as absent in them.
     n_folds : int, default=3
         Folds of the cross-fitting.
     C : "auto" or float, default="auto"
         1/(2α) of the paper. "auto" is 1 on a kernel matrix; elsewhere it is chosen by the loss on held-out
-        rows of a sample, with codes if these are cross-fitted.
+        rows of a sample, without codes.
     {beta}
     regressor : {"ridge", "svr"}, default="ridge"
         What predicts the codes of new rows. "svr" needs a kernel matrix.
@@ -65,18 +63,12 @@ class MLSPLClassifier(LocalCorrelationClassifier):
     ----------
     {space_}
     calibration_ : Calibration or None
-        Puts the scores of all labels on one scale, chosen by average precision on out-of-fold scores:
-        Platt's sigmoids or none; in a linear or Nyström space with at most 64 labels, also log-odds from the
-        scores of all labels. None with in-sample codes, whose scores are margins.
+        Puts the scores of all labels on one scale; chosen by average precision on out-of-fold scores. None
+        with in-sample codes, whose scores are margins.
     label_weights_ : array (n_samples, n_labels) or None
         Weights of the pairs at the last step. Like the trace, None for more than 67 million pairs.
     {codes_}
     {paced_}
-
-    Notes
-    -----
-    A pair without weight (an unknown label) is not used in classifiers, losses and pace. In prototypes and
-    codes, which are made of whole label vectors, it counts as absent.
 
     References
     ----------
@@ -159,10 +151,7 @@ class MLSPLClassifier(LocalCorrelationClassifier):
         return function, self.schedule or default
 
     def _folds(self, Y):
-        if self.codes == "in-sample":
+        if self.codes == "in-sample" or Y.shape[0] < 2:
             return None
-        n_rows = Y.shape[0]
-        if n_rows < 2:
-            return None
-        splitter = IterativeStratification(min(self.n_folds, n_rows), random_state=self.random_state)
+        splitter = IterativeStratification(min(self.n_folds, Y.shape[0]), random_state=self.random_state)
         return list(splitter.split(Y, Y))

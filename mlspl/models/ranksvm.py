@@ -8,6 +8,7 @@ from sklearn.exceptions import ConvergenceWarning
 from mlspl._docs import share
 from mlspl.model_selection import AnchoredCalibration
 from mlspl.models._base import store_parameters
+from mlspl.models._calibrated import LazyCalibration
 from mlspl.models._checks import CONSTRAINTS, POSITIVE
 from mlspl.models._space_classifier import SpaceClassifier
 
@@ -55,17 +56,12 @@ class RankSVMClassifier(SpaceClassifier):
     ----------
     Elisseeff, Weston: A kernel method for multi-labelled classification. NIPS 14, 2001.
 
-    Fürnkranz, Hüllermeier, Loza Mencía, Brinker: Multilabel classification via calibrated label ranking.
-    Machine Learning 73, 2008.
-
     Examples
     --------
     >>> from mlspl import RankSVMClassifier, datasets
     >>> digits = datasets.load_dataset("digits-traits")
     >>> model = RankSVMClassifier().fit(digits.X[:300], digits.Y[:300])
     >>> bool(model.dual_gap_ <= 1e-4 * model.objective_)
-    True
-    >>> model.predict(digits.X[300:303]).shape == (3, digits.Y.shape[1])
     True
     """
 
@@ -75,18 +71,11 @@ class RankSVMClassifier(SpaceClassifier):
     def __init__(self, C=1.0, kernel="rbf", gamma="scale", degree=3, coef0=0.0, tol=1e-4, max_iter=10_000):
         store_parameters(self, locals())
 
-    @share
     def fit(self, X, Y, label_weight=None):  # type: ignore[override]
-        """Learn the ranking of the labels.
+        """Learn the ranking of the labels, as in :meth:`BSVMClassifier.fit` without `sample_weight`.
 
-        There is no `sample_weight`: two labels of a row cost the product of their weights, so a row counts w
-        times with the square root of w as `label_weight`.
-
-        Parameters
-        ----------
-        {X}
-        {Y}
-        {label_weight}
+        Two labels of a row cost the product of their weights, so a row counts w times with the square root of
+        w as `label_weight`.
         """
         return super().fit(X, Y, label_weight)
 
@@ -113,14 +102,13 @@ class RankSVMClassifier(SpaceClassifier):
                     ConvergenceWarning,
                     stacklevel=3,
                 )
-
         else:
             present, absent = np.maximum(signed, 0.0).sum(axis=0), np.maximum(-signed, 0.0).sum(axis=0)
             coef = np.zeros((Y.shape[1], 1))
             intercept = np.log((present + 1.0) / (absent + 1.0))[: Y.shape[1]]
             self.objective_, self.dual_gap_, self.n_iter_ = 0.0, 0.0, 0
         self.model_ = prepared.make_model(coef, intercept)
-        self._calibrate_later(X, Y, label_weight, AnchoredCalibration(shared=True))
+        self._calibration = LazyCalibration(self, X, Y, label_weight, AnchoredCalibration(shared=True))
 
 
 # A single label is scored against the virtual label of its absence.

@@ -26,16 +26,8 @@ def solve_codes(
     The nearest prototype k is optimal if no prototype j can save more loss than its distance costs:
     β(d_ij − d_ik) ≥ Σ_l v_il max(0, y_il(w_lj − w_lk)). The other instances are solved by HiGHS.
 
-    Parameters
-    ----------
-    scores, targets, label_weights : arrays (n, L)
-        Scores s without the codes, labels y (-1 or +1), and weights v, 0 or more.
-    code_weights : array (L, m)
-        Weight of each code in each label's score.
-    distances : array (n, m)
-        Squared distances d_ij = ‖y_i − a_j‖² to the prototypes.
-    beta : float
-        Weight of the distances, 0 or more.
+    `scores` without the codes, `targets` ±1 and `label_weights` are (n, L), `code_weights` (L, m), and
+    `distances` (n, m) those to the prototypes, ‖y_i − a_j‖².
     """
     codes = np.zeros(np.shape(distances))
     nearest = np.argmin(distances, axis=1)

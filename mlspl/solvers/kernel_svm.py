@@ -34,22 +34,11 @@ def solve_svms(K, Y, C=1.0, *, start=None, tol=1e-3, max_iter=10_000_000, n_thre
     optimum, in β_i = y_i α_i. A label whose instances of positive cost are all of one class has the constant
     score of that class, +1 or −1, and 0 if there are none.
 
-    Parameters
-    ----------
-    K : array (n, n)
-        Symmetric kernel matrix. For an indefinite one the result meets the optimality conditions.
-    Y : array (L, n)
-        The labels, +1 or −1.
-    C : float or array broadcastable to (L, n)
-        Cost of a unit of hinge loss. A pair of cost 0 is left out.
-    start : array (L, n), optional
-        The β to start from, moved within its bounds; infinite ones start at the bound.
-    tol : float
-        Stop when no pair of instances violates the optimality conditions by more.
-    max_iter : int
-        Most pair steps per label.
-    n_threads : int, optional
-        Labels solved at the same time; by default as many as numba may use. The result does not depend on it.
+    K (n, n) is symmetric; for an indefinite one the result meets the optimality conditions. Y (L, n) is +1 or
+    −1. C is a number or an array (L, n); a pair of cost 0 is left out. `start` (L, n) is the β to start from,
+    moved within its bounds. Stops when no pair of instances violates the optimality conditions by more than
+    `tol`, or after `max_iter` pair steps. The result does not depend on `n_threads`, the labels solved at a
+    time.
     """
     K, Y, costs = _check(K, Y, C)
     if not np.all(np.abs(Y) == 1):

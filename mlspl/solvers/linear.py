@@ -60,25 +60,11 @@ def solve_linear(
     The optimum is LIBLINEAR's. The bias is regularised, except for ``loss="squared"`` (ridge regression). A
     model with a single class has a constant score.
 
-    Parameters
-    ----------
-    X : CSR matrix or array (n, d)
-        The features.
-    targets : array (L, n)
-        Labels, +1 or −1; any numbers for "squared".
-    C : float or array broadcastable to (L, n)
-        Cost of a unit of loss. A pair of cost 0 is left out.
-    loss : {"logistic", "squared_hinge", "squared"}
-        ln(1 + exp(−t·z)); max(0, 1 − t·z)²; (t − z)².
-    codes : array (n, m), optional
-        Further dense features beside X.
-    start : LinearSolution, optional
-        A solution for the same rows and models at other costs or codes.
-    tol : float
-        Relative distance of the objective to its minimum.
-    n_threads : int, optional
-        Groups of models solved at the same time; by default as many as numba may use. The result does not
-        depend on it.
+    X (n, d) is an array or CSR matrix, `codes` (n, m) are further dense features. `targets` (L, n) are +1 or
+    −1, or any numbers for "squared". C is a number or an array (L, n); a pair of cost 0 is left out. The loss
+    of a score z is ln(1 + exp(−t·z)), max(0, 1 − t·z)² or (t − z)². `start` is a solution for the same rows
+    at other costs or codes. `tol` is the relative distance of the objective to its minimum. The result does
+    not depend on `n_threads`, the groups of models solved at a time.
     """
     if loss not in LINEAR_LOSSES:
         raise ValueError(f"There is no loss called {loss!r}; choose from {', '.join(LINEAR_LOSSES)}.")

@@ -43,15 +43,8 @@ class RankSVMSolution(NamedTuple):
 def solve_rank_svm(K, signed_weight, *, tol=1e-4, max_iter=10_000) -> RankSVMSolution:
     """Solve the ranking SVM until its duality gap is at most ``tol`` times its objective.
 
-    Parameters
-    ----------
-    K : array (n, n)
-        A positive semi-definite kernel matrix.
-    signed_weight : array (n, L)
-        u_il: positive where label l is relevant for row i, negative where it is not, 0 to leave it out.
-        The cost of ranking q above p in row i is −u_ip·u_iq.
-    tol, max_iter : float and int
-        Relative duality gap to reach, and most sweeps over the rows.
+    K (n, n) is positive semi-definite; `signed_weight` (n, L) are the u_il above. `max_iter` is the largest
+    number of sweeps over the rows.
     """
     K = np.ascontiguousarray(K, dtype=np.float64)
     signed_weight = np.ascontiguousarray(signed_weight, dtype=np.float64)

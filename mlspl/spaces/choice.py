@@ -31,18 +31,10 @@ class SpaceChoice(NamedTuple):
 def choose_space(space, loss, X, gram: Gram, n_landmarks="auto", random_state=None) -> SpaceChoice:
     """Resolve the parameters ``space`` and ``loss`` of an estimator.
 
-    Parameters
-    ----------
-    space : {"auto", "gram", "linear", "nystroem"} or Space
-        "auto" is Linear if X is sparse (under a quarter of its values stored) and the kernel RBF or linear;
-        else Gram up to 8,000 rows; beyond, Linear for a linear kernel and Nystroem for others, to be compared
-        with Linear. A precomputed kernel always takes Gram. A Space is taken as it is.
-    loss : {"auto", "hinge", "squared_hinge", "logistic"}
-        "auto" is the hinge in Gram, which has no other, and logistic in the others.
-    X, gram : array or CSR matrix (n, d), and Gram
-        The training rows; and kernel, tolerance and threads.
-    n_landmarks, random_state
-        Parameters of Nystroem.
+    Space "auto" is Linear if X is sparse (under a quarter of its values stored) and the kernel RBF or linear;
+    else Gram up to 8,000 rows; beyond, Linear for a linear kernel and Nystroem for others, to be compared
+    with Linear. A precomputed kernel always takes Gram. Loss "auto" is the hinge in Gram, which has no other,
+    and logistic in the others. `gram` has the kernel, the tolerance and the number of threads.
     """
     if isinstance(space, Space):
         return SpaceChoice(space, f"{type(space).__name__.lower()} space, as given")
