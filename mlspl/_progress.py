@@ -85,7 +85,11 @@ def _show_lines(what: str, total: int, done: int, console: Console) -> Iterator[
         note = f" · {note}" if note else ""
         console.print(shown(f"{done} of {total} {what}{left}{note}"), soft_wrap=True)
 
-    timer = Timer(_SECONDS_TO_FIRST_LINE, advance, ("", 0))  # even if the first step takes longer
+    def begin() -> None:
+        if not any_line:
+            console.print(shown(f"{done} of {total} {what}"), soft_wrap=True)
+
+    timer = Timer(_SECONDS_TO_FIRST_LINE, begin)  # the first step may take long
     timer.daemon = True
     timer.start()
     try:

@@ -97,7 +97,7 @@ class BSVMClassifier(SpaceClassifier):
         with show_progress("labels", Y.shape[1], hidden=not self.verbose, lines=True) as advance:
             space = self._choose_cost(self._choose_space(X), X, Y, label_weight)
             if space.on_features:
-                blocks = label_blocks(*X.shape, Y.shape[1], n_workers)
+                blocks = label_blocks(X.shape[0], X.shape[1], Y.shape[1], n_workers)
                 space = one_thread(space) if n_workers > 1 else space
             rows = space.prepare(X)
             shared = (rows, Y.tocsc() if sparse.issparse(Y) else Y, label_weight, self._weigh)

@@ -315,10 +315,7 @@ def _penalty(function, step) -> np.ndarray:
 
 
 def merge_histories(blocks: list[FittedBlock]) -> list[dict[str, Any]]:
-    """The history of all labels: sums of objectives and seconds, means of losses and weights.
-
-    A block that ended early counts with its last step.
-    """
+    """Sums of objectives and seconds, means of losses and weights; early ends keep their last."""
     shares = np.array([block.n_known for block in blocks]) / max(sum(block.n_known for block in blocks), 1)
     n_steps = max(len(block.history) for block in blocks)
     padded = [

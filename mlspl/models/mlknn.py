@@ -174,8 +174,8 @@ class MLkNNClassifier(MultiLabelClassifier):
     def _check_k(self, n_samples):
         if self.k >= n_samples:
             raise UserError(
-                f"k={self.k} neighbours besides the row itself need at least {self.k + 1} training rows, "
-                f"but n_samples={n_samples}: give more rows, a smaller k (in Python) or another method."
+                f"k={self.k} neighbours need at least {self.k + 1} training rows, but n_samples={n_samples}: "
+                "give more rows, a smaller k (in Python) or another method."
             )
 
     def __sklearn_tags__(self):

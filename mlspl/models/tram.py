@@ -9,7 +9,6 @@ from scipy.special import expit
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.extmath import row_norms
 
-from mlspl._docs import share
 from mlspl.errors import UserError
 from mlspl.metrics import rank_criteria
 from mlspl.models._base import MultiLabelClassifier, store_parameters
@@ -75,7 +74,7 @@ class TRAMClassifier(MultiLabelClassifier):
     Examples
     --------
     >>> from sklearn.datasets import make_multilabel_classification
-    >>> from mlspl.models import TRAMClassifier
+    >>> from mlspl import TRAMClassifier
     >>> X, Y = make_multilabel_classification(n_samples=200, n_classes=4, random_state=0)
     >>> model = TRAMClassifier(k=5).fit(X[:60], Y[:60])
     >>> model.predict(X[60:])[:2]
@@ -97,18 +96,11 @@ class TRAMClassifier(MultiLabelClassifier):
     def __init__(self, k=10, mddm=False, *, n_jobs=None, prior_weight="auto"):
         store_parameters(self, locals())
 
-    @share
     def fit(self, X, Y, label_weight=None, X_unlabelled=None):
         """Store the labelled rows, and unlabelled rows that are always part of the graph.
 
-        Parameters
-        ----------
-        {X}
-        {Y}
-        label_weight : array of shape (n_samples, n_labels), optional
-            Confidence in each pair: with a weight w below 1, the label is w·y + (1 − w)·prior.
-        X_unlabelled : array, sparse matrix or DataFrame of shape (n_unlabelled, n_features), optional
-            Further rows for the graph.
+        X, Y and `label_weight` (n_samples, n_labels) are as in :meth:`BSVMClassifier.fit`; with a weight w
+        below 1, the label is w·y + (1 − w)·prior.
         """
         super().fit(X, Y, label_weight)
         self._unlabelled = [] if X_unlabelled is None else [self._check_new(X_unlabelled)]
@@ -140,9 +132,8 @@ class TRAMClassifier(MultiLabelClassifier):
             rows = np.concatenate(parts)
         if self.k >= rows.shape[0]:
             raise UserError(
-                f"k={self.k} neighbours besides the row itself need at least {self.k + 1} rows, but labelled "
-                f"and unlabelled rows make {rows.shape[0]}: give more rows, a smaller k (in Python) or "
-                "another method."
+                f"k={self.k} neighbours need at least {self.k + 1} rows, but labelled and unlabelled are "
+                f"{rows.shape[0]}: give more rows, a smaller k (in Python) or another method."
             )
         known = np.column_stack([self.shares_, self.counts_])
         W = _edges(rows, self.k, self.n_jobs)
@@ -223,12 +214,8 @@ def _conjugate_gradients(W, degree, b, x):
         descent = residual / degree
         previous, energy = energy, np.einsum("ij,ij->j", residual, descent)
         direction = descent + _ratio(energy, previous) * direction
-    warnings.warn(
-        f"The labels had not settled after {_MAX_ITERATIONS} iterations (residual "
-        f"{np.abs(descent).max():.1e}): the unlabelled rows are too weakly connected. Use a larger k.",
-        ConvergenceWarning,
-        stacklevel=2,
-    )
+    message = f"The labels had not settled after {_MAX_ITERATIONS} iterations. Use a larger k."
+    warnings.warn(message, ConvergenceWarning, stacklevel=2)
     return x
 
 

@@ -11,7 +11,7 @@ from joblib import parallel_config
 from mlspl import BSVMClassifier, MLSPLClassifier, MLSPLClassifierCV, _cluster
 from mlspl._parallel import on_cluster, parallel_map
 from mlspl.errors import UserError
-from mlspl.models import _space_classifier
+from mlspl.models import _label_blocks
 from tests.models.test_label_blocks import made
 from tests.schedulers import running_scheduler
 
@@ -68,7 +68,7 @@ def test_killed_workers_cost_time_and_not_the_result(data, cluster, monkeypatch)
                     os.kill(pid, signal.SIGKILL)
             yield result
 
-    monkeypatch.setattr(_space_classifier, "parallel_map", killing)
+    monkeypatch.setattr(_label_blocks, "parallel_map", killing)
     with parallel_config("dask"):
         there = model.fit(X, Y).decision_function(X)
     assert len(victims) == 2
