@@ -91,7 +91,6 @@ class LocalCorrelationLearner:
         self._solved: Any = None
         self._held_out: np.ndarray | None = None
         self._losses: np.ndarray | None = None
-        self._distances: np.ndarray | None = None
         self.set_costs(1.0, np.ones(Y.shape))
         coded = code_rows(rows, Y, coding, folds) if coded is None else coded
         self.codes, self.prototypes, self._shown_codes, self._regression = coded
@@ -132,7 +131,7 @@ class LocalCorrelationLearner:
             self._feature_scores + self._solved.intercept,
             self.signs,
             self._solved.code_weights.T,
-            self._prototype_distances(),
+            prototype_distances(self.signs, self.prototypes),
             weights * self.prior,
             self.coding.beta,
         )
@@ -147,7 +146,6 @@ class LocalCorrelationLearner:
     def update_prototypes(self) -> None:
         """A step (15), (16): a_j = Σ_i q_ij y_i / Σ_i q_ij."""
         self.prototypes = prototype_means(self.signs, self.codes, self.prototypes)
-        self._distances = None
 
     def losses(self) -> np.ndarray:
         """Losses (n, L) for the V step: in-sample, or out-of-fold if there are folds."""
@@ -167,10 +165,11 @@ class LocalCorrelationLearner:
         solved = self._solved
         squared_norm = self.rows.squared_norm(solved.coef, self._feature_scores)
         squared_norm += np.sum(solved.code_weights**2)
+        distances = prototype_distances(self.signs, self.prototypes)
         parts = {
             "loss": np.sum(self.prior * weights * self._in_sample_losses()),
             "regularization": squared_norm / (2.0 * self.C),
-            "correlation": self.coding.beta * np.sum(self.codes * self._prototype_distances()),
+            "correlation": self.coding.beta * np.sum(self.codes * distances),
             "penalty": np.sum(self.prior * penalty),
         }
         parts = {name: float(value) for name, value in parts.items()}
@@ -189,11 +188,6 @@ class LocalCorrelationLearner:
         of_codes = np.einsum("lj,jp->lp", code_weights, self._regression.coef)
         intercept = np.einsum("lj,j->l", code_weights, self._regression.intercept)
         return self._solved.coef + of_codes, self._solved.intercept + intercept
-
-    def _prototype_distances(self) -> np.ndarray:
-        if self._distances is None:
-            self._distances = prototype_distances(self.signs, self.prototypes)
-        return self._distances
 
     def _solve(self, weights, part) -> Solutions:
         """Solve all labels, starting from the last solution of the same part (a fold, or all rows).
