@@ -20,7 +20,7 @@ from mlspl.datasets import Dataset, corrupt
 from mlspl.experiments.trial import Outcome, Trial, parse_corruption
 from mlspl.metrics import score_all, score_others
 from mlspl.model_selection import IterativeStratification, protocol_split
-from mlspl.recipes import Method, Recipe, Schema, get_method, scores_and_labels, take_rows
+from mlspl.recipes import Method, Recipe, Schema, encode_table, get_method, scores_and_labels, take_rows
 from mlspl.solvers import one_library_thread
 
 _WARM: set[str] = set()
@@ -93,7 +93,8 @@ def _run(trial: Trial, dataset: Dataset, method: Method) -> dict[str, Any]:
     Y_train, Y_test = dataset.Y[train], dataset.Y[test]
     if trial.corruption:
         kind, rate = parse_corruption(trial.corruption)
-        Y_train, _ = corrupt(Y_train, kind, rate, random_state=trial.split)
+        X = encode_table(recipe.schema, X_train)[0] if kind == "ambiguous" else None
+        Y_train, _ = corrupt(Y_train, kind, rate, random_state=trial.split, X=X)
 
     _warm_up(recipe, X_train, Y_train)
     clock = _find_clock()

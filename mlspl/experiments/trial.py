@@ -26,7 +26,7 @@ WORKER_DIED = (
 
 # Every trial is listed before the first is run.
 _MOST_SPLITS = 10_000
-_CORRUPTIONS = ("flip", "missing", "swap")
+_CORRUPTIONS = ("flip", "missing", "swap", "ambiguous")
 
 
 @dataclass(frozen=True)

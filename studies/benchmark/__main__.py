@@ -8,14 +8,30 @@ import argparse
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from itertools import groupby
 from pathlib import Path
+
+import pandas as pd
 
 from mlspl._progress import show_progress
 from mlspl.datasets import Dataset
 from mlspl.errors import UserError
 from mlspl.experiments import Store, Trial, run_trials
-from studies.benchmark.declaration import ENTRIES, QUICK, SECONDS, SETS, SPLITS, Sample, list_trials, load_set
+from studies.benchmark.declaration import (
+    CONDITIONS,
+    ENTRIES,
+    QUICK,
+    REAL,
+    SECONDS,
+    SETS,
+    SPLITS,
+    Sample,
+    list_trials,
+    load_real,
+    load_set,
+    name_of_split,
+)
 from studies.benchmark.page import RESULTS, write_page
 from studies.results import export, join_results, load_into, read_results, write_results
 
@@ -25,17 +41,17 @@ def main(arguments: Sequence[str]) -> None:
     options = _parse(arguments)
     options.folder.mkdir(parents=True, exist_ok=True)
     results = options.folder / RESULTS.name if options.quick else options.results
-    samples = QUICK if options.quick else {name: SETS[name] for name in options.sets}
-    datasets = _load(samples)
-    splits = range(2 if options.quick else SPLITS)
-    trials = list_trials(datasets, {name: ENTRIES[name] for name in options.methods}, splits=splits)
+    splits = 2 if options.quick else max(SPLITS.values())
+    datasets = _load(QUICK if options.quick else SETS, options)
+    methods = {name: ENTRIES[name] for name in options.methods}
+    trials = list_trials(datasets, methods, options.conditions, splits)
     everything = list_trials(datasets, splits=splits)
     with Store(options.folder / "results.db") as store:
         load_into(store, read_results(results), everything)
         try:
             _run(trials, datasets, store, options)
         finally:
-            found = export(store, everything, datasets)
+            found = _name_real(export(store, everything, datasets))
             write_results(results, join_results(read_results(results), found))
     if options.quick:
         write_page(read_results(results), options.folder / "benchmark.md", len(trials))
@@ -48,6 +64,9 @@ def _parse(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--results", type=Path, default=RESULTS, help="the compact file")
     parser.add_argument("--methods", type=_names(ENTRIES), default=list(ENTRIES), help="a,b,…: only these")
     parser.add_argument("--sets", type=_names(SETS), default=list(SETS), help="a,b,…: only these data sets")
+    parser.add_argument(
+        "--conditions", type=_names(CONDITIONS), default=list(CONDITIONS), help="a,b,…: only these"
+    )
     parser.add_argument("--jobs", type=int, help="worker processes (default: one a core)")
     parser.add_argument("--scheduler", help="address of a Dask scheduler, or local")
     parser.add_argument("--minutes", type=float, default=float("inf"), help="stop after so many")
@@ -65,15 +84,35 @@ def _names(known: Mapping[str, object]) -> Callable[[str], list[str]]:
     return parse
 
 
-def _load(samples: Mapping[str, Sample]) -> dict[str, Dataset]:
+def _load(samples: Mapping[str, Sample], options: argparse.Namespace) -> dict[str, Dataset]:
     """The data sets that can be had here; the others are named."""
+    loaders: dict[str, Callable[[], Dataset]] = {
+        name: partial(load_set, name, sample)
+        for name, sample in samples.items()
+        if options.quick or name in options.sets
+    }
+    if not options.quick and "real" in options.conditions:
+        loaders |= {
+            name_of_split(name, split): partial(load_real, name, split)
+            for name in REAL
+            for split in range(SPLITS["real"])
+        }
     datasets = {}
-    for name, sample in samples.items():
+    for name, load in loaders.items():
         try:
-            datasets[name] = load_set(name, sample)
+            datasets[name] = load()
         except (UserError, OSError) as error:
             print(f"left out {name}: {error}", file=sys.stderr)
     return datasets
+
+
+def _name_real(results: pd.DataFrame) -> pd.DataFrame:
+    """Sets with real noise differ between splits: remove the split from their names, name the condition."""
+    real = results["dataset"].str.contains("#")
+    return results.assign(
+        dataset=results["dataset"].str.replace(r" #\d+$", "", regex=True),
+        corruption=results["corruption"].where(~real, "real"),
+    )
 
 
 def _run(

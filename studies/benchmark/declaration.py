@@ -1,14 +1,18 @@
 """What the benchmark runs: data sets, label conditions, methods and splits."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from scipy import sparse
+from sklearn.decomposition import TruncatedSVD
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.pipeline import make_pipeline
 
-from mlspl.datasets import Dataset, load_dataset
+from mlspl.datasets import Dataset, load_dataset, load_noisy_labels
 from mlspl.experiments import Trial
+from mlspl.model_selection import protocol_split
 from mlspl.recipes import METHODS, Method, take_rows
 from studies.benchmark.methods import OUTSIDE
 from studies.benchmark.tuning import tune_method
@@ -17,13 +21,16 @@ __all__ = [
     "CONDITIONS",
     "ENTRIES",
     "QUICK",
+    "REAL",
     "SECONDS",
     "SETS",
     "SPLITS",
     "TRAIN",
     "Sample",
     "list_trials",
+    "load_real",
     "load_set",
+    "name_of_split",
 ]
 
 _SEED = 2026
@@ -65,6 +72,16 @@ SETS: dict[str, Sample] = {
 }
 """The data sets, those that cost least first."""
 
+REAL: dict[str, tuple[str, str | None]] = {
+    "OPP-115, annotator 1": ("opp115", "1"),
+    "OPP-115, annotator 2": ("opp115", "2"),
+    "OPP-115, annotator 3": ("opp115", "3"),
+    "CheXpert, labeler": ("chexpert", "labeler"),
+    "CheXpert, radiologist 1": ("chexpert", "radiologist_1"),
+    "mirflickr": ("mirflickr", None),
+}
+"""Sets with real noise: training labels of one annotator, test labels that others settled."""
+
 QUICK: dict[str, Sample] = {
     "digits-traits": Sample(rows=300),
     "digits-few": Sample(rows=150, labels=5, source="digits-traits"),
@@ -76,11 +93,13 @@ CONDITIONS: dict[str, str] = {
     "flip:0.3": "30 % flipped",
     "missing:0.4": "40 % missing",
     "swap:0.3": "30 % swapped",
+    "ambiguous:0.2": "20 % ambiguous",
+    "real": "real noise",
 }
-"""What is done to the training labels, and what the page calls it."""
+"""What is wrong with the training labels, and what the page calls it. "real" is for the sets in REAL only."""
 
-SPLITS = 5
-"""Splits 0, 1, … of the protocol."""
+SPLITS: dict[str, int] = dict.fromkeys(CONDITIONS, 3) | {"ambiguous:0.2": 2, "real": 2}
+"""Number of splits of the protocol under each condition: 0, 1, …"""
 
 TRAIN = 0.3
 """Share of the rows to train on, the paper's."""
@@ -100,6 +119,7 @@ _GRIDS: dict[str, dict[str, list]] = {
     "forest": {"min_samples_leaf": [1, 2, 5]},
     "extra-trees": {"min_samples_leaf": [1, 2, 5]},
     "logistic": {"C": [0.003, 0.03, 0.3]},
+    "net": {},
 }
 # Cheaper than the defaults, and the kernel width of the stored results.
 _FIXED: dict[str, dict[str, Any]] = {
@@ -109,6 +129,7 @@ _FIXED: dict[str, dict[str, Any]] = {
     "forest": {"n_estimators": 100},
     "extra-trees": {"n_estimators": 100},
     "mlspl-cv": {"budget": "fast"},
+    "net": {"n_folds": 3},
 }
 
 
@@ -152,30 +173,70 @@ def load_set(name: str, sample: Sample) -> Dataset:
     return sampled.without([dataset.feature_names[column] for column in rare])
 
 
+def load_real(name: str, split: int, rows: int = 1000) -> Dataset:
+    """Load a set with real noise for one split: given labels in its training rows, true ones in the others.
+
+    Texts become 100 components of their TF-IDF weights, fitted on the training rows.
+
+    Parameters
+    ----------
+    name : str
+        In REAL.
+    split : int
+        Of the protocol.
+    rows : int
+        At most so many, drawn once with a fixed seed.
+    """
+    noisy = load_noisy_labels(*REAL[name])
+    sample = np.sort(np.random.RandomState(_SEED).permutation(len(noisy.given))[:rows])
+    train, _ = protocol_split(len(sample), split, TRAIN)
+    X: Any = [noisy.X[row] for row in sample]
+    if isinstance(noisy.X, list):
+        words = TfidfVectorizer(sublinear_tf=True, min_df=2, ngram_range=(1, 2))
+        components = make_pipeline(words, TruncatedSVD(100, random_state=split))
+        X = components.fit([X[row] for row in train]).transform(X)
+    Y = noisy.truth[sample]
+    Y[train] = noisy.given[sample][train]
+    X = np.asarray(X, dtype=float)
+    features = [f"x{column}" for column in range(X.shape[1])]
+    return Dataset(X, Y, features, noisy.label_names, name=name_of_split(name, split))
+
+
+def name_of_split(name: str, split: int) -> str:
+    """Return the name of a set that differs between splits."""
+    return f"{name} #{split}"
+
+
 def list_trials(
     datasets: Mapping[str, Dataset],
     methods: Mapping[str, Method] = ENTRIES,
-    conditions: Iterable[str] = CONDITIONS,
-    splits: Iterable[int] = range(SPLITS),
+    conditions: Collection[str] = tuple(CONDITIONS),
+    splits: int = max(SPLITS.values()),
 ) -> list[Trial]:
     """List the trials, split by split.
 
     Parameters
     ----------
     datasets : mapping
-        By name, from :func:`load_set`.
+        By name, from :func:`load_set` and :func:`load_real`.
     methods : mapping
         By name.
-    conditions : iterable of str
-        Corruptions of the training labels.
-    splits : iterable of int
-        Splits of the protocol.
+    conditions : collection of str
+        What is wrong with the training labels.
+    splits : int
+        At most so many.
     """
     prints = {name: data.fingerprint() for name, data in datasets.items()}
+    settings = []
+    for split in range(splits):
+        current = [condition for condition in conditions if split < SPLITS[condition]]
+        if "real" in current:
+            names = [name_of_split(name, split) for name in REAL]
+            settings += [(split, name, "") for name in names if name in datasets]
+        names = [name for name in datasets if "#" not in name]
+        settings += [(split, name, each) for name in names for each in current if each != "real"]
     return [
         Trial(name, prints[name], method.name, method.defaults, split, TRAIN, condition)
-        for split in splits
-        for name in datasets
-        for condition in conditions
+        for split, name, condition in settings
         for method in methods.values()
     ]

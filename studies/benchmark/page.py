@@ -10,12 +10,12 @@ from string import Template
 import pandas as pd
 
 from mlspl.errors import UserError
-from mlspl.experiments import critical_difference_figure, save_figure
+from mlspl.experiments import Comparison, critical_difference_figure, save_figure
 from mlspl.recipes import METHODS
 from studies.benchmark import tables, words
-from studies.benchmark.declaration import CONDITIONS, ENTRIES, SECONDS, SETS, SPLITS
+from studies.benchmark.declaration import ENTRIES, REAL, SECONDS, SETS, SPLITS
 from studies.benchmark.figures import time_figure
-from studies.benchmark.scores import compare_methods, condition_means, score_trials
+from studies.benchmark.scores import ROPE, compare_methods, condition_means, score_trials
 from studies.benchmark.tuning import CRITERION, FOLDS, N_SETTINGS
 from studies.results import read_results
 
@@ -44,7 +44,8 @@ def write_page(results: pd.DataFrame, path: Path, n_declared: int | None = None)
     table = _score(results)
     images = path.parent / "images"
     images.mkdir(parents=True, exist_ok=True)
-    save_figure(critical_difference_figure(_compare(table)), images, "benchmark_ranks")
+    diagrams = [found for what, found in _compare(table).items() if what != "really noisy"]
+    save_figure(critical_difference_figure(diagrams), images, "benchmark_ranks")
     ours = [method.title for name, method in ENTRIES.items() if name in METHODS and name not in _BORROWED]
     save_figure(time_figure(_time_panels(table), ours), images, "benchmark_time")
     path.write_text(benchmark_page(results, n_declared), encoding="utf-8")
@@ -62,32 +63,32 @@ def benchmark_page(results: pd.DataFrame, n_declared: int | None = None) -> str:
     """
     table = _score(results)
     if n_declared is None:
-        n_declared = len(SETS) * len(CONDITIONS) * len(ENTRIES) * SPLITS
-    clean, corrupted = _compare(table)
-    ranked = clean if clean.ranking else corrupted
-    n_splits = int(table["split"].nunique())
+        settings = sum((len(REAL) if name == "real" else len(SETS)) * n for name, n in SPLITS.items())
+        n_declared = settings * len(ENTRIES)
+    comparisons = _compare(table)
+    leader = words.find_leader(table, CRITERION)
     missing = n_declared - len(table)
     return Template(_TEMPLATE.read_text(encoding="utf-8")).substitute(
         n_methods=table["method"].nunique(),
-        n_sets=table["dataset"].nunique(),
-        n_corruptions=table.loc[table["corruption"] != "", "corruption"].nunique(),
-        n_splits=n_splits,
+        n_sets=table.loc[table["corruption"] != "real", "dataset"].nunique(),
+        n_real=table.loc[table["corruption"] == "real", "dataset"].nunique(),
+        n_splits=SPLITS[""],
+        n_fewer=SPLITS["real"],
         n_done=f"{len(table):,}",
         n_declared=f"{n_declared:,}",
         n_failed_text=words.count_failures(table),
-        unfinished=words.tell_unfinished(missing, clean, corrupted),
-        short=words.tell_ranks(clean, corrupted, table),
-        n_ranked=len(ranked.means),
-        ranks=tables.rank_table(table, clean, corrupted),
+        unfinished=words.tell_unfinished(missing, comparisons),
+        short=words.tell_ranks(comparisons, table),
+        ranks=tables.rank_table(table, comparisons),
         conditions=tables.condition_table(table, CRITERION),
         clean=tables.set_table(table, CRITERION),
         macro=tables.set_table(table, "macro_f1"),
         time_text=words.tell_time(_time_panels(table)),
         groups=tables.group_table(table, CRITERION),
-        where=words.tell_groups(table, CRITERION),
-        leader=words.find_leader(table, CRITERION),
-        freedom=n_splits - 1,
-        tests=tables.test_table(table, CRITERION, clean, corrupted),
+        leader=leader,
+        rope=f"{ROPE:g}",
+        odds=words.tell_odds(leader, comparisons),
+        tests=tables.test_table(leader, comparisons),
         sets=tables.sets_table(table),
         settings=tables.settings_table(table),
         n_settings=N_SETTINGS,
@@ -105,12 +106,19 @@ def _score(results: pd.DataFrame) -> pd.DataFrame:
     return score_trials(results)
 
 
-def _compare(table: pd.DataFrame):
-    is_clean = table["corruption"] == ""
-    return [
-        compare_methods(part, CRITERION, f"average precision, {what} labels")
-        for part, what in ((table[is_clean], "clean"), (table[~is_clean], "corrupted"))
-    ]
+def _compare(table: pd.DataFrame) -> dict[str, Comparison]:
+    """Comparisons on clean labels, on planted noise and on real noise, as far as there are results."""
+    corruption = table["corruption"]
+    parts = {
+        "clean": corruption == "",
+        "corrupted": ~corruption.isin(["", "real"]),
+        "really noisy": corruption == "real",
+    }
+    return {
+        what: compare_methods(table[mask], CRITERION, f"average precision, {what} labels")
+        for what, mask in parts.items()
+        if mask.any()
+    }
 
 
 def _time_panels(table: pd.DataFrame) -> dict[str, pd.DataFrame]:
@@ -118,7 +126,7 @@ def _time_panels(table: pd.DataFrame) -> dict[str, pd.DataFrame]:
     means = condition_means(table, CRITERION)
     panels = {
         "clean labels": means.reindex(columns=[""]),
-        "corrupted labels": means.drop(columns="", errors="ignore"),
+        "corrupted labels (planted noise)": means.drop(columns=["", "real"], errors="ignore"),
     }
     return {
         title: pd.DataFrame({"seconds": seconds, "score": part.mean(axis=1)}).dropna()

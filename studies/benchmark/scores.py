@@ -2,26 +2,31 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from functools import partial
 
 import numpy as np
 import pandas as pd
-from scipy import stats
+from numpy.typing import ArrayLike
 
 from mlspl.experiments import Comparison, compare
 from mlspl.metrics import CRITERIA
-from studies.benchmark.declaration import CONDITIONS, ENTRIES, TRAIN
+from studies.benchmark.declaration import CONDITIONS, ENTRIES, SPLITS, TRAIN
 
 __all__ = [
     "GROUPS",
+    "ROPE",
     "Group",
     "compare_methods",
     "condition_means",
-    "corrected_t_test",
-    "corrected_wins",
     "group_ranks",
+    "mean_interval",
     "score_trials",
+    "signed_rank_odds",
 ]
+
+ROPE = 0.005
+"""Differences of average precision up to this count as none."""
+
+_DRAWS = 10_000
 
 
 def score_trials(results: pd.DataFrame) -> pd.DataFrame:
@@ -33,7 +38,9 @@ def score_trials(results: pd.DataFrame) -> pd.DataFrame:
         From :func:`studies.results.read_results`.
     """
     known = [name for name in ENTRIES if name in set(results["method"])]
-    table = results[results["method"].isin(known)].copy()
+    table = results[
+        results["method"].isin(known) & (results["split"] < results["corruption"].map(SPLITS))
+    ].copy()
     table["title"] = table["method"].map(lambda name: ENTRIES[name].title)
     table["seconds"] = table[["tune_seconds", "fit_seconds", "predict_seconds"]].sum(axis=1)
     table["failed"] = table["error"] != ""
@@ -75,49 +82,40 @@ def condition_means(table: pd.DataFrame, criterion: str) -> pd.DataFrame:
     return means.reindex(columns=[name for name in CONDITIONS if name in means])
 
 
-def corrected_wins(table: pd.DataFrame, criterion: str, reference: str) -> pd.DataFrame:
-    """Count the settings in which a method differs from every other by the corrected t-test at 5 %.
+def mean_interval(differences: ArrayLike, level: float = 0.95) -> tuple[float, float]:
+    """Bootstrap interval of the mean of differences, one per data set."""
+    differences = np.asarray(differences, dtype=np.float64)
+    draws = np.random.RandomState(0).choice(differences, (_DRAWS, len(differences))).mean(axis=1)
+    low, high = np.quantile(draws, [(1 - level) / 2, (1 + level) / 2])
+    return float(low), float(high)
+
+
+def signed_rank_odds(differences: ArrayLike, rope: float = ROPE) -> tuple[float, float, float]:
+    """Bayesian signed-rank test: probabilities that a further data set shows a gain, none, or a loss.
+
+    Benavoli and others (JMLR 18, 2017): the differences have Dirichlet weights, with one pseudo-observation
+    of no difference that weighs half as much as a data set. Where the mean of two draws lies decides: above
+    `rope`, below -`rope`, or between.
 
     Parameters
     ----------
-    table : DataFrame
-        From :func:`score_trials`.
-    criterion : str
-        Which column.
-    reference : str
-        Title of the method.
+    differences : array of shape (n_sets,)
+        One per data set.
+    rope : float
+        Half the width of the region of practical equivalence.
 
     Returns
     -------
-    DataFrame
-        Indexed by title: `wins` and `losses` of the reference, and how many `settings` were tested.
+    tuple of float
+        Share of the draws in which gain, equivalence or loss is the most probable.
     """
-    greater = CRITERIA[criterion].greater_is_better
-    rows: dict[str, list[int]] = {}
-    for _, setting in _complete(table, criterion).groupby(["dataset", "corruption"]):
-        if len(setting) < 2:
-            continue
-        for other in setting.columns.drop(reference):
-            gains = (setting[reference] - setting[other]).to_numpy() * (1 if greater else -1)
-            count = rows.setdefault(other, [0, 0, 0])
-            count[2] += 1
-            if corrected_t_test(gains, TRAIN) < 0.05:
-                count[0 if gains.mean() > 0 else 1] += 1
-    return pd.DataFrame.from_dict(rows, orient="index", columns=["wins", "losses", "settings"])
-
-
-def corrected_t_test(differences: np.ndarray, train: float) -> float:
-    """Nadeau and Bengio's two-sided p-value of paired differences on random splits of one data set.
-
-    Random splits share rows, so their scores vary less than those of new data would. The correction (Machine
-    Learning 52, 2003) replaces the variance s²/J of a mean over J splits by (1/J + n_test/n_train) s².
-    """
-    differences = np.asarray(differences, dtype=np.float64).round(12)
-    if np.ptp(differences) == 0:
-        return float(differences[0] == 0)
-    n_splits = len(differences)
-    error = np.sqrt((1 / n_splits + (1 - train) / train) * differences.var(ddof=1))
-    return float(2 * stats.t.sf(abs(differences.mean() / error), n_splits - 1))
+    values = np.concatenate([[0.0], np.asarray(differences, dtype=np.float64)])
+    means = (values[:, None] + values) / 2
+    weights = np.random.RandomState(0).dirichlet([0.5] + [1.0] * (len(values) - 1), _DRAWS)
+    regions = [means > rope, abs(means) <= rope, means < -rope]
+    shares = np.stack([np.einsum("di,ij,dj->d", weights, region, weights) for region in regions])
+    gain, none, loss = np.bincount(shares.argmax(axis=0), minlength=3) / _DRAWS
+    return float(gain), float(none), float(loss)
 
 
 @dataclass(frozen=True)
@@ -136,10 +134,6 @@ class Group:
     picks: Callable[[pd.DataFrame], pd.Series]
 
 
-def _has_condition(name: str, table: pd.DataFrame) -> pd.Series:
-    return table["corruption"] == name
-
-
 GROUPS = (
     Group("all", lambda table: pd.Series(True, table.index)),
     Group("many labels (≥ 20)", lambda table: table["labels"] >= 20),
@@ -147,7 +141,6 @@ GROUPS = (
     Group("rare labels (median < 5 %)", lambda table: table["positives"] < 0.05 * table["rows"]),
     Group("few rows (< 200 to train)", lambda table: TRAIN * table["rows"] < 200),
     Group("sparse", lambda table: table["sparse"] == 1),
-    *(Group(title, partial(_has_condition, name)) for name, title in CONDITIONS.items()),
 )
 """Where methods may do differently."""
 

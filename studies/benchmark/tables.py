@@ -1,14 +1,19 @@
 """The tables of the benchmark's page."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 import pandas as pd
 
-from mlspl.experiments import Comparison, holm, markdown_table, wilcoxon_pairs
+from mlspl.experiments import Comparison, markdown_table
 from mlspl.metrics import CRITERIA
 from studies.benchmark.declaration import CONDITIONS, ENTRIES, SETS
-from studies.benchmark.scores import compare_methods, condition_means, corrected_wins, group_ranks
-from studies.benchmark.words import find_leader
+from studies.benchmark.scores import (
+    compare_methods,
+    condition_means,
+    group_ranks,
+    mean_interval,
+    signed_rank_odds,
+)
 
 __all__ = [
     "condition_table",
@@ -23,13 +28,13 @@ __all__ = [
 _OTHER_CRITERIA = {"ranking_loss": "ranking loss", "hamming_loss": "Hamming loss", "macro_f1": "macro-F1"}
 
 
-def rank_table(table: pd.DataFrame, clean: Comparison, corrupted: Comparison) -> str:
+def rank_table(table: pd.DataFrame, comparisons: Mapping[str, Comparison]) -> str:
     """Average ranks by several criteria, and what each method costs; best on average first."""
-    columns = {"AP, clean": _ranks(clean), "AP, corrupted": _ranks(corrupted)}
+    columns = {f"AP, {what}": _ranks(comparison) for what, comparison in comparisons.items()}
     for name, title in _OTHER_CRITERIA.items():
         columns[title] = _ranks(compare_methods(table, name, title))
     ranks = pd.DataFrame({title: series for title, series in columns.items() if len(series)})
-    cells = _mark(ranks, smallest=True, digits=2)
+    cells = _mark(ranks, smallest=True, digits=1)
     cells["seconds"] = table.groupby("title")["seconds"].median().map("{:.2f}".format)
     if ranks.empty:
         return _markdown(cells)
@@ -38,12 +43,9 @@ def rank_table(table: pd.DataFrame, clean: Comparison, corrupted: Comparison) ->
 
 
 def condition_table(table: pd.DataFrame, criterion: str) -> str:
-    """Mean over the data sets by method and condition, and what the first corruption costs."""
+    """Mean over the data sets by method and condition."""
     means = condition_means(table, criterion)
-    cells = _mark(means.rename(columns=CONDITIONS), smallest=False, digits=4)
-    if len(means.columns) > 1 and "" in means:
-        cells["mean"] = _mark(means.mean(axis=1).to_frame("mean"), smallest=False, digits=4)["mean"]
-        cells["lost by flipping"] = (means[""] - means.iloc[:, 1]).map("{:.4f}".format)
+    cells = _mark(means.rename(columns=CONDITIONS), smallest=False, digits=3)
     return _markdown(cells.loc[means.mean(axis=1).sort_values(ascending=False, kind="stable").index])
 
 
@@ -67,19 +69,22 @@ def group_table(table: pd.DataFrame, criterion: str) -> str:
     return _markdown(cells)
 
 
-def test_table(table: pd.DataFrame, criterion: str, clean: Comparison, corrupted: Comparison) -> str:
-    """The leader against every other method."""
-    leader = find_leader(table, criterion)
-    wins = corrected_wins(table, criterion, leader)
-    cells = pd.DataFrame(index=[title for title in _titles(table["title"].unique()) if title != leader])
-    for what, comparison in (("clean", clean), ("corrupted", corrupted)):
-        pairs = _test_leader(comparison, leader)
-        cells[f"difference, {what}"] = pairs["difference"].map("{:+.4f}".format)
-        cells[f"Wilcoxon p, {what}"] = pairs["p"].map(_p_value)
-    cells["corrected t: better"] = wins["wins"].map(str)
-    cells["worse"] = wins["losses"].map(str)
-    cells["settings"] = wins["settings"].map(str)
-    return _markdown(cells)
+def test_table(leader: str, comparisons: Mapping[str, Comparison]) -> str:
+    """The leader against every other method: mean difference, its interval, and Bayesian signed ranks."""
+    columns: dict[str, dict[str, str]] = {}
+    for what, comparison in comparisons.items():
+        means = comparison.means
+        if leader not in means or len(means) < 2:
+            continue
+        for other in means.columns.drop(leader):
+            differences = means[leader] - means[other]
+            low, high = mean_interval(differences)
+            odds = signed_rank_odds(differences)
+            columns.setdefault(f"difference, {what}", {})[other] = (
+                f"{differences.mean():+.3f} ({low:+.3f} to {high:+.3f})"
+            )
+            columns.setdefault(f"P, {what}", {})[other] = " / ".join(f"{share:.2f}" for share in odds)
+    return _markdown(pd.DataFrame(columns))
 
 
 def sets_table(table: pd.DataFrame) -> str:
@@ -115,22 +120,6 @@ def settings_table(table: pd.DataFrame) -> str:
 
 def _ranks(comparison: Comparison) -> pd.Series:
     return comparison.ranking.ranks if comparison.ranking else pd.Series(dtype=float)
-
-
-def _test_leader(comparison: Comparison, leader: str) -> pd.DataFrame:
-    """By other method, the mean difference over the data sets, leader less other, and its p-value."""
-    means = comparison.means
-    others = [title for title in means if title != leader]
-    if leader not in means or len(means) < 2:
-        return pd.DataFrame(columns=["difference", "p"], dtype=float)
-    tests = [wilcoxon_pairs(means[[leader, other]], [leader, other], True)["p"].iloc[0] for other in others]
-    differences = [(means[leader] - means[other]).mean() for other in others]
-    return pd.DataFrame({"difference": differences, "p": holm(tests)}, index=others)
-
-
-def _p_value(p: float) -> str:
-    text = "< 0.001" if p < 0.001 else f"{p:.3f}"
-    return f"**{text}**" if p < 0.05 else text
 
 
 def _titles(titles: Iterable[str]) -> list[str]:

@@ -7,7 +7,7 @@ import pandas as pd
 
 from mlspl.experiments import Comparison
 from studies.benchmark.declaration import ENTRIES
-from studies.benchmark.scores import condition_means, group_ranks
+from studies.benchmark.scores import ROPE, group_ranks, signed_rank_odds
 
 __all__ = [
     "count_failures",
@@ -15,13 +15,13 @@ __all__ = [
     "list_failures",
     "list_machines",
     "list_versions",
-    "tell_groups",
+    "tell_odds",
     "tell_ranks",
     "tell_time",
     "tell_unfinished",
 ]
 
-_PACED = ("mlspl-cv", "mlspl", "forest", "mlspl-published")
+_PACED = ("mlspl-cv", "mlspl", "forest", "net", "mlspl-published")
 
 
 def find_leader(table: pd.DataFrame, criterion: str) -> str:
@@ -30,42 +30,21 @@ def find_leader(table: pd.DataFrame, criterion: str) -> str:
     return str(ranks.idxmin())
 
 
-def tell_ranks(clean: Comparison, corrupted: Comparison, table: pd.DataFrame) -> str:
-    """Who leads, whom Nemenyi's test does not tell from him, and what corruption costs."""
-    lines = [
-        _tell_ranking(comparison, what)
-        for comparison, what in ((clean, "clean"), (corrupted, "corrupted"))
-        if comparison.ranking
-    ]
-    means = condition_means(table, "average_precision")
-    if "" in means and len(means.columns) > 1:
-        wrong = means.drop(columns="").mean(axis=1)
-        best_clean, best_wrong = means[""].idxmax(), wrong.idxmax()
-        lost = means[""] - wrong
-        lines.append(
-            f"Mean average precision over the data sets is highest for {best_clean} on clean labels "
-            f"({means.loc[best_clean, '']:.4f}) and for {best_wrong} on corrupted ones "
-            f"({wrong[best_wrong]:.4f}). Corruption costs the methods between {lost.min():.4f} "
-            f"({lost.idxmin()}) and {lost.max():.4f} ({lost.idxmax()})."
-        )
-    if (
-        clean.ranking
-        and corrupted.ranking
-        and (own := _tell_ours(clean.ranking.ranks, corrupted.ranking.ranks))
-    ):
-        lines.append(own)
+def tell_ranks(comparisons: Mapping[str, Comparison], table: pd.DataFrame) -> str:
+    """Which method ranks first under each condition, and where the self-paced methods stand."""
+    ranked = {what: found.ranking.ranks for what, found in comparisons.items() if found.ranking}
+    lines = [_tell_ranking(comparisons[what], what) for what in ranked]
+    if ranked:
+        titles = [ENTRIES[name].title for name in _PACED]
+        places = [
+            f"{title} " + ", ".join(f"{ranks.rank()[title]:.3g} ({what})" for what, ranks in ranked.items())
+            for title in titles
+            if all(title in ranks for ranks in ranked.values())
+        ]
+        if places:
+            n_methods = max(map(len, ranked.values()))
+            lines.append(f"Places of the self-paced methods among {n_methods}: {'; '.join(places)}.")
     return "\n".join(f"- {line}" for line in lines) or "- Too few data sets to rank the methods."
-
-
-def _tell_ours(clean: pd.Series, corrupted: pd.Series) -> str:
-    """Where the paced methods of this package stand, well or badly."""
-    titles = [ENTRIES[name].title for name in _PACED if ENTRIES[name].title in clean]
-    places = [
-        f"{title} ranks {clean.rank()[title]:.3g} of {len(clean)} on clean labels and "
-        f"{corrupted.rank()[title]:.3g} on corrupted ones"
-        for title in titles
-    ]
-    return f"The self-paced methods of this package: {'; '.join(places)}." if places else ""
 
 
 def _tell_ranking(comparison: Comparison, what: str) -> str:
@@ -74,29 +53,34 @@ def _tell_ranking(comparison: Comparison, what: str) -> str:
     ranks = ranking.ranks.sort_values(kind="stable")
     first = ranks.index[0]
     near = [name for name in ranks.index[1:] if ranks[name] - ranks.iloc[0] < ranking.distance]
-    followers = ", ".join(f"{name} ({ranks[name]:.2f})" for name in ranks.index[1:4])
+    followers = ", ".join(f"{name} ({ranks[name]:.1f})" for name in ranks.index[1:4])
     told = (
-        f"Nemenyi's test does not tell it from {len(near)} of the other {len(ranks) - 1}"
+        f"Nemenyi's test (critical difference {ranking.distance:.1f}) does not separate it from {len(near)} "
+        f"of the other {len(ranks) - 1}"
         if near
-        else "Nemenyi's test tells it from all others"
+        else "Nemenyi's test separates it from all others"
     )
     return (
-        f"On {what} labels **{first}** ranks first ({ranks.iloc[0]:.2f}), before {followers}; last is "
-        f"{ranks.index[-1]} ({ranks.iloc[-1]:.2f}). Friedman's test: χ² = "
-        f"{ranking.friedman.statistic:.1f}, p {_below(ranking.friedman.p_value)}; the critical "
-        f"difference is {ranking.distance:.2f}, so {told}."
+        f"On {what} labels **{first}** has the best average rank ({ranks.iloc[0]:.1f}), before {followers}. "
+        f"{told}."
     )
 
 
-def tell_groups(table: pd.DataFrame, criterion: str) -> str:
-    """The three best of every group."""
-    ranks = group_ranks(table, criterion)
+def tell_odds(leader: str, comparisons: Mapping[str, Comparison], certain: float = 0.95) -> str:
+    """What the Bayesian signed ranks say, and what they leave open."""
     lines = []
-    for title in ranks:
-        column = ranks[title].drop("n").sort_values(kind="stable")
-        best = ", ".join(f"{name} ({rank:.1f})" for name, rank in column.iloc[:3].items())
-        lines.append(f"- {title}: {best}.")
-    return "\n".join(lines)
+    for what, comparison in comparisons.items():
+        means = comparison.means
+        if leader not in means or len(means) < 2:
+            continue
+        others = list(means.columns.drop(leader))
+        odds = {other: signed_rank_odds(means[leader] - means[other]) for other in others}
+        better = [other for other in others if odds[other][0] > certain]
+        rest = [other for other in others if other not in better]
+        text = f"On {what} labels ({len(means)} sets) {leader} is better by more than {ROPE:g} than "
+        text += f"{len(better)} of {len(others)} methods with probability above {certain:g}."
+        lines.append(text + (f" Not settled: {', '.join(rest)}." if rest else ""))
+    return "\n".join(f"- {line}" for line in lines)
 
 
 def tell_time(panels: Mapping[str, pd.DataFrame]) -> str:
@@ -110,11 +94,11 @@ def tell_time(panels: Mapping[str, pd.DataFrame]) -> str:
     return " ".join(sentences)
 
 
-def tell_unfinished(missing: int, clean: Comparison, corrupted: Comparison) -> str:
+def tell_unfinished(missing: int, comparisons: Mapping[str, Comparison]) -> str:
     """What there is still to run, and what the ranks leave out for it."""
     if missing <= 0:
         return ""
-    notes = list(dict.fromkeys([*clean.notes, *corrupted.notes]))
+    notes = list(dict.fromkeys(note for found in comparisons.values() for note in found.notes))
     left_out = f" Left out of the ranks: {' '.join(notes)}" if notes else ""
     return (
         f"\n**Not finished:** {missing:,} trials are still to be run. Means, ranks and tests are over the "
@@ -156,7 +140,3 @@ def list_versions(table: pd.DataFrame) -> str:
             if name != "machine":
                 versions.setdefault(name, {})[version] = None
     return ", ".join(f"{name} {' and '.join(found)}" for name, found in sorted(versions.items()))
-
-
-def _below(p: float) -> str:
-    return "< 0.001" if p < 0.001 else f"= {p:.3f}"

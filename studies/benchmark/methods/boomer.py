@@ -15,7 +15,9 @@ class Boomer(AllLabels):
 def build(**parameters):
     from mlrl.boosting import BoomerClassifier
 
-    return Boomer(BoomerClassifier(**parameters), dense=True)
+    steps = ("rule_refinement", "statistic_update", "prediction")
+    one_thread = {f"parallel_{step}": "false" for step in steps}
+    return Boomer(BoomerClassifier(**one_thread, **parameters), dense=True)
 
 
 METHOD = Method(
