@@ -154,7 +154,7 @@ METHODS: Mapping[str, Method] = {
         Method("bsvm", "BSVM", models.BSVMClassifier, {"C": "auto", "gamma": "scale"}, _SVM_GRID),
         Method("ml-knn", "ML-kNN", models.MLkNNClassifier, {"k": 10}, _NEIGHBOUR_GRID),
         Method("tram", "TRAM", models.TRAMClassifier, {"k": 10}, _NEIGHBOUR_GRID),
-        Method("ranksvm", "RankSVM", models.RankSVMClassifier, {"C": 1.0, "gamma": "scale"}, _SVM_GRID),
+        Method("ranksvm", "RankSVM", models.RankSVMClassifier, {"C": "auto", "gamma": "scale"}, _SVM_GRID),
         Method("ml-loc", "ML-LOC", models.MLLOCClassifier, {"C": "auto", "gamma": "scale"}, _LOCAL_GRID),
         Method(
             "mlspl-published", "MLSPL (paper)", models.MLSPLClassifier.as_published, _PUBLISHED, _PACE_GRID

@@ -67,8 +67,6 @@ def test_so_is_one_of_several_values(values):
 def test_the_word_for_a_default_is_said():
     with pytest.raises(UserError, match=r"'C' parameter.*'auto'"):
         mlspl.BSVMClassifier(C=-1).fit(X, Y)
-    with pytest.raises(UserError, match="'C' parameter"):
-        mlspl.RankSVMClassifier(C="auto").fit(X, Y)
 
 
 def test_numpy_numbers_are_numbers():

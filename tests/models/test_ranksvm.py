@@ -111,7 +111,7 @@ def test_a_weight_of_root_two_on_both_sides_is_the_row_twice(data):
 def test_containers_and_kernels_agree(data):
     X, Y, _ = data
     X = np.where(X < 0, 0.0, X)
-    expected = RankSVMClassifier(gamma="auto").fit(X, Y).decision_function(X)
+    expected = RankSVMClassifier(1.0, gamma="auto").fit(X, Y).decision_function(X)
     frame = pd.DataFrame(Y, columns=list("abcde"))
     for A, B in [
         (sparse.csr_matrix(X), Y),
@@ -120,7 +120,7 @@ def test_containers_and_kernels_agree(data):
         (X, 2 * Y - 1),
         (X, Y == 1),
     ]:
-        model = RankSVMClassifier(gamma="auto").fit(A, B)
+        model = RankSVMClassifier(1.0, gamma="auto").fit(A, B)
         np.testing.assert_allclose(model.decision_function(A), expected, atol=1e-9)
     K = rbf_kernel(X, gamma=1 / 6)
     precomputed = RankSVMClassifier(kernel="precomputed").fit(K, Y)
@@ -218,3 +218,9 @@ def test_the_polynomial_of_degree_8_gives_most_rows_one_ranking(data_home):
     model = RankSVMClassifier(kernel="poly", degree=8).fit(X, Y)
     rankings = np.argsort(model.decision_function(X_test), axis=1)
     assert np.unique(rankings, axis=0, return_counts=True)[1].max() > 0.8 * len(rankings)
+
+
+def test_sparse_features_have_a_larger_default_cost(data):
+    X, Y, _ = data
+    scores = RankSVMClassifier().fit(sparse.csr_matrix(X), Y).decision_function(X)
+    np.testing.assert_allclose(scores, RankSVMClassifier(10.0).fit(X, Y).decision_function(X), atol=1e-9)

@@ -298,7 +298,7 @@ def test_signed_ranks_and_intervals():
     assert signed_rank_odds([0.02] * 12)[0] > 0.99
     assert signed_rank_odds([-0.02] * 12)[2] > 0.99
     assert signed_rank_odds([0.001, -0.001] * 6)[1] > 0.99
-    mixed = [0.02, 0.02, -0.01]
+    mixed = [0.02, 0.02, 0.0]
     assert signed_rank_odds(mixed)[0] < signed_rank_odds(mixed * 6)[0]
     low, high = mean_interval([0.01, 0.03] * 6)
     assert 0.01 < low < 0.02 < high < 0.03
