@@ -13,9 +13,9 @@ from mlspl.errors import UserError
 from mlspl.experiments import Comparison, critical_difference_figure, save_figure
 from mlspl.recipes import METHODS
 from studies.benchmark import tables, words
-from studies.benchmark.declaration import ENTRIES, REAL, SECONDS, SETS, SPLITS
+from studies.benchmark.declaration import ENTRIES, ONE_SPLIT, REAL, SECONDS, SETS, SPLITS
 from studies.benchmark.figures import time_figure
-from studies.benchmark.scores import ROPE, compare_methods, condition_means, score_trials
+from studies.benchmark.scores import ROPE, compare_methods, condition_means, ranked_trials, score_trials
 from studies.benchmark.tuning import CRITERION, FOLDS, N_SETTINGS
 from studies.results import read_results
 
@@ -63,28 +63,28 @@ def benchmark_page(results: pd.DataFrame, n_declared: int | None = None) -> str:
     """
     table = _score(results)
     if n_declared is None:
-        settings = sum((len(REAL) if name == "real" else len(SETS)) * n for name, n in SPLITS.items())
-        n_declared = settings * len(ENTRIES)
+        n_sets = {name: len(REAL) if name == "real" else len(SETS) for name in SPLITS}
+        n_declared = sum(n_sets.values()) * len(ONE_SPLIT)
+        n_declared += sum(n_sets[name] * n for name, n in SPLITS.items()) * (len(ENTRIES) - len(ONE_SPLIT))
     comparisons = _compare(table)
-    leader = words.find_leader(table, CRITERION)
+    leader = words.find_leader(ranked_trials(table), CRITERION)
     missing = n_declared - len(table)
     return Template(_TEMPLATE.read_text(encoding="utf-8")).substitute(
         n_methods=table["method"].nunique(),
         n_sets=table.loc[table["corruption"] != "real", "dataset"].nunique(),
         n_real=table.loc[table["corruption"] == "real", "dataset"].nunique(),
         n_splits=SPLITS[""],
-        n_fewer=SPLITS["real"],
         n_done=f"{len(table):,}",
         n_declared=f"{n_declared:,}",
         n_failed_text=words.count_failures(table),
         unfinished=words.tell_unfinished(missing, comparisons),
         short=words.tell_ranks(comparisons, table),
-        ranks=tables.rank_table(table, comparisons),
+        ranks=tables.rank_table(ranked_trials(table), comparisons),
         conditions=tables.condition_table(table, CRITERION),
         clean=tables.set_table(table, CRITERION),
         macro=tables.set_table(table, "macro_f1"),
         time_text=words.tell_time(_time_panels(table)),
-        groups=tables.group_table(table, CRITERION),
+        groups=tables.group_table(ranked_trials(table), CRITERION),
         leader=leader,
         rope=f"{ROPE:g}",
         odds=words.tell_odds(leader, comparisons),
@@ -108,16 +108,16 @@ def _score(results: pd.DataFrame) -> pd.DataFrame:
 
 def _compare(table: pd.DataFrame) -> dict[str, Comparison]:
     """Comparisons on clean labels, on planted noise and on real noise, as far as there are results."""
-    corruption = table["corruption"]
+    ranked = ranked_trials(table)
     parts = {
-        "clean": corruption == "",
-        "corrupted": ~corruption.isin(["", "real"]),
-        "really noisy": corruption == "real",
+        "clean": ranked[ranked["corruption"] == ""],
+        "corrupted": ranked[ranked["corruption"] != ""],
+        "really noisy": table[table["corruption"] == "real"],
     }
     return {
-        what: compare_methods(table[mask], CRITERION, f"average precision, {what} labels")
-        for what, mask in parts.items()
-        if mask.any()
+        what: compare_methods(part, CRITERION, f"average precision, {what} labels")
+        for what, part in parts.items()
+        if len(part)
     }
 
 

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from mlspl.experiments import Comparison, compare
 from mlspl.metrics import CRITERIA
-from studies.benchmark.declaration import CONDITIONS, ENTRIES, SPLITS, TRAIN
+from studies.benchmark.declaration import CONDITIONS, ENTRIES, ONE_SPLIT, SPLITS, TRAIN
 
 __all__ = [
     "GROUPS",
@@ -19,6 +19,7 @@ __all__ = [
     "condition_means",
     "group_ranks",
     "mean_interval",
+    "ranked_trials",
     "score_trials",
     "signed_rank_odds",
 ]
@@ -52,6 +53,11 @@ def score_trials(results: pd.DataFrame) -> pd.DataFrame:
             step = -1e-6 if criterion.greater_is_better else 1e-6
             table[name] = table[name].where(~table["failed"], worst + step)
     return table
+
+
+def ranked_trials(table: pd.DataFrame) -> pd.DataFrame:
+    """Return the trials of the methods that ran on all splits, without those of real noise."""
+    return table[~table["method"].isin(ONE_SPLIT) & (table["corruption"] != "real")]
 
 
 def compare_methods(table: pd.DataFrame, criterion: str, what: str) -> Comparison:

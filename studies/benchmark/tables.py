@@ -36,6 +36,7 @@ def rank_table(table: pd.DataFrame, comparisons: Mapping[str, Comparison]) -> st
     ranks = pd.DataFrame({title: series for title, series in columns.items() if len(series)})
     cells = _mark(ranks, smallest=True, digits=1)
     cells["seconds"] = table.groupby("title")["seconds"].median().map("{:.2f}".format)
+    cells = cells.loc[[title for title in cells.index if title in set(table["title"])]]
     if ranks.empty:
         return _markdown(cells)
     order = ranks[list(ranks)[:2]].mean(axis=1).sort_values(kind="stable").index

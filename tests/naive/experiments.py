@@ -11,14 +11,6 @@ def holm(p_values):
     return adjusted
 
 
-def corrected_t_statistic(first, second, n_train, n_test):
-    """Nadeau and Bengio's statistic, from the numbers of rows."""
-    differences = [a - b for a, b in zip(first, second, strict=True)]
-    mean = sum(differences) / len(differences)
-    variance = sum((d - mean) ** 2 for d in differences) / (len(differences) - 1)
-    return mean / ((1 / len(differences) + n_test / n_train) * variance) ** 0.5
-
-
 def wilcoxon_p_value(differences):
     """Two-sided exact p-value of the signed-rank test by going through all 2^n signs; zeros do not count."""
     differences = [d for d in differences if d != 0]
