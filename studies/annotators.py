@@ -26,7 +26,7 @@ from mlspl.metrics import average_precision, micro_f1
 __all__ = ["simulate"]
 
 _TEMPLATE = Path(__file__).with_suffix(".md")
-_SPLITS = 10
+_SPLITS = 5
 _TRAIN = 0.6
 _SCORES = ["average precision", "micro F1"]
 

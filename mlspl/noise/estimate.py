@@ -33,6 +33,8 @@ PRIOR_PAIRS = 2.0
 # Labels alone cannot tell the models apart, so intervals keep this chance of either.
 UNTOLD = 0.1
 INTERVAL = (0.05, 0.95)
+# Decisions on a label from which its interval follows the review.
+LEAST_REVIEWED = 10
 _WEIGHTS = np.linspace(0.0, 1.0, 21)
 
 
@@ -105,7 +107,8 @@ def estimate_noise(
     if prior is None:
         ratio = np.nansum(first) / max(np.nansum(second), 1e-9)
         prior = 1 / (1 + (ratio / EVEN) ** 4)
-    weights, wide = _weigh(first, second, decisions, given, prior, UNTOLD * (instance_dependent is None))
+    untold = UNTOLD * (instance_dependent is None)
+    weights, wide = _weigh(first, second, decisions, given, prior, untold)
     weight = float(weights @ _WEIGHTS)
     suspicion = (1 - weight) * first + weight * second
     spread = float(weights @ (_WEIGHTS - weight) ** 2)
@@ -136,6 +139,14 @@ def estimate_noise(
     ends = (rates[f"lost_{end}"] @ positives + rates[f"false_{end}"] @ negatives for end in ("low", "high"))
     expected, least, most = float(np.nansum(suspicion)), *map(float, ends)
     low, high = min(least, expected), max(most, expected)
+    if decisions is not None:
+        # Reviews of other labels tell little about a label with errors of its own.
+        few = ((decisions >= 0) & (given >= 0)).sum(axis=0) < LEAST_REVIEWED
+        unread = _weigh(first, second, None, given, prior, untold)
+        unread = _rates_table(given, posterior, second, unread, np.ones_like(factor), names)
+        for end, widen in (("low", np.minimum), ("high", np.maximum)):
+            columns = [f"lost_{end}", f"false_{end}"]
+            rates[columns] = np.where(few[:, None], widen(rates[columns], unread[columns]), rates[columns])
     return NoiseEstimate(given, suspicion, truth, mask, rates, weight, (low, high), information, adjusted)
 
 

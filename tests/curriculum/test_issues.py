@@ -127,6 +127,16 @@ def test_a_random_review_reveals_errors_that_the_model_has_learnt():
     assert label_issues(Y, expit(odds), reviewed=reviewed).sum() == pytest.approx(wrong.sum(), rel=1 / 3)
 
 
+def test_reviews_of_other_labels_leave_the_interval_of_a_label():
+    true, Y, P = human_labels()
+    reviewed = np.full(Y.shape, np.nan)
+    reviewed[:60, 1:] = Y[:60, 1:]
+    before, after = (noise_rates(Y, P, reviewed=decisions) for decisions in (None, reviewed))
+    assert after["lost_high"][0] >= before["lost_high"][0]
+    assert (after["lost_high"][1:] < before["lost_high"][1:]).all()
+    assert after["lost"][0] < before["lost"][0]
+
+
 def test_incomplete_labels_suspect_only_what_is_absent():
     true, Y, P = planted(0.0, 0.3)
     suspicion = label_issues(Y, P, absent="unknown")
