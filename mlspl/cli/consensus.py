@@ -81,6 +81,9 @@ def consensus(
             raise UserError(
                 f"--votes has the id {lines[ids][unknown].iloc[0]!r}, which {data} does not have."
             )
+        if (twice := lines.duplicated(["row", "annotator"])).any():
+            row, who = lines.loc[twice.idxmax(), [ids, "annotator"]]
+            raise UserError(f"--votes: annotator {who!r} has the id {row!r} twice. Keep one of them.")
         given = {str(who): part["labels"] for who, part in lines.set_index("row").groupby("annotator")}
 
     def split(cell: str) -> list[str] | None:

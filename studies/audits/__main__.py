@@ -23,6 +23,7 @@ from sklearn.metrics import average_precision_score, roc_auc_score
 from mlspl import curriculum
 from mlspl.datasets import corrupt, load_dataset, load_noisy_labels
 from mlspl.errors import UserError
+from mlspl.noise import estimate_noise
 from studies.audits.page import BINS, write_page
 from studies.audits.rivals import confident_rates, disagree_neighbours, fit_logistic, rank_by_cleanlab
 
@@ -147,8 +148,9 @@ def strongest(name: str, Y, names, probabilities) -> pd.DataFrame:
 def score_setting(name: str, noise: str, true, Y, predicted) -> pd.DataFrame:
     """Return a row per method: how it ranks the errors; for the audit also how many it expects."""
     ours, logistic = predicted["audit"], predicted["logistic"]
+    noise_found = estimate_noise(Y, ours, n_jobs=2)
     scores: dict[str, Any] = {
-        "audit": curriculum.label_issues(Y, ours, n_jobs=2),
+        "audit": noise_found.suspicion,
         "audit, labels alone": curriculum.label_issues(Y, ours, other_labels=False, n_jobs=2),
         "class-conditional only": curriculum.label_issues(Y, ours, instance_dependent=0.0, n_jobs=2),
         "cleanlab": rank_by_cleanlab(Y, logistic),
@@ -157,7 +159,7 @@ def score_setting(name: str, noise: str, true, Y, predicted) -> pd.DataFrame:
         "audit of cleanlab's probabilities": curriculum.label_issues(Y, logistic, n_jobs=2),
         "neighbours": predicted["neighbours"],
     }
-    rates = curriculum.noise_rates(Y, ours, n_jobs=2)
+    rates = noise_found.noise_rates
     found = {"audit": (rates["lost"], rates["false"]), "cleanlab": confident_rates(Y, logistic),
              "cleanlab, our probabilities": confident_rates(Y, ours)}  # fmt: skip
     settled = ~np.isnan(np.asarray(true, dtype=float))
@@ -168,6 +170,11 @@ def score_setting(name: str, noise: str, true, Y, predicted) -> pd.DataFrame:
         row |= score_ranking(wrong[settled], score[settled]) | score_rates(true, wrong, found.get(method))
         rows.append(row)
     rows[0] |= score_counts(wrong[settled], scores["audit"][settled])
+    # Of the interval, the part of the pairs whose truth is settled.
+    share = scores["audit"][settled].sum() / scores["audit"].sum()
+    rows[0] |= {
+        end: share * value for end, value in zip(("low", "high"), noise_found.error_range, strict=True)
+    }
     return pd.DataFrame(rows)
 
 

@@ -91,20 +91,25 @@ def _is_real(table):
 
 def _counts(tested: pd.DataFrame) -> tuple[str, str]:
     """Return the table of expected errors, and where they are off."""
-    rows = []
+    rows, outside = [], []
     off: dict[str, list[str]] = {"real": [], "planted": []}
     for dataset, noise, part in _settings(tested[tested["method"] == "audit"]):
         errors, expected = part["errors"].iloc[0], part["expected"].iloc[0]
         ratio = expected / errors
-        rows.append([dataset, _kind(noise), f"{errors:.0f}", f"{expected:.0f}", f"{ratio:.2f}"])
+        interval = "{:.0f} to {:.0f}".format(*part[["low", "high"]].iloc[0])
+        if not part["low"].iloc[0] <= errors <= part["high"].iloc[0]:
+            outside.append(f"{dataset} {noise}")
+        rows.append([dataset, _kind(noise), f"{errors:.0f}", f"{expected:.0f}", f"{ratio:.2f}", interval])
         kind, least, most = ("real", 1 / 2, 2) if noise == "real" else ("planted", 2 / 3, 4 / 3)
         if not least <= ratio <= most:
             off[kind].append(f"{dataset} {noise}")
     sentence = (
         f"Real: off by more than a factor of two in {_count(off['real'])}. "
-        f"Planted: off by more than a third in {_count(off['planted'])}."
+        f"Planted: off by more than a third in {_count(off['planted'])}. "
+        f"Outside the interval: {_count(outside)}."
     )
-    return _table(["set", "errors", "wrong pairs", "expected", "expected / wrong"], rows), sentence
+    head = ["set", "errors", "wrong pairs", "expected", "expected / wrong", "interval"]
+    return _table(head, rows), sentence
 
 
 def _calibration(tested: pd.DataFrame, picture: Path) -> str:

@@ -84,7 +84,7 @@ def test_a_file_of_votes_says_the_same(mlspl, table):
         (["--votes", "votes.csv"], "--ids"),
         (["--votes", "votes.csv", "--ids", "song"], "s999"),
         (["--votes", "songs.csv", "--ids", "song"], "no column 'annotator'"),
-        (["--votes", "twice.csv", "--ids", "song", "--votes-only"], "twice"),
+        (["--votes", "twice.csv", "--ids", "song", "--votes-only"], "'s1' twice"),
         (["--annotators", "annotator_0", "--votes-only"], "no two annotators"),
     ],
 )

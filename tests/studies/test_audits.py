@@ -69,7 +69,7 @@ def test_the_page_counts_who_is_behind_and_says_real_or_planted(tmp_path):
                 row |= {"ap": ap, "p50": 1.0, "p100": 0.5, "p500": 0.1, "lost_error": 0.1, "false_error": 0.0}
             if method == "audit":
                 row |= score_counts(np.arange(100) < 10, np.full(100, 0.21))
-                row |= {"least": 1.0, "most": 30.0, "sure": 2}
+                row |= {"least": 1.0, "most": 30.0, "sure": 2, "low": 1.0, "high": 30.0}
             rows.append(row)
     issue = {"dataset": "songs", "row": 3, "label": "a|b", "given": 1, "suspicion": 0.91, "probability": 0.02}
     pd.DataFrame([issue]).to_csv(tmp_path / "strongest_songs.csv", index=False)
