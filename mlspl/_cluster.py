@@ -36,7 +36,9 @@ def open_cluster(scheduler: str, jobs: int) -> Iterator[Any]:
 
     with ExitStack() as stack:
         # A scheduler that has gone is told of in a sentence by whoever works with it, and soon.
-        stack.enter_context(_quiet(logging.getLogger("distributed")))
+        logger = logging.getLogger("distributed")
+        stack.callback(setattr, logger, "handlers", logger.handlers)
+        logger.handlers = [logging.NullHandler()]
         stack.enter_context(dask.config.set({"distributed.comm.timeouts.connect": f"{_RECONNECT_SECONDS}s"}))
         if scheduler == "local":
             # No pages for browsers, and no connection without the certificate that is made here.
@@ -125,19 +127,6 @@ def _count_joined(client: Any) -> int:
 def _close(client: Any) -> None:
     with suppress(OSError):  # also if it takes too long: the error that came before matters more
         client.close(timeout=_CONNECT_SECONDS)
-
-
-@contextmanager
-def _quiet(logger: logging.Logger) -> Iterator[None]:
-    """Have the handlers of a logger, to which those below it hand on, drop everything meanwhile."""
-    before = [(handler, handler.level) for handler in logger.handlers]
-    for handler, _ in before:
-        handler.setLevel(logging.CRITICAL + 1)
-    try:
-        yield
-    finally:
-        for handler, level in before:
-            handler.setLevel(level)
 
 
 def _check_workers(client, scheduler: str) -> None:

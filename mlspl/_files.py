@@ -12,7 +12,7 @@ from typing import IO
 
 from mlspl.errors import UserError
 
-__all__ = ["OutputFolder", "check_folder", "check_output", "replace_file", "write_file"]
+__all__ = ["OutputFolder", "check_output", "replace_file", "write_file"]
 
 _REASONS = {
     errno.ENOSPC: "the disk is full. Make room, or name another folder",
@@ -49,7 +49,10 @@ def replace_file(
         if before is not None:
             before(part)
         os.replace(part, path)
-        _sync_folder(path.parent)
+        with suppress(OSError):  # so that the new name survives a power cut, where folders can be opened
+            folder = os.open(path.parent, os.O_RDONLY)
+            os.fsync(folder)
+            os.close(folder)
 
 
 def write_file(path: str | Path, content: str | bytes) -> None:
@@ -103,18 +106,6 @@ def check_output(
         raise UserError(f"{path} cannot be written: no file can have this name. Name another.") from error
 
 
-def check_folder(folder: str | Path) -> None:
-    """Raise a UserError if a folder cannot be made or written to; call it before work starts."""
-    folder = Path(folder)
-    if folder.exists() and not folder.is_dir():
-        raise UserError(f"{folder} is a file. Name a folder.")
-    above = folder
-    while not above.exists() and above != above.parent:
-        above = above.parent
-    if not above.is_dir() or not os.access(above, os.W_OK):
-        raise UserError(f"the folder {folder} cannot be written to. Name another.")
-
-
 class OutputFolder:
     """A folder into which one command writes several files, again and again.
 
@@ -154,10 +145,15 @@ class OutputFolder:
 
     def check(self, names: Iterable[str]) -> None:
         """Raise a UserError if one of these files cannot be written; call it before work starts."""
-        check_folder(self.folder)
-        if self.folder.exists():
-            for name in names:
-                self._check(self.folder / name)
+        if self.folder.exists() and not self.folder.is_dir():
+            raise UserError(f"{self.folder} is a file. Name a folder.")
+        above = next(
+            path for path in (self.folder.absolute(), *self.folder.absolute().parents) if path.exists()
+        )
+        if not above.is_dir() or not os.access(above, os.W_OK):
+            raise UserError(f"the folder {self.folder} cannot be written to. Name another.")
+        for name in names if self.folder.exists() else ():
+            self._check(self.folder / name)
 
     def write(self, name: str, content: str | bytes) -> Path:
         """Check and write a whole file; return its path."""
@@ -229,13 +225,3 @@ def _temporary(path: Path) -> Iterator[Path]:
 def _checksum(path: Path) -> str:
     with path.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
-
-
-def _sync_folder(folder: Path) -> None:
-    """Have the new name survive a power cut, where folders can be opened."""
-    with suppress(OSError):
-        number = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(number)
-        finally:
-            os.close(number)

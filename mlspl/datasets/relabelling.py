@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from mlspl._files import write_file
+from mlspl._files import check_output, write_file
 from mlspl._label_sets import LIST, write_set
 from mlspl.datasets.arff import read_header, unquote
 from mlspl.datasets.dataset import Dataset, as_dense
@@ -93,6 +93,7 @@ def relabel_file(
         raise UserError(
             f"{source}: mlspl does not write .xlsx. Save the sheet as 'CSV UTF-8' and audit that file."
         )
+    check_output(target, [source], force=True)
     expected = dataset.with_labels(changes)
     if suffix not in _EDITORS:
         return write_dataset(expected, target)

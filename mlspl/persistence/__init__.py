@@ -5,6 +5,7 @@ A file holds arrays, JSON and the names of types, never code.
 
 from mlspl.persistence.model_file import (
     ModelInfo,
+    is_model_file,
     load_model,
     read_model,
     read_model_info,
@@ -16,6 +17,7 @@ from mlspl.persistence.reader import TRUSTED_TYPES
 __all__ = [
     "TRUSTED_TYPES",
     "ModelInfo",
+    "is_model_file",
     "load_model",
     "read_model",
     "read_model_info",

@@ -87,10 +87,6 @@ class ContentChecker:
     def __init__(self, trusted: Collection[str] = ()) -> None:
         self._trusted = frozenset(trusted)
 
-    def is_estimator(self, value: Any) -> bool:
-        """Whether this is an estimator that predicts."""
-        return self._has_role(value, "predict")
-
     def check_names(self, where: str, cls: type, state: Any) -> None:
         """Refuse a state that is no dict, or an attribute that replaces a method or property of the class."""
         if type(state) is not dict or not all(type(name) is str for name in state):
@@ -119,7 +115,10 @@ class ContentChecker:
             if name in declared or (name == "_sklearn_output_config" and part in _OUTPUT_CONFIGS):
                 continue
             if name in parameters:
-                fits = self._is_parameter(name, part, parameters[name])
+                default = parameters[name]
+                is_default = type(part) is str and type(default) is str and part == default
+                is_option = is_default or self._is_plain(part, _OPTION)
+                fits = self.has_role(part) if name == "estimator" else is_option
             else:
                 fits = cls in SKLEARN_CONTENTS and isinstance(part, _SCALARS)
             if not fits:
@@ -179,16 +178,10 @@ class ContentChecker:
             return isinstance(value, np.dtype) and value.kind in "biuf"
         if kind in _ROLES:
             is_word = kind != "estimator" and isinstance(value, str) and value in ("drop", "passthrough")
-            return is_word or any(self._has_role(value, role) for role in _ROLES[kind])
+            return is_word or any(self.has_role(value, role) for role in _ROLES[kind])
         if isinstance(value, bool | np.bool_):
             return kind == "bool"
         return kind in _TYPES and isinstance(value, _TYPES[kind])
-
-    def _is_parameter(self, name: str, value: Any, default: Any) -> bool:
-        if name == "estimator":
-            return self.is_estimator(value)
-        is_default = type(value) is str and type(default) is str and value == default
-        return is_default or self._is_plain(value, _OPTION)
 
     def _is_plain(self, value: Any, text: re.Pattern = re.compile("(?s).*")) -> bool:
         """Whether these are texts, numbers, lists and dicts of them, and objects of settings."""
@@ -204,7 +197,8 @@ class ContentChecker:
                 return False
         return count <= _MOST_PARTS
 
-    def _has_role(self, value: Any, method: str) -> bool:
+    def has_role(self, value: Any, method: str = "predict") -> bool:
+        """Whether this is an estimator that may stand in a file, and has a method."""
         cls = type(value)
         is_part = issubclass(cls, model_selection.Calibration | model_selection.Threshold)
         is_known = cls in OBJECTS and issubclass(cls, BaseEstimator) and hasattr(cls, method)

@@ -17,7 +17,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from mlspl._files import replace_file
+from mlspl._files import check_output, replace_file
 from mlspl._text import printable
 from mlspl.errors import UserError
 from mlspl.models import without_training_data
@@ -65,6 +65,7 @@ def save_model(
     summary: Mapping[str, Any] | None = None,
     proba: bool = False,
     trusted: Collection[str] = (),
+    force: bool = False,
 ) -> Path | None:
     """Write a fitted model to a file that `load_model` reads without running code from it.
 
@@ -75,7 +76,7 @@ def save_model(
     model : estimator
         Any of mlspl's, fitted, or a scikit-learn pipeline around one.
     path : path or binary file
-        The file, usually with the suffix ``.skops``. An existing one is replaced in one step.
+        The file, usually with the suffix ``.skops``. An existing model file is replaced in one step.
     label_names : sequence of str, optional
         Names of the labels; by default those of the Y the model was fitted on.
     feature_names : sequence of str, optional
@@ -89,6 +90,8 @@ def save_model(
     trusted : collection of str
         Full names of further types the model consists of, such as your own classes and functions. Name them
         in `load_model` too, where they must be importable.
+    force : bool, default=False
+        Replace a file that is no model, too.
 
     Returns
     -------
@@ -108,6 +111,8 @@ def save_model(
     >>> bool((again.decision_function(digits.X) == model.decision_function(digits.X)).all())
     True
     """
+    if isinstance(path, str | PathLike):
+        check_output(path, force=force, is_ours=is_model_file)
     try:
         check_is_fitted(model)
     except (NotFittedError, TypeError):
@@ -220,6 +225,14 @@ def read_model_info(path: str | PathLike) -> ModelInfo:
     """
     with _opened(Path(path)) as (_, info):
         return info
+
+
+def is_model_file(path: str | PathLike) -> bool:
+    """Whether `save_model` wrote a file, as far as it says itself."""
+    with suppress(UserError, OSError):
+        read_model_info(path)
+        return True
+    return False
 
 
 @contextmanager

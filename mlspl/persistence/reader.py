@@ -97,7 +97,7 @@ class ModelReader:
         if type(schema["protocol"]) is not int or schema["protocol"] < _PROTOCOL:
             raise UserError("it is of a version of skops that mlspl never wrote with.")
         model = self._build(schema, str(schema["__class__"])[:40])
-        if not self._checker.is_estimator(model):
+        if not self._checker.has_role(model):
             raise TypeError(f"it holds a {type(model).__name__}, not a model")
         return model
 

@@ -4,8 +4,9 @@ import os
 
 import pytest
 
+from mlspl import load_model, save_model
 from mlspl._files import OutputFolder, check_output
-from mlspl.datasets import read_dataset
+from mlspl.datasets import read_dataset, relabel_file
 from mlspl.errors import UserError
 from tests.disks import cannot_be_written, files_limited_to
 
@@ -34,14 +35,20 @@ WRITERS = {
         "reproduce --datasets songs.csv --labels names.xml --methods ml-knn --out $",
         ["songs.csv", "names.xml"],
     ),
+    "compare results": ("compare results.db --out $", ["results.db"]),
     "consensus": ("consensus songs.csv --votes votes.csv --ids id -o $", ["songs.csv", "votes.csv"]),
+    "consensus beside": ("consensus a.weights.csv --annotators rater_* -o a.csv", ["a.weights.csv"]),
+    "export": ("export songs.skops -o $", ["songs.skops"]),
+    "tasks": ("audit songs.csv --labels names.xml --export label-studio -o $", ["songs.csv", "names.xml"]),
 }
 # Commands that choose the names in their output folder, and one of these names.
 FOLDERS = {
     "audit": "rows.csv",
     "compare": "means.csv",
     "compare scores": "pairs.csv",
+    "compare results": "pairs.csv",
     "reproduce": "means.csv",
+    "tasks": "label-studio.json",
 }
 CASES = [(command, name) for command, (_, names) in WRITERS.items() for name in names]
 
@@ -93,10 +100,15 @@ FILES = {
         "reproduce --datasets songs.csv --labels=-3 --methods ml-knn --splits 2 --jobs 1 --out out",
         "out/means.csv",
     ),
+    "consensus": ("consensus votes.csv --annotators rater_* --votes-only -o out/a.csv", "out/a.review.csv"),
+    "tasks": (
+        "audit songs.csv --labels=-3 --method ml-knn --export label-studio -o out",
+        "out/label-studio.xml",
+    ),
     "plot": ("pacing plot hard -o out/a.png", "out/a.png"),
     "derive": ("pacing derive 1/(1+t) -o out/a.png", "out/a.png"),
 }
-SELF = {"fit", "audit", "compare", "reproduce"}  # which know again what they wrote
+SELF = {"fit", "audit", "tasks", "compare", "reproduce"}  # which know again what they wrote
 
 
 @pytest.mark.parametrize("command", FILES)
@@ -109,6 +121,7 @@ def test_foreign_files_stay_and_a_full_or_read_only_disk_is_an_error_message(
     data = read_dataset("songs.csv", -3, encode=False).fingerprint()
     decided = f"fingerprint,row,label,suggested,decision\n{data},1,happy,1,accepted\n"
     (tmp_path / "decisions.csv").write_text(decided)
+    (tmp_path / "votes.csv").write_text("rater_1,rater_2,rater_3\n" + "a,a|b,a\nb,b,a\na|b,b,b\n" * 4)
     line, name = FILES[command]
     words, target = line.split(), tmp_path / name
 
@@ -150,3 +163,16 @@ def test_a_link_to_nothing_is_an_existing_file(tmp_path):
     (tmp_path / "link").symlink_to(tmp_path / "nowhere")
     with pytest.raises(UserError, match="exists"):
         check_output(tmp_path / "link")
+
+
+def test_functions_in_python_keep_foreign_files_and_inputs(fitted, tmp_path):
+    model, data = load_model("songs.skops"), read_dataset("songs.csv", -3)
+    before = contents(tmp_path)
+    with pytest.raises(UserError, match="force"):
+        save_model(model, "songs.csv", label_names=data.label_names)
+    with pytest.raises(UserError, match="input"):
+        relabel_file("songs.csv", "./songs.csv", data, [(0, 0, 1 - data.Y[0, 0])])
+    assert contents(tmp_path) == before
+    save_model(model, "songs.skops", label_names=data.label_names)  # a model may be replaced
+    save_model(model, "songs.csv", label_names=data.label_names, force=True)
+    load_model("songs.csv")
