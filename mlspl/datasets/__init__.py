@@ -7,7 +7,7 @@ raise a `DataFormatError` that names file and line.
 from mlspl.datasets.columns import KINDS, column_kind, days_since_1970, is_numeric, one_hot, spell_numbers
 from mlspl.datasets.corruption import corrupt
 from mlspl.datasets.dataset import Dataset, Statistics
-from mlspl.datasets.files import guess_suffix
+from mlspl.datasets.files import check_memory, guess_suffix
 from mlspl.datasets.loading import fetch_dataset, load_dataset, locate_dataset
 from mlspl.datasets.reading import read_dataset, read_unlabelled
 from mlspl.datasets.real import NoisyLabels, load_noisy_labels
@@ -24,6 +24,7 @@ __all__ = [
     "Entry",
     "NoisyLabels",
     "Statistics",
+    "check_memory",
     "column_kind",
     "corrupt",
     "days_since_1970",

@@ -16,8 +16,7 @@ from scipy import sparse
 
 from mlspl._files import OutputFolder
 from mlspl.curriculum import Audit
-from mlspl.datasets import DataFormatError, Dataset
-from mlspl.datasets.files import check_memory
+from mlspl.datasets import DataFormatError, Dataset, check_memory
 from mlspl.errors import UserError, guess, shorten
 from mlspl.pages._images import Picture, picture_address
 
