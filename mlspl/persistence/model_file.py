@@ -112,7 +112,7 @@ def save_model(
     True
     """
     if isinstance(path, str | PathLike):
-        check_output(path, force=force, is_ours=is_model_file)
+        check_output(Path(path), force=force, is_ours=is_model_file)
     try:
         check_is_fitted(model)
     except (NotFittedError, TypeError):
