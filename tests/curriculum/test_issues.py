@@ -128,7 +128,7 @@ def test_a_random_review_reveals_errors_that_the_model_has_learnt():
 
 
 def test_reviews_of_other_labels_leave_the_interval_of_a_label():
-    true, Y, P = human_labels()
+    _, Y, P = human_labels()
     reviewed = np.full(Y.shape, np.nan)
     reviewed[:60, 1:] = Y[:60, 1:]
     before, after = (noise_rates(Y, P, reviewed=decisions) for decisions in (None, reviewed))
