@@ -84,6 +84,7 @@ def reproduction_page(store: Store) -> str:
         versions=" and ".join(sorted(set(frame["version"]))),
         recorded=recorded[0] if len(recorded) == 1 else f"{recorded[0]} to {recorded[-1]}",
         n_means=len(used),
+        reproduced=_tell_reproduced(used.assign(away=away)),
         within_one=int((away <= 1).sum()),
         within_two=int((away <= 2).sum()),
         n_splits=int(summary["splits"].min()),
@@ -168,6 +169,18 @@ def _pacing_gain(scores: pd.DataFrame, summary: pd.DataFrame) -> dict[str, objec
     }
 
 
+def _tell_reproduced(means: pd.DataFrame) -> str:
+    """Which methods have all their means within two deviations of the paper's, by data set."""
+    farthest = means.groupby(["dataset", "method"], sort=False)["away"].max()
+    parts = [
+        f"{', '.join(get_method(name).title for name in names)} on {dataset}"
+        for dataset, distances in farthest.groupby(level="dataset", sort=False)
+        if (names := [method for (_, method), distance in distances.items() if distance <= 2])
+    ]
+    told = "have all their means within two standard deviations (ours) of the paper's."
+    return f"{'; '.join(parts) or 'No methods'} {told}"
+
+
 def _settings() -> str:
     rows = []
     for name in PAPER_METHODS:
@@ -185,7 +198,7 @@ def _share_table(dataset: str, fits: pd.DataFrame) -> str:
         cells.append(f"{row['distance']:.1f}")
         rows.append([f"**{cell}**" for cell in cells] if row["distance"] <= _FITS else cells)
     printed = [f"{paper_mean(dataset, 'ml-knn', name):.4f}" for name in PAPER_CRITERIA]
-    return f"### ML-kNN on {dataset}\n\n" + markdown_table(heads, [*rows, ["the paper", *printed, ""]])
+    return f"**ML-kNN on {dataset}**\n\n" + markdown_table(heads, [*rows, ["the paper", *printed, ""]])
 
 
 def _split_verdict(fits: dict[str, pd.DataFrame]) -> dict[str, str]:
