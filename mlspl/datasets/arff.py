@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import re
+import warnings
+from array import array
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -10,36 +15,35 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+from scipy import sparse
 
-from mlspl.datasets import arff_rows
 from mlspl.datasets.columns import NO_OPTIONS, RawTable, ReadOptions, decode
 from mlspl.datasets.dataset import build_csr
+from mlspl.datasets.delimited import EXACT
 from mlspl.datasets.files import is_number, read_lines
 from mlspl.errors import DataFormatError, UserError, shorten
 
-__all__ = ["Header", "quote", "read_arff", "read_header", "unquote"]
+__all__ = ["Header", "quote", "read_arff", "read_header", "split_row", "unquote"]
 
 _KEYWORD = re.compile(r"@(\w+)[ \t]*")
 # A quoted word with backslash escapes, or a bare word. No text matches in two ways.
-_NAME = re.compile(r"'(?:[^'\\]|\\.)*+'|\"(?:[^\"\\]|\\.)*+\"|[^\s'\"{][^\s{]*")
-_VALUE = re.compile(r"'(?:[^'\\]|\\.)*+'|\"(?:[^\"\\]|\\.)*+\"|[^\s,'\"{}%][^\s,}]*")
-_FAULTS = {
-    arff_rows.NO_VALUE: "a value is missing beside a separator. Write ? for an unknown value.",
-    arff_rows.OPEN_QUOTE: "a quoted value is not closed on its line.",
-    arff_rows.TEXT_AFTER_QUOTE: "text follows a closing quote. Within a value, write \\ before the quote.",
-    arff_rows.NO_PAIR: "a sparse row needs pairs of index and value: {{index value, index value, …}}.",
-    arff_rows.OUT_OF_RANGE: "a sparse index is out of range: {n} attributes are declared, so 0 … {last}.",
-    arff_rows.REPEATED_INDEX: "index {detail} occurs twice in one sparse row. Remove one of them.",
-    arff_rows.OPEN_BRACE: "a sparse row is not closed with }}. Is the file complete?",
-    arff_rows.TEXT_AFTER_ROW: "text follows the closing }} of a sparse row. Begin a new line.",
-    arff_rows.WRONG_COUNT: "{detail} values for {n} attributes. Quote values that hold blanks; ? is unknown.",
-}
+_QUOTED = r"'(?:[^'\\]|\\.)*+'|\"(?:[^\"\\]|\\.)*+\""
+_NAME = re.compile(rf"{_QUOTED}|[^\s'\"{{][^\s{{]*")
+_VALUE = re.compile(rf"{_QUOTED}|[^\s,'\"{{}}%][^\s,}}]*")
 # Values with blanks or a comma between, and perhaps a comment.
 _VALUES = re.compile(rf"\{{\s*((?:(?:{_VALUE.pattern})(?:\s*,\s*(?!\}})|\s*))*+)\}}\s*(?:%.*)?")
+# The cells of dense and of sparse rows; groups are the index, the value, and a comma behind it.
+_CELL = re.compile(rf"()({_QUOTED}|[^ \t,'\"%][^ \t,]*)(?=[ \t,]|$)[ \t]*(,?)[ \t]*".encode())
+_PAIR = re.compile(
+    rf"(\d+)[ \t]+({_QUOTED}|[^ \t,'\"%{{}}][^ \t,}}]*)(?=[ \t,}}]|$)[ \t]*(,?)[ \t]*".encode()
+)
+_QUOTED_CELL = re.compile(rf"(?:\d+[ \t]+)?(?:{_QUOTED})".encode())
+_OPEN_QUOTE = re.compile(rb"(?:\d+[ \t]+)?['\"]")
 # MEKA's label count, in a relation such as 'Music: -C 6'.
 _LABEL_COUNT = re.compile(r"(?:^|[\s:])-C\s+(-?\d{1,9})(?!\d)")
 _ESCAPES = {"n": "\n", "r": "\r", "t": "\t"}
 _KINDS = {**dict.fromkeys(("numeric", "real", "integer"), "numeric"), "string": "text", "date": "date"}
+_BINARY = ("0", "1")
 
 
 @dataclass(frozen=True)
@@ -51,11 +55,9 @@ class Attribute:
     values: tuple[str, ...] = ()
 
     @property
-    def code(self) -> int:
-        """Return the kind of the values for `scan_rows`."""
-        if self.kind == "numeric":
-            return arff_rows.NUMERIC
-        return arff_rows.BINARY if self.values == ("0", "1") else arff_rows.WORD
+    def is_coded(self) -> bool:
+        """Return whether numbers are positions among the declared values."""
+        return self.kind == "categorical" and self.values != _BINARY
 
     @cached_property
     def codes(self) -> dict[str, int]:
@@ -84,62 +86,179 @@ class Header(NamedTuple):
     data_start: int
 
 
+class _Rows(NamedTuple):
+    """The cells of all rows, as an array or CSR array; their lines; and texts by row and column."""
+
+    cells: Any
+    lines: Sequence[int]
+    texts: Mapping[tuple[int, int], str] = {}
+
+
 def read_arff(path: Path, options: ReadOptions = NO_OPTIONS) -> RawTable:
     """Read all columns of an ARFF file."""
     text = read_lines(path, options.encoding)
-    header = read_header(text, path)
-    attributes = header.attributes
+    attributes, n_labels, start = read_header(text, path)
     names = [attribute.name for attribute in attributes]
     options.check(names, path)
-
-    def line_at(position: int) -> int:
-        return text.count(b"\n", 0, header.data_start + position) + 1
-
-    body = np.frombuffer(text, np.uint8)[header.data_start :]
-    kinds = np.array([attribute.code for attribute in attributes])
-    *scanned, fault, place, detail = arff_rows.scan_rows(body, kinds)
-    values, columns, hard, row_start, row_stop, is_sparse = scanned
-    if fault != arff_rows.FINE:
-        message = _FAULTS[fault].format(detail=detail, n=len(names), last=len(names) - 1)
-        raise DataFormatError(message, path, line_at(place))
-    if not len(row_stop):
-        raise DataFormatError("no rows follow @data. Is the file complete?", path, line_at(0) - 1)
+    first_line = text.count(b"\n", 0, start) + 1
+    rows = _parse_numbers(text[start:], attributes, first_line)
+    if rows is None:
+        rows = _parse_rows(text[start:], attributes, first_line, path)
+    table = rows.cells
+    is_sparse = sparse.issparse(table)
     if is_sparse and options.kinds and not options.lenient:
         raise UserError(f"{path}: kinds of columns can be named for dense files only.")
     declared = {a.name: a.kind for a in attributes if a.kind in ("text", "date")}
-    coded = [j for j, a in enumerate(attributes) if a.kind == "categorical" and a.code == arff_rows.WORD]
-    texts: dict[int, str] = {}
-    for number, start, stop in hard.tolist():
-        attribute = attributes[columns[number]]
-        word = body[start:stop].tobytes().decode()
-        try:
-            if attribute.name in declared:
-                texts[number] = unquote(word)
-            else:
-                values[number] = attribute.parse(word)
-        except ValueError as error:
-            raise DataFormatError(str(error), path, line_at(start)) from None
-    table: Any
+    coded = {j: attribute.values for j, attribute in enumerate(attributes) if attribute.is_coded}
     if is_sparse:
-        # Words of text attributes are 0, because text is no sparse feature.
-        table = build_csr(values, columns, row_stop, len(names))
         table.sort_indices()
         table.eliminate_zeros()
-    elif not coded and not declared:
-        cells = values.reshape(-1, len(names))
-        table = pd.DataFrame(cells, columns=pd.Index(names, dtype=object), copy=False)
     else:
-        typed: dict[str, Any] = {name: values[j :: len(names)] for j, name in enumerate(names)}
-        for j in coded:
-            typed[names[j]] = decode(typed[names[j]], attributes[j].values)
+        columns: dict[str, Any] = {names[j]: decode(table[:, j], values) for j, values in coded.items()}
         for name in declared:
-            words = [texts.get(number) for number in range(names.index(name), len(values), len(names))]
-            typed[name] = pd.Series(words, dtype=object)
-        table = pd.DataFrame(typed, copy=False)
-    categories = {j: attributes[j].values for j in coded if is_sparse}
-    return RawTable(
-        path, table, names, lambda row: line_at(row_start[row]), header.n_labels, categories, declared
-    )
+            j = names.index(name)
+            columns[name] = pd.Series([rows.texts.get((i, j)) for i in range(len(table))], dtype=object)
+        if columns:
+            typed = {name: columns.get(name, table[:, j]) for j, name in enumerate(names)}
+            table = pd.DataFrame(typed, copy=False)
+        else:
+            table = pd.DataFrame(table, columns=pd.Index(names, dtype=object), copy=False)
+    categories = coded if is_sparse else {}
+    return RawTable(path, table, names, rows.lines.__getitem__, n_labels, categories, declared)
+
+
+def _parse_numbers(body: bytes, attributes: list[Attribute], first_line: int) -> _Rows | None:
+    """Read rows of plain numbers by pandas; None if they hold anything else, or mistakes."""
+    is_binary = np.array([attribute.values == _BINARY for attribute in attributes])
+    is_plain = is_binary | [attribute.kind == "numeric" for attribute in attributes]
+    first_line += len(body) - len(body.lstrip(b"\n"))
+    body = body.strip(b"\n")
+    is_sparse = body.startswith(b"{")
+    signs = np.frombuffer(body, np.uint8)
+    ends = np.append(np.flatnonzero(signs == ord("\n")), len(signs))
+    sizes = np.diff(np.searchsorted(np.flatnonzero(signs == ord(",")), ends), prepend=0) + 1
+    if is_sparse:
+        braces = [body.count(sign) for sign in (b"{", b"}", b"\n{", b"}\n")]
+        if braces != [len(ends), len(ends), len(ends) - 1, len(ends) - 1] or not body.endswith(b"}"):
+            return None
+        sizes[signs[ends - 2] == ord("{")] = 0  # rows of {}
+        body = body.translate(None, b"{}")
+    elif not is_plain.all() or not np.all(sizes == len(attributes)):
+        return None
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            frame = pd.read_csv(
+                io.BytesIO(body.replace(b",", b"\n")),
+                sep=" " if is_sparse else "\t",
+                header=None,
+                names=range(1 + is_sparse),
+                index_col=False,
+                dtype={0: np.int32, 1: float} if is_sparse else float,
+                na_values="?",
+                keep_default_na=False,
+                skipinitialspace=True,
+                quoting=csv.QUOTE_NONE,
+                **EXACT,
+            )
+    except (ValueError, OverflowError, Warning):
+        return None
+    values = np.array(frame.iloc[:, -1])
+    if len(values) != sizes.sum():
+        return None
+    odd = np.flatnonzero((values != 0) & (values != 1) & ~np.isnan(values))
+    cells: Any
+    if is_sparse:
+        columns = np.array(frame[0])
+        if not 0 <= columns.min(initial=0) <= columns.max(initial=0) < len(attributes):
+            return None
+        cells = build_csr(values, columns, np.cumsum(sizes), len(attributes))
+        cells.sort_indices()
+        if not cells.has_canonical_format or not (is_plain.all() or is_plain[columns].all()):
+            return None
+        odd_columns = columns[odd]
+    else:
+        cells, odd_columns = values.reshape(-1, len(attributes)), odd % len(attributes)
+    if np.isinf(values[odd]).any() or is_binary[odd_columns].any():
+        return None
+    return _Rows(cells, range(first_line, first_line + len(sizes)))
+
+
+def _parse_rows(body: bytes, attributes: list[Attribute], first_line: int, path: Path) -> _Rows:
+    """Read rows one by one, however they are written; raise the error about the first mistake."""
+    values, columns, row_stop = array("d"), array("i"), array("q")
+    lines: list[int] = []
+    texts: dict[tuple[int, int], str] = {}
+    is_sparse = False
+    for line, row in enumerate(body.split(b"\n"), first_line):
+        try:
+            spans = split_row(row, len(attributes))
+            if spans is None:
+                continue
+            is_sparse = is_sparse or row.lstrip().startswith(b"{")
+            for j, (start, stop) in spans.items():
+                word = row[start:stop].decode()
+                if attributes[j].kind in ("text", "date"):
+                    if word != "?":
+                        texts[len(lines), j] = unquote(word)
+                    value = 0.0  # of text in sparse rows, which is no feature
+                else:
+                    value = np.nan if word == "?" else attributes[j].parse(word)
+                values.append(value)
+                columns.append(j)
+        except ValueError as error:
+            raise DataFormatError(str(error), path, line) from None
+        row_stop.append(len(values))
+        lines.append(line)
+    if not lines:
+        raise DataFormatError("no rows follow @data. Is the file complete?", path, first_line - 1)
+    if not is_sparse:
+        return _Rows(np.array(values).reshape(-1, len(attributes)), lines, texts)
+    arrays = (np.array(part) for part in (values, columns, row_stop))
+    return _Rows(build_csr(*arrays, len(attributes)), lines)
+
+
+def split_row(row: bytes, n_columns: int) -> dict[int, tuple[int, int]] | None:
+    """Return where the value of each column stands in a row; None for a blank line or a comment.
+
+    A mistake is a ValueError that says what is wrong.
+    """
+    start = len(row) - len(row.lstrip(b" \t"))
+    is_sparse = row.startswith(b"{", start)
+    if row[start : start + 1] in (b"", b"%"):
+        return None
+    if is_sparse:
+        start += 1 + len(row[start + 1 :]) - len(row[start + 1 :].lstrip(b" \t"))
+    spans: dict[int, tuple[int, int]] = {}
+    comma = b""
+    while cell := (_PAIR if is_sparse else _CELL).match(row, start):
+        number = cell[1].decode() or str(len(spans))
+        if is_sparse and (len(number) > 9 or int(number) >= n_columns):
+            raise ValueError(
+                f"a sparse index is out of range: {n_columns} attributes are declared, so 0 … {n_columns - 1}."
+            )
+        if int(number) in spans:
+            raise ValueError(f"index {number} occurs twice in one sparse row. Remove one of them.")
+        spans[int(number)] = cell.span(2)
+        start, comma = cell.end(), cell[3]
+    rest = row[start:]
+    if is_sparse and b"}" not in rest:
+        raise ValueError("a sparse row is not closed with }. Is the file complete?")
+    if _QUOTED_CELL.match(rest):
+        raise ValueError("text follows a closing quote. Within a value, write \\ before the quote.")
+    if _OPEN_QUOTE.match(rest):
+        raise ValueError("a quoted value is not closed on its line.")
+    if comma or rest.startswith(b","):
+        raise ValueError("a value is missing beside a separator. Write ? for an unknown value.")
+    if is_sparse and not rest.startswith(b"}"):
+        raise ValueError("a sparse row needs pairs of index and value: {index value, index value, …}.")
+    if is_sparse and rest[1:].strip()[:1] not in (b"", b"%"):
+        raise ValueError("text follows the closing } of a sparse row. Begin a new line.")
+    if not is_sparse and len(spans) != n_columns:
+        raise ValueError(
+            f"{len(spans)} values for {n_columns} attributes. Quote values that hold blanks; ? is unknown."
+        )
+    return spans
 
 
 def read_header(text: bytes, path: Path) -> Header:
