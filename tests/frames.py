@@ -29,3 +29,12 @@ def codes_of(table):
         else:
             columns.append(column.to_numpy(float))
     return np.column_stack(columns)
+
+
+def nominal_of(dataset):
+    """The values of each categorical feature of a data set."""
+    if not isinstance(dataset.X, pd.DataFrame):
+        return {}
+    return {
+        name: tuple(column.cat.categories) for name, column in dataset.X.select_dtypes("category").items()
+    }

@@ -8,10 +8,17 @@ from mlspl.datasets.columns import KINDS, column_kind, days_since_1970, is_numer
 from mlspl.datasets.corruption import corrupt
 from mlspl.datasets.dataset import Dataset, Statistics
 from mlspl.datasets.files import check_memory, guess_suffix
-from mlspl.datasets.loading import fetch_dataset, load_dataset, locate_dataset
+from mlspl.datasets.loading import (
+    EMBEDDED,
+    Entry,
+    fetch_dataset,
+    find_entry,
+    list_datasets,
+    load_dataset,
+    locate_dataset,
+)
 from mlspl.datasets.reading import read_dataset, read_unlabelled
 from mlspl.datasets.real import NoisyLabels, load_noisy_labels
-from mlspl.datasets.registry import EMBEDDED, Entry, find_entry, list_datasets
 from mlspl.datasets.relabelling import relabel_file
 from mlspl.datasets.writing import write_dataset
 from mlspl.errors import DataFormatError

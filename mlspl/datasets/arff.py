@@ -124,7 +124,7 @@ def read_arff(path: Path, options: ReadOptions = NO_OPTIONS) -> RawTable:
         else:
             table = pd.DataFrame(table, columns=pd.Index(names, dtype=object), copy=False)
     categories = coded if is_sparse else {}
-    return RawTable(path, table, names, rows.lines.__getitem__, n_labels, categories, declared)
+    return RawTable(path, table, names, options, rows.lines.__getitem__, n_labels, categories, declared)
 
 
 def _parse_numbers(body: bytes, attributes: list[Attribute], first_line: int) -> _Rows | None:
@@ -214,8 +214,8 @@ def _parse_rows(body: bytes, attributes: list[Attribute], first_line: int, path:
         raise DataFormatError("no rows follow @data. Is the file complete?", path, first_line - 1)
     if not is_sparse:
         return _Rows(np.array(values).reshape(-1, len(attributes)), lines, texts)
-    arrays = (np.array(part) for part in (values, columns, row_stop))
-    return _Rows(build_csr(*arrays, len(attributes)), lines)
+    cells = build_csr(np.array(values), np.array(columns), np.array(row_stop), len(attributes))
+    return _Rows(cells, lines)
 
 
 def split_row(row: bytes, n_columns: int) -> dict[int, tuple[int, int]] | None:
@@ -234,8 +234,9 @@ def split_row(row: bytes, n_columns: int) -> dict[int, tuple[int, int]] | None:
     while cell := (_PAIR if is_sparse else _CELL).match(row, start):
         number = cell[1].decode() or str(len(spans))
         if is_sparse and (len(number) > 9 or int(number) >= n_columns):
+            last = n_columns - 1
             raise ValueError(
-                f"a sparse index is out of range: {n_columns} attributes are declared, so 0 … {n_columns - 1}."
+                f"a sparse index is out of range: {n_columns} attributes are declared, so 0 … {last}."
             )
         if int(number) in spans:
             raise ValueError(f"index {number} occurs twice in one sparse row. Remove one of them.")

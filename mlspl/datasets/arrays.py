@@ -15,23 +15,10 @@ from mlspl._validation import check_labels, check_sparse
 from mlspl.datasets.columns import ReadOptions
 from mlspl.datasets.dataset import Dataset, labels_as_table
 from mlspl.datasets.delimited import read_csv
-from mlspl.datasets.files import (
-    check_archive,
-    check_memory,
-    data_stem,
-    data_suffix,
-    require_file,
-)
+from mlspl.datasets.files import check_archive, check_memory, data_stem, data_suffix, require_file
 from mlspl.datasets.frames import read_json_lines, read_parquet
-from mlspl.datasets.labels import (
-    LABEL_NAMES,
-    ReadLabels,
-    read_labels,
-    recognise_label_column,
-)
+from mlspl.datasets.labels import ReadLabels, read_labels, recognise_label_column
 from mlspl.errors import DataFormatError, UserError, shorten
-
-__all__ = ["read_arrays", "read_members"]
 
 _TABLES = {".csv": read_csv, ".tsv": read_csv, ".jsonl": read_json_lines, ".parquet": read_parquet}
 _LABEL_FILES = (".npy", ".npz", *_TABLES)
@@ -39,7 +26,7 @@ _FEATURES, _LABELS = ("X", "x", "features", "embeddings"), ("Y", "y", "labels")
 _BLOCK = 2**22
 
 
-def read_arrays(path: Path, labels: Any, options: ReadOptions, unlabelled: bool = False) -> Dataset:
+def read_arrays(path: Path, options: ReadOptions) -> Dataset:
     """Read a matrix of features as it is, memory-mapped if it can be, and its labels.
 
     An ``.npz`` may hold X, Y, feature_names and label_names, or one sparse matrix as SciPy writes it. Labels
@@ -53,10 +40,17 @@ def read_arrays(path: Path, labels: Any, options: ReadOptions, unlabelled: bool 
         raise DataFormatError(f"it holds no array {' or '.join(_FEATURES)}.", path)
     X = _check_features(X, path)
     names = _names(members, "feature_names", X.shape[1], "x")
-    if unlabelled:
+    if options.labels == ():
         return Dataset(X, np.empty((X.shape[0], 0), np.int64), names, [], name=data_stem(path))
-    file = _label_file(path, labels)
-    found = _take_labels(members, _LABELS, path) if file is None else _read_label_file(file, options)
+    file = _label_file(path, options.labels)
+    if file is None:
+        found = _take_labels(members, _LABELS, path)
+    elif reader := _TABLES.get(data_suffix(file)):
+        raw = reader(file, replace(options, labels=None))
+        column = recognise_label_column(raw)
+        found = read_labels(raw, [*range(len(raw.names))] if column is None else [raw.names.index(column)])
+    else:
+        found = _take_labels(read_members(file), (*_LABELS, "X"), file)
     if found.Y.shape[0] != X.shape[0]:
         message = f"{X.shape[0]} rows of features, but {found.Y.shape[0]} rows of labels."
         raise DataFormatError(message, file or path)
@@ -155,14 +149,3 @@ def _label_file(path: Path, labels: Any) -> Path | None:
             f"{path}: labels is the file of the labels, {', '.join(_LABEL_FILES)}; not {labels!r}."
         )
     return Path(labels)
-
-
-def _read_label_file(path: Path, options: ReadOptions) -> ReadLabels:
-    """Return the labels of a file that holds nothing else."""
-    if reader := _TABLES.get(data_suffix(path)):
-        # The words of a column of label sets are needed as they are written.
-        raw = reader(path, replace(options, raw=lambda names: names if len(names) == 1 else LABEL_NAMES))
-        column = recognise_label_column(raw, options)
-        chosen = list(range(len(raw.names))) if column is None else [raw.names.index(column)]
-        return read_labels(raw, chosen, options)
-    return _take_labels(read_members(path), (*_LABELS, "X"), path)

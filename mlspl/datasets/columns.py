@@ -4,8 +4,9 @@ import re
 import warnings
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from os import PathLike
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -39,9 +40,12 @@ _FEW_VALUES = 20
 _WORDS_OF_TEXT = 3.0
 
 
+LabelOption = str | PathLike | list[str] | tuple[str, ...] | int | re.Pattern | None
+
+
 @dataclass(frozen=True)
 class ReadOptions:
-    """How to read a table: separator of label sets, missing values, and the kinds of columns."""
+    """How to read a table; see `read_dataset`."""
 
     label_sep: str | None = None
     na_values: Collection[str] | None = None
@@ -50,13 +54,13 @@ class ReadOptions:
     lenient: bool = False
     """Whether the options may name columns that the file does not have."""
     day_first: Mapping[str, bool] = field(default_factory=dict)
+    labels: LabelOption = None
+    """Which columns are labels; an empty tuple if only features are read."""
     decimal: str | None = None
     thousands: str | None = None
     encoding: str | None = None
     needed: Collection[str] | None = None
     """Columns that are used, if not all; the words of others are not parsed."""
-    raw: Collection[str] | Callable[[list[str]], Collection[str]] = ()
-    """Columns, or a function of all names to them, that are read word by word: they may hold label sets."""
 
     def __post_init__(self):
         for name in ("na_values", "drop"):
@@ -86,11 +90,6 @@ class ReadOptions:
         is_used = name not in self.drop and (self.needed is None or name in self.needed)
         return self.kinds.get(name) if is_used else "categorical"
 
-    def raw_columns(self, names: list[str]) -> set[str]:
-        """Return the columns whose words are needed as they are written."""
-        raw = set(self.raw(names) if callable(self.raw) else self.raw)
-        return raw | {name for name in names if self.kinds.get(name, "numeric") != "numeric"}
-
     def check(self, names: Collection[str], path: Path) -> None:
         """Raise an error for columns that the file does not have."""
         if self.lenient:
@@ -117,6 +116,7 @@ class RawTable(NamedTuple):
     path: Path
     table: pd.DataFrame | sparse.csr_array
     names: list[str]
+    options: ReadOptions
     line_of: Callable[[int], int] | None = None
     n_labels: int | None = None
     categories: dict[int, tuple[str, ...]] = {}
@@ -160,15 +160,12 @@ def check_names(names: Sequence[str], path: Path, line: int | None) -> None:
     """Refuse columns without a name, and two columns of the same name."""
     seen: set[str] = set()
     for position, name in enumerate(names, 1):
-        if not name:
-            raise DataFormatError(
-                f"column {position} of {len(names)} has no name. Name it or remove it; a separator at the "
-                "end of every line makes one.",
-                path,
-                line,
-            )
-        if name in seen:
-            raise DataFormatError(f"two columns are called {shorten(name)!r}. Rename one.", path, line)
+        if not name or name in seen:
+            message = f"two columns are called {shorten(name)!r}. Rename one."
+            if not name:
+                message = f"column {position} of {len(names)} has no name. Name it or remove it; a separator "
+                message += "at the end of every line makes one."
+            raise DataFormatError(message, path, line)
         seen.add(name)
 
 
@@ -184,89 +181,74 @@ def spell_number(number: float) -> str:
 
 
 def parse_words(
-    words: pd.Series,
-    name: str,
-    kind: str | None,
-    missing: Collection[str],
-    fault: Callable[[int, str], Exception],
-    day_first: bool | None = None,
+    words: pd.Series, name: str, kind: str | None, raw: RawTable, day_first: bool | None = None
 ) -> ParsedWords:
-    """Return words as numbers, categories, dates or text.
-
-    `kind` is the kind that the user names, or None to find it out. `fault` makes the error about a row.
-    """
+    """Return words as numbers, categories, dates or text; `kind` is None to find it out."""
     codes, values = pd.factorize(words.astype(object), use_na_sentinel=True)
-    missing = {"", *missing}
-    spelled = [str(value).strip() for value in values]
-    is_missing = np.array([word in missing for word in spelled], dtype=bool)
-    is_word = np.array([word not in missing and not is_number(word) for word in spelled], dtype=bool)
-    counts = np.bincount(codes[codes >= 0], minlength=len(spelled))
+    # A cell without a value has the code -1 and so the last word.
+    spelled = [*(str(value).strip() for value in values), ""]
+    codes = codes % len(spelled)
+    is_known = np.array([word not in {"", *raw.options.missing} for word in spelled])
+    is_word = is_known & [not is_number(word) for word in spelled]
+    known = [word for word, is_used in zip(spelled, is_known, strict=True) if is_used]
+
+    def spread(known_values: Any, missing: Any, dtype: Any) -> pd.Series:
+        cells = np.full(len(spelled), missing, dtype)
+        cells[is_known] = known_values
+        return pd.Series(cells[codes], dtype=dtype)
 
     def refuse(bad: np.ndarray, message: str) -> Exception:
-        row = int(np.argmax(np.append(bad, False)[codes]))
-        return fault(row, message.format(word=shorten(spelled[codes[row]]), name=shorten(name)))
+        row = int(np.argmax(bad[codes]))
+        word = shorten(spelled[codes[row]])
+        return raw.fault(row, f"column {shorten(name)!r} {message.format(word=repr(word))}")
 
     if kind in (None, "numeric"):
+        fits = [sign for sign, notation in _NOTATIONS.items() if all(map(notation.fullmatch, known))]
         if not is_word.any():
-            numbers = [np.nan if word in missing else float(word) for word in spelled]
-            return ParsedWords(pd.Series(np.array([*numbers, np.nan], float)[codes]))
-        if (converted := _convert_notation(spelled, missing, name, refuse, is_word)) is not None:
-            return ParsedWords(pd.Series(np.array([*converted, np.nan])[codes]))
+            return ParsedWords(spread(list(map(float, known)), np.nan, float))
+        if len(fits) == 2:
+            message = "has numbers such as {word}, which can be read in two ways. Name the sign: "
+            raise refuse(is_word, message + "decimal (--decimal ,) or thousands (--thousands ,).")
+        if fits:
+            numbers = _convert_notation(known, "," if fits == ["."] else ".", name)
+            return ParsedWords(spread(numbers, np.nan, float))
+        counts = np.bincount(codes, minlength=len(spelled))
         # A few words in a column of numbers are mistakes, not a reason to make categories of all numbers.
-        if kind == "numeric" or counts[~is_missing & ~is_word].sum() > counts[is_word].sum():
-            message = "column {name!r} is numeric, {word!r} is not a finite number. Leave it empty if "
-            raise refuse(is_word, message + "unknown, or name the word among na_values (--na of fit).")
-        if all(_WITH_SIGNS.fullmatch(spelled[i]) for i in np.flatnonzero(is_word)):
-            message = "column {name!r} has numbers with signs, such as {word!r}. "
-            raise refuse(is_word, message + "Write plain numbers, name its --thousands, or drop it (--drop).")
-    known = [word for word in spelled if word not in missing]
-    if kind in (None, "date"):
-        dates = parse_dates(known, day_first) if known else None
-        times = np.full(len(spelled) + 1, np.datetime64("NaT"), "datetime64[us]")
-        if dates is not None:
-            times[:-1][~is_missing] = dates[0]
-            return ParsedWords(pd.Series(times[codes]), *dates[1:])
-        if kind == "date" and not known:
-            return ParsedWords(pd.Series(times[codes]))
-        if kind == "date":
-            bad = ~is_missing & [parse_dates([word], day_first) is None for word in spelled]
-            order = "" if day_first is None else f" with the {'day' if day_first else 'month'} first"
+        if kind == "numeric" or counts[is_known & ~is_word].sum() > counts[is_word].sum():
             message = (
-                f"column {{name!r}} holds dates{order}, {{word!r}} is not such a date. Write 2024-12-31."
+                "is numeric, {word} is not a finite number. Leave it empty if unknown, or name the word "
             )
-            raise refuse(bad if bad.any() else ~is_missing, message)
+            raise refuse(is_word, message + "word among na_values (--na of fit).")
+        if all(_WITH_SIGNS.fullmatch(spelled[i]) for i in np.flatnonzero(is_word)):
+            message = "has numbers with signs, such as {word}. Write plain numbers, name its --thousands, "
+            raise refuse(is_word, message + "or drop it (--drop).")
+    if kind in (None, "date"):
+        dates = parse_dates(known, day_first) if known else (np.empty(0, "datetime64[us]"), None, "")
+        if dates is not None and (known or kind == "date"):
+            return ParsedWords(spread(dates[0], np.datetime64("NaT"), "datetime64[us]"), *dates[1:])
+        if kind == "date":
+            bad = is_known & [parse_dates([word], day_first) is None for word in spelled]
+            order = "" if day_first is None else f" with the {'day' if day_first else 'month'} first"
+            message = f"holds dates{order}, {{word}} is not such a date. Write 2024-12-31."
+            raise refuse(bad if bad.any() else is_known, message)
     categories = sorted(set(known))
     if kind == "text" or (kind is None and _is_text(categories, len(codes))):
-        texts = np.array([*(None if word in missing else word for word in spelled), None], dtype=object)
-        return ParsedWords(pd.Series(texts[codes], dtype=object))
+        return ParsedWords(spread(known, None, object))
     position = {value: j for j, value in enumerate(categories)}
-    new_codes = np.array([*(position.get(word, -1) for word in spelled), -1])[codes]
-    return ParsedWords(pd.Series(decode(new_codes, categories)))
+    return ParsedWords(
+        pd.Series(decode(spread([position[word] for word in known], -1, int).to_numpy(), categories))
+    )
 
 
-def _convert_notation(
-    words: list[str],
-    missing: Collection[str],
-    name: str,
-    refuse: Callable[[np.ndarray, str], Exception],
-    is_word: np.ndarray,
-) -> list[float] | None:
-    """Return numbers with decimal commas or thousands separators; None if there are other words."""
-    known = [word for word in words if word not in missing]
-    fits = [sign for sign, notation in _NOTATIONS.items() if all(map(notation.fullmatch, known))]
-    if not fits:
-        return None
-    if len(fits) == 2:
-        message = "column {name!r} has numbers such as {word!r}, which can be read in two ways. "
-        raise refuse(is_word, message + "Name the sign: decimal (--decimal ,) or thousands (--thousands ,).")
-    separator = {".": ",", ",": "."}[fits[0]]
-    if separator == "." and any("." in word for word in known):
+def _convert_notation(words: list[str], separator: str, name: str) -> list[float]:
+    """Return numbers with this sign between thousands, and the other one as the decimal sign."""
+    if separator == "." and any("." in word for word in words):
         warnings.warn(
             f"column {name!r} is read with points between thousands. For new rows, whose points may be read "
             "as decimal points, pass decimal=',' and thousands='.' (--decimal , --thousands .).",
             stacklevel=7,
         )
-    return [np.nan if w in missing else float(w.replace(separator, "").replace(",", ".")) for w in words]
+    return [float(word.replace(separator, "").replace(",", ".")) for word in words]
 
 
 def _is_text(values: list[str], n_rows: int) -> bool:
@@ -313,11 +295,12 @@ def days_since_1970(times: pd.Series) -> np.ndarray:
     return (_utc_times(times) - np.datetime64(0, "us")) / np.timedelta64(1, "D")
 
 
-def one_hot(frame: pd.DataFrame, path: Path) -> tuple[np.ndarray, list[str]]:
+def one_hot(frame: pd.DataFrame, path: Path, taken: Sequence[str] = ()) -> tuple[np.ndarray, list[str]]:
     """Return a table as numbers: a 0/1 column per category, named ``feature=value``, and dates as days.
 
     Two categories share a single column: 1 for the second value, except that ``{1,0}`` keeps the meaning of
-    its digits. A missing value is NaN in all columns of its feature. `path` is named in errors.
+    its digits. A missing value is NaN in all columns of its feature. `path` is named in errors; `taken` are
+    names of other columns.
 
     Examples
     --------
@@ -331,7 +314,7 @@ def one_hot(frame: pd.DataFrame, path: Path) -> tuple[np.ndarray, list[str]]:
     for name, dtype in zip(frame.columns, frame.dtypes, strict=True):
         values = dtype.categories if isinstance(dtype, pd.CategoricalDtype) else ()
         names += [f"{name}={value}" for value in values] if len(values) > 2 else [name]
-    if len(set(names)) < len(names):
+    if len({*taken, *names}) < len(taken) + len(names):
         raise DataFormatError("one-hot names such as 'feature=value' are taken. Rename the columns.", path)
     check_memory(8.0 * len(frame) * len(names), path, "one-hot columns")
     return np.hstack([_one_hot_column(frame[name]) for name in frame.columns]), names

@@ -6,8 +6,6 @@ from sklearn.utils import check_random_state
 
 from mlspl.errors import UserError
 
-__all__ = ["KINDS", "corrupt"]
-
 KINDS = ("flip", "missing", "swap", "ambiguous", "annotator")
 # Correlation of the errors of a row, before the threshold, for kind "annotator".
 ROW_CORRELATION = 0.5
@@ -66,35 +64,22 @@ def corrupt(Y, kind: str, rate: float, random_state=None, *, X=None) -> tuple[np
     random = check_random_state(random_state)
     if kind == "swap":
         mask = _swapped(relevant, irrelevant, rate, random)
-    elif kind == "ambiguous":
-        # The k largest of log-weight + Gumbel noise are drawn without replacement by weight.
-        key = np.log(_unsureness(X, noisy)) + random.gumbel(size=noisy.shape)
-        mask = _largest(key, relevant | irrelevant, rate)
-    elif kind == "annotator":
-        shared, own = random.normal(size=(len(noisy), 1)), random.normal(size=noisy.shape)
-        key = np.sqrt(ROW_CORRELATION) * shared + np.sqrt(1 - ROW_CORRELATION) * own
-        mask = _largest(key, relevant | irrelevant, rate)
     else:
-        mask = _chosen(relevant if kind == "missing" else relevant | irrelevant, rate, random)
+        pairs = np.flatnonzero(relevant if kind == "missing" else relevant | irrelevant)
+        if kind == "ambiguous":
+            # The k largest of log-weight + Gumbel noise are drawn without replacement by weight.
+            key = np.log(_unsureness(X, noisy)) + random.gumbel(size=noisy.shape)
+        elif kind == "annotator":
+            shared, own = random.normal(size=(len(noisy), 1)), random.normal(size=noisy.shape)
+            key = np.sqrt(ROW_CORRELATION) * shared + np.sqrt(1 - ROW_CORRELATION) * own
+        if kind in ("ambiguous", "annotator"):
+            pairs = pairs[np.argsort(-key.ravel()[pairs], kind="stable")]
+        else:
+            pairs = random.permutation(pairs)
+        mask = np.zeros(noisy.shape, bool)
+        mask.flat[pairs[: round(rate * len(pairs))]] = True
     noisy[mask] = 1 - noisy[mask]
     return noisy, mask
-
-
-def _chosen(eligible: np.ndarray, rate: float, random: np.random.RandomState) -> np.ndarray:
-    """Mask of a share `rate` of the eligible pairs."""
-    mask = np.zeros(eligible.shape, bool)
-    candidates = np.flatnonzero(eligible)
-    mask.flat[random.permutation(candidates)[: round(rate * len(candidates))]] = True
-    return mask
-
-
-def _largest(key: np.ndarray, eligible: np.ndarray, rate: float) -> np.ndarray:
-    """Mask of the share `rate` of the eligible pairs with the largest keys."""
-    mask = np.zeros(eligible.shape, bool)
-    candidates = np.flatnonzero(eligible)
-    order = np.argsort(-key.ravel()[candidates], kind="stable")
-    mask.flat[candidates[order[: round(rate * len(candidates))]]] = True
-    return mask
 
 
 def _unsureness(X, Y: np.ndarray) -> np.ndarray:
@@ -121,15 +106,13 @@ def _unsureness(X, Y: np.ndarray) -> np.ndarray:
 def _swapped(relevant, irrelevant, rate: float, random: np.random.RandomState) -> np.ndarray:
     """Mask of the labels that leave and, as many in each row, those that take their place."""
     shuffled = random.uniform(size=relevant.shape)
-    leaving_rank = _rank_within_row(relevant, shuffled)
-    arriving_rank = _rank_within_row(irrelevant, shuffled)
+    # Position of each pair among those of its row; pairs of the other kind rank behind.
+    leaving_rank, arriving_rank = (
+        np.argsort(np.argsort(np.where(part, shuffled, 2.0), axis=1, kind="stable"), axis=1, kind="stable")
+        for part in (relevant, irrelevant)
+    )
     movable = relevant & (leaving_rank < irrelevant.sum(axis=1, keepdims=True))
     candidates = random.permutation(np.flatnonzero(movable))
     leaving = np.zeros(relevant.shape, bool)
     leaving.flat[candidates[: round(rate * relevant.sum())]] = True
     return leaving | (irrelevant & (arriving_rank < leaving.sum(axis=1, keepdims=True)))
-
-
-def _rank_within_row(eligible: np.ndarray, key: np.ndarray) -> np.ndarray:
-    """Position of each eligible pair among those of its row, by key; others rank behind."""
-    return np.argsort(np.argsort(np.where(eligible, key, 2.0), axis=1, kind="stable"), axis=1, kind="stable")

@@ -14,8 +14,6 @@ from mlspl._validation import Labels, check_labels, row_blocks
 from mlspl.datasets.columns import column_kind, days_since_1970, spell_numbers
 from mlspl.errors import UserError, guess_column
 
-__all__ = ["Dataset", "Statistics", "as_dense", "build_csr", "labels_as_table"]
-
 # Labels of more pairs than this are kept sparse if fewer than a tenth of them are relevant.
 _DENSE_PAIRS = 10**7
 
@@ -38,20 +36,19 @@ def build_csr(values: np.ndarray, columns: np.ndarray, row_stop: np.ndarray, n_c
 
 def labels_as_table(labels: Labels) -> Any:
     """Labels as Y of a `Dataset`: whole numbers, or floats with NaN; sparse where they are many and few."""
-    n_relevant = labels.relevant.sum()
     n_pairs = labels.shape[0] * labels.shape[1]
     dtype = np.int64 if labels.unknown is None else np.float64
-    if n_pairs > _DENSE_PAIRS and n_relevant < n_pairs / 10:
-        Y = sparse.csr_array(labels.relevant, dtype=dtype)
-        if labels.unknown is not None:
-            unknown = sparse.csr_array(labels.unknown, dtype=dtype)
-            unknown.data[:] = np.nan
-            Y = Y + unknown
+    is_sparse = n_pairs > _DENSE_PAIRS and labels.relevant.sum() < n_pairs / 10
+    Y: Any = (
+        sparse.csr_array(labels.relevant, dtype=dtype) if is_sparse else labels.dense().relevant.astype(dtype)
+    )
+    if labels.unknown is None:
         return Y
-    labels = labels.dense()
-    Y = labels.relevant.astype(dtype)
-    if labels.unknown is not None:
-        Y[labels.unknown] = np.nan
+    if is_sparse:
+        unknown = sparse.csr_array(labels.unknown, dtype=dtype)
+        unknown.data[:] = np.nan
+        return Y + unknown
+    Y[labels.dense().unknown] = np.nan
     return Y
 
 
@@ -64,21 +61,10 @@ def _canonical(numbers: np.ndarray) -> np.ndarray:
 class Statistics:
     """What `Dataset.describe` returns; unknown labels (NaN) are left out of every count.
 
-    Attributes
-    ----------
-    n_rows, n_features, n_labels : int
-        The size.
-    cardinality, density : float
-        Relevant labels per row; share of the known (row, label) pairs that are relevant.
-    label_sets, unlabelled_rows : int
-        Number of distinct rows of Y; rows without a relevant label.
-    missing_features, missing_labels : int
-        Numbers of NaN.
-    mean_imbalance : float
-        Mean of the labels' imbalance; infinite when a label has no relevant row.
-    labels : DataFrame
-        For each label the relevant rows (`positives`), their `share` of the known rows, and its
-        `imbalance`: how many times the most frequent label is more frequent (IRLbl of Charte et al.).
+    `cardinality` is the mean number of relevant labels of a row, `density` the share of the known pairs of
+    row and label that are relevant, `label_sets` the number of distinct rows of Y. `labels` has for each
+    label the relevant rows (`positives`), their `share` of the known rows, and its `imbalance`: how many
+    times the most frequent label is more frequent (IRLbl of Charte et al.); infinite without a relevant row.
     """
 
     n_rows: int
@@ -163,14 +149,6 @@ class Dataset:
         """Return the kind of the feature of that name: numeric, categorical, text or date."""
         return column_kind(self.X[name]) if isinstance(self.X, pd.DataFrame) else "numeric"
 
-    @property
-    def nominal(self) -> dict[str, tuple[str, ...]]:
-        """The values of each categorical feature; empty once the categories are one-hot encoded."""
-        if not isinstance(self.X, pd.DataFrame):
-            return {}
-        categorical = self.X.select_dtypes("category")
-        return {name: tuple(column.cat.categories) for name, column in categorical.items()}
-
     def frame(self) -> pd.DataFrame:
         """Return the features as a DataFrame; sparse features as a dense one."""
         if isinstance(self.X, pd.DataFrame):
@@ -186,13 +164,17 @@ class Dataset:
             known = known - _sum(labels.unknown, 0)
         most = positives.max(initial=0)
         imbalance = np.divide(most, positives, out=np.full(n_labels, np.inf), where=positives > 0)
-        share = positives / np.maximum(known, 1)
         Y = sparse.csr_array(self.Y, copy=True)
         Y.sort_indices()
         Y.eliminate_zeros()
         label_sets = {
             (Y.indices[start:stop].tobytes(), Y.data[start:stop].tobytes())
             for start, stop in pairwise(Y.indptr.tolist())
+        }
+        by_label = {
+            "positives": positives,
+            "share": positives / np.maximum(known, 1),
+            "imbalance": imbalance,
         }
         return Statistics(
             n_rows=rows,
@@ -205,10 +187,7 @@ class Dataset:
             missing_features=int(np.sum(np.asarray(pd.isna(_stored(self.X))))),
             missing_labels=int(rows * n_labels - known.sum()),
             mean_imbalance=float(imbalance.mean()) if n_labels else float("nan"),
-            labels=pd.DataFrame(
-                {"positives": positives, "share": share, "imbalance": imbalance},
-                index=pd.Index(self.label_names, name="label"),
-            ),
+            labels=pd.DataFrame(by_label, index=pd.Index(self.label_names, name="label")),
         )
 
     def texts(self, name: str) -> list[str | None]:
@@ -234,13 +213,7 @@ class Dataset:
         )
 
     def with_labels(self, changes: Sequence[tuple[int, int, float]]) -> "Dataset":
-        """Return the data set with some labels changed.
-
-        Parameters
-        ----------
-        changes : sequence of (row, label, value)
-            Positions in Y, and the new value: 0, 1 or NaN for unknown.
-        """
+        """Return the data set with changed labels: (row, label, value) with 0, 1 or NaN for unknown."""
         unknown = any(value != value for _, _, value in changes)
         Y: Any = self.Y.astype(float if unknown else self.Y.dtype)
         Y = Y.tolil() if sparse.issparse(Y) else Y

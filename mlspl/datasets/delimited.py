@@ -11,6 +11,7 @@ import pandas as pd
 
 from mlspl.datasets.columns import INDEX, NO_OPTIONS, RawTable, ReadOptions, check_names, parse_dates
 from mlspl.datasets.files import data_suffix, is_number, read_lines
+from mlspl.datasets.labels import label_set_columns
 from mlspl.errors import DataFormatError, shorten
 
 DELIMITERS = ",;\t|"
@@ -46,7 +47,8 @@ def read_csv(path: Path, options: ReadOptions = NO_OPTIONS) -> RawTable:
     options.check(names, path)
     body = text[stop:]
     first_line = text.count(b"\n", 0, stop) + 1
-    raw = options.raw_columns(names)
+    raw = {*label_set_columns(names, options.labels, path)}
+    raw |= {name for name in names if options.kinds.get(name, "numeric") != "numeric"}
     na_values = ["", *options.missing]
     decimal = options.decimal or ("," if _has_decimal_commas(body[:_SAMPLE], delimiter) else ".")
     try:
@@ -59,7 +61,7 @@ def read_csv(path: Path, options: ReadOptions = NO_OPTIONS) -> RawTable:
                 header=None,
                 names=names,
                 index_col=False,
-                dtype=dict.fromkeys(raw & set(names), str),
+                dtype=dict.fromkeys(raw, str),
                 na_values={name: na_values for name in names if name not in raw} if raw else na_values,
                 keep_default_na=False,
                 decimal=decimal,
@@ -84,7 +86,7 @@ def read_csv(path: Path, options: ReadOptions = NO_OPTIONS) -> RawTable:
         place = next(place for number, (_, place) in enumerate(records) if number == row)
         return first_line + body.count(b"\n", 0, place)
 
-    return RawTable(path, frame, names, line_of)
+    return RawTable(path, frame, names, options, line_of)
 
 
 def find_delimiter(head: str, path: Path) -> tuple[str, bool]:

@@ -1,6 +1,8 @@
 """JSON Lines, Parquet and Excel files."""
 
 import json
+from collections.abc import Iterable, Sequence
+from contextlib import closing
 from datetime import date, datetime
 from pathlib import Path
 from typing import Any
@@ -11,8 +13,6 @@ import pandas as pd
 from mlspl.datasets.columns import INDEX, NO_OPTIONS, RawTable, ReadOptions, check_names
 from mlspl.datasets.files import check_archive, check_memory, read_lines, require_file
 from mlspl.errors import DataFormatError, UserError, shorten
-
-__all__ = ["read_excel", "read_json_lines", "read_parquet", "require_pyarrow"]
 
 _ITEM = ".list.element"
 _READABLE = "mlspl reads numbers, booleans, text, dates, categories and lists of labels."
@@ -26,11 +26,9 @@ def read_json_lines(path: Path, options: ReadOptions = NO_OPTIONS) -> RawTable:
             rows.append(_parse_object(text, path, line))
             lines.append(line)
     names = list(dict.fromkeys(name for row in rows for name in row))
-    check_names(names, path, lines[0])
-    options.check(names, path)
     check_memory(16.0 * len(rows) * len(names), path, f"a table of {len(rows)} rows × {len(names)} keys")
-    columns = {name: _build_column([row.get(name) for row in rows]) for name in names}
-    return RawTable(path, pd.DataFrame(columns, copy=False), names, lambda row: lines[row])
+    cells = ([row.get(name) for row in rows] for name in names)
+    return _build_table(path, names, cells, options, lines)
 
 
 def _parse_object(text: bytes, path: Path, line: int) -> dict[str, Any]:
@@ -44,12 +42,13 @@ def _parse_object(text: bytes, path: Path, line: int) -> dict[str, Any]:
         raise DataFormatError(message, path, line)
     for name, value in row.items():
         is_list = isinstance(value, list) and all(isinstance(part, str | int) for part in value)
+        message = ""
         if not is_list and not (value is None or isinstance(value, str | int | float)):
-            message = f"{shorten(name)!r} is {shorten(json.dumps(value))}. {_READABLE}"
-            raise DataFormatError(message, path, line)
-        if isinstance(value, float | int) and not abs(value) < 1.8e308:
-            message = f"{shorten(name)!r} is {shorten(str(value))}, which is not a finite number."
-            raise DataFormatError(message, path, line)
+            message = f"{shorten(json.dumps(value))}. {_READABLE}"
+        elif isinstance(value, float | int) and not abs(value) < 1.8e308:
+            message = f"{shorten(str(value))}, which is not a finite number."
+        if message:
+            raise DataFormatError(f"{shorten(name)!r} is {message}", path, line)
     return row
 
 
@@ -57,7 +56,16 @@ def _refuse_constant(word: str) -> None:
     raise ValueError(f"{word} is not a finite number; null is a missing one")
 
 
-def _build_column(cells: list[Any]) -> Any:
+def _build_table(
+    path: Path, names: list[str], columns: Iterable[Sequence[Any]], options: ReadOptions, lines: list[int]
+) -> RawTable:
+    check_names(names, path, lines[0])
+    options.check(names, path)
+    typed = {name: _build_column(cells) for name, cells in zip(names, columns, strict=True)}
+    return RawTable(path, pd.DataFrame(typed, copy=False), names, options, lines.__getitem__)
+
+
+def _build_column(cells: Sequence[Any]) -> Any:
     """Return numbers, times, or words as they are written."""
     if all(cell is None or isinstance(cell, int | float) for cell in cells):
         return np.array([np.nan if cell is None else cell for cell in cells], float)
@@ -88,14 +96,14 @@ def read_excel(path: Path, options: ReadOptions = NO_OPTIONS) -> RawTable:
     lines, n_cells = [], 0
     try:
         check_archive(path, "the workbook")
-        sheet = openpyxl.load_workbook(path, read_only=True, data_only=True).worksheets[0]
-        # A sheet may announce many more cells than it has.
-        for line, row in enumerate(sheet.iter_rows(values_only=True), 1):
-            n_cells += len(row) + 1
-            check_memory(16.0 * n_cells, path, "the sheet")
-            if any(cell is not None for cell in row):
-                rows.append(row)
-                lines.append(line)
+        with closing(openpyxl.load_workbook(path, read_only=True, data_only=True)) as workbook:
+            # A sheet may announce many more cells than it has.
+            for line, row in enumerate(workbook.worksheets[0].iter_rows(values_only=True), 1):
+                n_cells += len(row) + 1
+                check_memory(16.0 * n_cells, path, "the sheet")
+                if any(cell is not None for cell in row):
+                    rows.append(row)
+                    lines.append(line)
     except UserError:
         raise
     except Exception as error:
@@ -108,12 +116,7 @@ def read_excel(path: Path, options: ReadOptions = NO_OPTIONS) -> RawTable:
     header, *rows = [(*row[:width], *[None] * (width - len(row))) for row in rows]
     names = ["" if name is None else str(_spell(name)).strip() for name in header]
     names[0] = names[0] or INDEX
-    check_names(names, path, lines[0])
-    options.check(names, path)
-    columns = {
-        name: _build_column(list(cells)) for name, cells in zip(names, zip(*rows, strict=True), strict=True)
-    }
-    return RawTable(path, pd.DataFrame(columns, copy=False), names, lambda row: lines[row + 1])
+    return _build_table(path, names, zip(*rows, strict=True), options, lines[1:])
 
 
 def require_pyarrow() -> Any:
@@ -154,7 +157,7 @@ def read_parquet(path: Path, options: ReadOptions = NO_OPTIONS) -> RawTable:
             if not words.is_unique:
                 raise DataFormatError(f"column {shorten(name)!r} has two categories of one name.", path)
             frame[name] = frame[name].cat.rename_categories(words)
-    return RawTable(path, frame, list(frame.columns))
+    return RawTable(path, frame, list(frame.columns), options)
 
 
 def _read_frame(path: Path) -> pd.DataFrame:

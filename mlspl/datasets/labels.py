@@ -20,12 +20,10 @@ from scipy import sparse
 from mlspl._label_sets import LIST, table_of_label_sets
 from mlspl._names import split_names
 from mlspl._validation import check_labels
-from mlspl.datasets.columns import RawTable, ReadOptions, column_kind, decode, is_numeric, spell_numbers
+from mlspl.datasets.columns import LabelOption, RawTable, column_kind, decode, is_numeric, spell_numbers
 from mlspl.datasets.dataset import labels_as_table
 from mlspl.datasets.files import check_memory, data_stem, is_number, read_text
 from mlspl.errors import DataFormatError, UserError, guess_column, listed, shorten
-
-LabelOption = str | PathLike | list[str] | tuple[str, ...] | int | re.Pattern | None
 
 # What the publishers of data sets put behind the name of a part of one.
 _PART = re.compile(r"-(train|test|validation|sparse|dense|fold\d+|sample\d*|stratified\d*)$", re.IGNORECASE)
@@ -82,13 +80,13 @@ def xml_beside(path: Path) -> Path | None:
 def find_label_columns(
     names: list[str], labels: LabelOption, path: Path, announced: int | None = None
 ) -> np.ndarray:
-    """Mask over the columns `names` of the file `path`: True where the column is a label.
+    """Return the mask of the columns that are labels.
 
-    `announced` is the number of labels the file itself announces (MEKA's -C), used when `labels` is None and
-    no XML lies beside the file.
+    `announced` is the number of labels that the file itself announces (MEKA's -C), used when `labels` is None
+    and no XML lies beside the file.
     """
-    if labels is None:
-        labels = xml_beside(path) or announced
+    labels = (xml_beside(path) or announced) if labels is None else labels
+    source = path
     if labels is None:
         message = (
             f"which columns are labels? Put {data_stem(path)}.xml beside the file, or name them by labels "
@@ -101,48 +99,47 @@ def find_label_columns(
         raise UserError(
             f"labels={shorten(repr(labels))}: pass an XML path, a list of names, a pattern or a number."
         )
+    wanted: Sequence[str]
     if isinstance(labels, int):
-        mask = _counted(len(names), labels, path)
+        if not 0 < abs(labels) < len(names):
+            message = f"{abs(labels)} labels are announced, but there are {len(names)} columns."
+            raise DataFormatError(f"{message} Correct the number.", path)
+        wanted = names[:labels] if labels > 0 else names[labels:]
     elif isinstance(labels, re.Pattern):
-        mask = np.array([labels.search(name) is not None for name in names])
+        wanted = [name for name in names if labels.search(name)]
     elif isinstance(labels, str) and labels in names:
-        mask = np.array([name == labels for name in names])
+        wanted = [labels]
     elif isinstance(labels, PathLike) or (isinstance(labels, str) and labels.lower().endswith(".xml")):
-        xml = Path(labels)
-        mask = _named(names, read_labels_xml(xml), xml, path)
+        source = Path(labels)
+        wanted = read_labels_xml(source)
     elif isinstance(labels, str):
-        mask = np.array([fnmatchcase(name, labels) for name in names])
-        if not mask.any() and "," in labels:
-            mask = _named(names, split_names(labels), path, path)
+        wanted = [name for name in names if fnmatchcase(name, labels)]
+        wanted = wanted or (split_names(labels) if "," in labels else [])
     else:
-        mask = _named(names, labels, path, path)
-    if not mask.any():
-        hint = guess_column(labels, names) if isinstance(labels, str) else ""
-        message = (
-            f"labels={shorten(repr(labels))} matches none of the {len(names)} columns.{hint} "
-            "Correct the name or pattern."
-        )
-        raise DataFormatError(message, path)
-    if mask.all():
-        raise DataFormatError("every column is a label: no features are left to learn from.", path)
-    return mask
-
-
-def _counted(n_columns: int, count: int, path: Path) -> np.ndarray:
-    if not 0 < abs(count) < n_columns:
-        message = f"{abs(count)} labels are announced, but there are {n_columns} columns. Correct the number."
-        raise DataFormatError(message, path)
-    position = np.arange(n_columns)
-    return position < count if count > 0 else position >= n_columns + count
-
-
-def _named(names: list[str], wanted: Sequence[str], source: Path, path: Path) -> np.ndarray:
+        wanted = labels
     present = set(names)
     if absent := [label for label in wanted if label not in present]:
         hint = guess_column(str(absent[0]), names)
         message = f"label {shorten(str(absent[0]))!r} is not a column of {path}.{hint} Correct it (--labels)."
         raise DataFormatError(message, source)
-    return np.isin(names, list(wanted))
+    mask = np.isin(names, list(wanted))
+    if not mask.any():
+        hint = guess_column(labels, names) if isinstance(labels, str) else ""
+        message = f"labels={shorten(repr(labels))} matches none of the {len(names)} columns.{hint}"
+        raise DataFormatError(f"{message} Correct the name or pattern.", path)
+    if mask.all():
+        raise DataFormatError("every column is a label: no features are left to learn from.", path)
+    return mask
+
+
+def label_set_columns(names: list[str], labels: LabelOption, path: Path) -> list[str]:
+    """Return the columns that may hold label sets, so that their words are needed as they are written."""
+    if labels == ():
+        return []
+    if labels is None and xml_beside(path) is None:
+        return [name for name in names if name.lower() in LABEL_NAMES or len(names) == 1]
+    chosen = np.flatnonzero(find_label_columns(names, labels, path))
+    return [names[chosen[0]]] if len(chosen) == 1 else []
 
 
 class ReadLabels(NamedTuple):
@@ -154,10 +151,13 @@ class ReadLabels(NamedTuple):
     joint: str = ""
 
 
-def read_labels(raw: RawTable, chosen: list[int], options: ReadOptions) -> ReadLabels:
+def read_labels(raw: RawTable, chosen: list[int]) -> ReadLabels:
     """Return the labels in these columns, or the label sets in the only one."""
-    if options.label_sep is not None or (len(chosen) == 1 and not _is_binary(raw, chosen[0], options)):
-        return _read_label_sets(raw, chosen, options)
+    missing = raw.options.missing
+    if raw.options.label_sep is not None or (
+        len(chosen) == 1 and None in _parse_label(_columns(raw, chosen)[0], missing)[1]
+    ):
+        return _read_label_sets(raw, chosen)
     names = [raw.names[j] for j in chosen]
     Y: Any
     if sparse.issparse(raw.table) and not raw.categories.keys() & set(chosen):
@@ -165,7 +165,7 @@ def read_labels(raw: RawTable, chosen: list[int], options: ReadOptions) -> ReadL
     elif not sparse.issparse(raw.table) and is_numeric(raw.table.iloc[:, chosen]):
         Y = raw.table.iloc[:, chosen].to_numpy(float, na_value=np.nan)
     else:
-        Y = np.column_stack([_label_column(raw, column, options) for column in _columns(raw, chosen)])
+        Y = np.column_stack([_label_column(raw, column) for column in _columns(raw, chosen)])
     if not sparse.issparse(Y):
         is_signed = (Y == -1).any(axis=0) & ~(Y == 0).any(axis=0)
         if is_signed.any():
@@ -192,43 +192,42 @@ def _columns(raw: RawTable, chosen: list[int]) -> list[pd.Series]:
     ]
 
 
-def recognise_label_column(raw: RawTable, options: ReadOptions) -> str | None:
+def recognise_label_column(raw: RawTable) -> str | None:
     """Return the one column that holds lists, or that is called labels or tags and holds words."""
     if sparse.issparse(raw.table):
         return None
-    words = [raw.table[name] for name in raw.names if column_kind(raw.table[name]) != "numeric"]
-    lists = [column for column in words if any(isinstance(cell, tuple) for cell in column)]
-    called = [
-        column
-        for column in words
-        if str(column.name).lower() in LABEL_NAMES and not _is_number_column(column, options.missing)
+    words = {name: raw.table[name] for name in raw.names if column_kind(raw.table[name]) != "numeric"}
+    found = [name for name, column in words.items() if any(isinstance(cell, tuple) for cell in column)]
+    found = found or [
+        name
+        for name, column in words.items()
+        if name.lower() in LABEL_NAMES
+        and not all(is_number(word) for word in {*column.dropna().map(_strip)} - {"", *raw.options.missing})
     ]
-    found = [str(column.name) for column in lists or called]
     return found[0] if len(found) == 1 else None
 
 
-def _is_number_column(column: pd.Series, missing: Collection[str]) -> bool:
-    known = {str(cell).strip() for cell in column.dropna().unique()} - {"", *missing}
-    return all(map(is_number, known))
+def _strip(cell: Any) -> str:
+    return str(cell).strip()
 
 
-def _is_binary(raw: RawTable, j: int, options: ReadOptions) -> bool:
-    """Return whether the column looks like one label, written in numbers or words."""
-    (column,) = _columns(raw, [j])
+def _parse_label(column: pd.Series, missing: Collection[str]) -> tuple[np.ndarray, list[float | None]]:
+    """Return codes and, for each of them, NaN last, the number of its word; None if it is not a label."""
     if column_kind(column) == "numeric":
-        return True
-    if any(isinstance(cell, tuple) for cell in column):
-        return False
-    missing = {"", *(word.lower() for word in options.missing)}
-    known = {str(cell).strip().lower() for cell in column.dropna().unique()} - missing
-    return known <= _LABEL_VALUES.keys() or _is_number_column(column, options.missing)
+        return np.arange(len(column)), column.to_numpy(float, na_value=np.nan).tolist()
+    codes, values = pd.factorize(column.astype(object), use_na_sentinel=True)
+    numbers: list[float | None] = []
+    for value in values:
+        word = _strip(value)
+        is_plain = not isinstance(value, tuple) and is_number(word)
+        number = _LABEL_VALUES.get(word.lower(), float(word) if is_plain else None)
+        numbers.append(np.nan if word in {"", *missing} else number)
+    return codes, [*numbers, np.nan]
 
 
-def _label_column(raw: RawTable, column: pd.Series, options: ReadOptions) -> np.ndarray:
+def _label_column(raw: RawTable, column: pd.Series) -> np.ndarray:
     """Return a label as numbers, NaN where it is unknown."""
     kind, name = column_kind(column), shorten(str(column.name))
-    if kind == "numeric":
-        return column.to_numpy(float, na_value=np.nan)
     if kind == "date":
         raise DataFormatError(f"label {name!r} holds dates. {_ALLOWED}.", raw.path)
     if kind == "categorical":
@@ -236,26 +235,15 @@ def _label_column(raw: RawTable, column: pd.Series, options: ReadOptions) -> np.
         if not declared <= _LABEL_VALUES.keys() or {"-1", "0"} <= declared:
             shown = shorten(",".join(map(str, column.cat.categories[:20])))
             raise DataFormatError(f"label {name!r} has the values {{{shown}}}. {_ALLOWED}.", raw.path)
-    codes, values = pd.factorize(column.astype(object), use_na_sentinel=True)
-    numbers = [_label_value(value, options.missing) for value in values]
+    codes, numbers = _parse_label(column, raw.options.missing)
     if None in numbers:
         row = int(np.argmax(codes == numbers.index(None)))
-        word = shorten(str(values[numbers.index(None)]))
-        raise raw.fault(row, f"label {name!r} is {word!r}. {_ALLOWED}.")
-    return np.array([*numbers, np.nan], float)[codes]
+        raise raw.fault(row, f"label {name!r} is {shorten(str(column.iloc[row]))!r}. {_ALLOWED}.")
+    return np.array(numbers, float)[codes]
 
 
-def _label_value(value: Any, missing: Collection[str]) -> float | None:
-    """Return the number that a word stands for, NaN if it is missing, None if it is not a label."""
-    word = str(value).strip()
-    if word in {"", *missing}:
-        return np.nan
-    if word.lower() in _LABEL_VALUES:
-        return _LABEL_VALUES[word.lower()]
-    return float(word) if not isinstance(value, tuple) and is_number(word) else None
-
-
-def _read_label_sets(raw: RawTable, chosen: list[int], options: ReadOptions) -> ReadLabels:
+def _read_label_sets(raw: RawTable, chosen: list[int]) -> ReadLabels:
+    options = raw.options
     if len(chosen) != 1:
         given = listed([raw.names[j] for j in chosen])
         raise UserError(f"{raw.path}: label_sep is for one column of label sets, and labels are {given}.")

@@ -1,9 +1,13 @@
-"""`load_dataset`: a data set by name, from the disk if it is there, else from the network."""
+"""`load_dataset`: a data set by name, from the disk if it is there, else from the network.
 
+``registry.csv`` lists the data sets with their published sizes, checksums and addresses.
+"""
+
+import csv
 import os
 import tempfile
 import warnings
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
 
@@ -14,11 +18,16 @@ from sklearn.datasets import load_digits
 from mlspl.datasets.arff import read_arff
 from mlspl.datasets.dataset import Dataset
 from mlspl.datasets.reading import build_dataset
-from mlspl.datasets.registry import EMBEDDED, find_entry
-from mlspl.errors import DataFormatError, UserError
+from mlspl.errors import DataFormatError, UserError, guess
 
-__all__ = ["cache_folder", "download_files", "fetch_dataset", "load_dataset", "locate_dataset"]
+EMBEDDED = "digits-traits"
+"""The data set that comes with the package."""
 
+ADDRESS = "https://raw.githubusercontent.com/tsoumakas/mulan/43f6389095ad71984264db4387a8074b22bc7d4a/data/multi-label"
+_FOLDERS = {
+    "meka": "https://sourceforge.net/projects/meka/files/Datasets",
+    "music": "https://raw.githubusercontent.com/Waikato/meka/9c85c2ebbb2a2f817eaea10e278e3e2800fed8e6/trunk/data",
+}
 _TIMEOUT = 30
 # Every digit has at least two traits, and no two digits have the same ones.
 _DIGITS_WITH = {
@@ -31,6 +40,70 @@ _DIGITS_WITH = {
     "square": (0, 1, 4, 9),
     "power of two": (1, 2, 4, 8),
 }
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A data set as published: size before encoding, labels per row, and its files.
+
+    `xml` is empty for files of MEKA, which say themselves how many labels they have. Checksums are empty
+    where none is known. `folder` is empty for Mulan's files, otherwise ``"meka"`` or ``"music"``.
+    """
+
+    name: str
+    domain: str
+    n_rows: int
+    n_features: int
+    n_labels: int
+    cardinality: float
+    arff: str
+    xml: str = ""
+    folder: str = ""
+    arff_sha256: str = ""
+    xml_sha256: str = ""
+
+    @property
+    def files(self) -> dict[str, str]:
+        """File names with their checksums."""
+        return {self.arff: self.arff_sha256} | ({self.xml: self.xml_sha256} if self.xml else {})
+
+    def address(self, file_name: str) -> str:
+        """Return where a file of this data set can be downloaded."""
+        end = "/download" if self.folder == "meka" else ""
+        return f"{_FOLDERS.get(self.folder, f'{ADDRESS}/{self.name}')}/{file_name}{end}"
+
+
+def _read_registry() -> dict[str, Entry]:
+    with Path(__file__).with_name("registry.csv").open(encoding="utf-8", newline="") as stream:
+        _, *rows = csv.reader(stream)
+    return {
+        row[0]: Entry(row[0], row[1], int(row[2]), int(row[3]), int(row[4]), float(row[5]), *row[6:])
+        for row in rows
+    }
+
+
+REGISTRY = _read_registry()
+"""By name. Sizes are those that Mulan and MEKA publish; where the checksum is pinned, they are checked."""
+
+
+def list_datasets() -> list[str]:
+    """Return the names that `load_dataset` knows, the embedded one first.
+
+    Examples
+    --------
+    >>> from mlspl.datasets import list_datasets
+    >>> list_datasets()[:4]
+    ['digits-traits', 'flags', 'emotions', 'scene']
+    """
+    return [EMBEDDED, *REGISTRY]
+
+
+def find_entry(name: str) -> Entry:
+    """Return the entry of that name, or raise an error that lists the names."""
+    if name in REGISTRY:
+        return REGISTRY[name]
+    hint = guess(name, list_datasets())
+    raise UserError(f"no data set is called {name!r}.{hint} There are {', '.join(list_datasets())}.")
 
 
 def load_dataset(name: str, data_home: str | PathLike | None = None, encode: bool = True) -> Dataset:
@@ -59,7 +132,9 @@ def load_dataset(name: str, data_home: str | PathLike | None = None, encode: boo
     ['even', 'prime', 'closed loop']
     """
     if name == EMBEDDED:
-        return _load_digits_traits()
+        digits = load_digits()
+        Y = np.column_stack([np.isin(digits.target, members) for members in _DIGITS_WITH.values()])
+        return Dataset(digits.data, Y.astype(np.int64), digits.feature_names, list(_DIGITS_WITH), name)
     entry = find_entry(name)
     path = locate_dataset(name, data_home) or fetch_dataset(name)
     table = read_arff(path)
@@ -80,12 +155,7 @@ def load_dataset(name: str, data_home: str | PathLike | None = None, encode: boo
 def locate_dataset(name: str, data_home: str | PathLike | None = None) -> Path | None:
     """Return the ARFF of a registered data set if it is on the disk with its XML, otherwise None.
 
-    Parameters
-    ----------
-    name : str
-        Its name.
-    data_home : path, optional
-        Searched before the folder ``$MLSPL_DATA`` and the user's cache.
+    `data_home` is searched before the folder ``$MLSPL_DATA`` and the user's cache.
     """
     entry = find_entry(name)
     for home in (data_home, os.environ.get("MLSPL_DATA"), cache_folder()):
@@ -95,13 +165,7 @@ def locate_dataset(name: str, data_home: str | PathLike | None = None) -> Path |
 
 
 def fetch_dataset(name: str) -> Path:
-    """Download a registered data set into the user's cache, all files or nothing; return its ARFF.
-
-    Parameters
-    ----------
-    name : str
-        Its name.
-    """
+    """Download a registered data set into the user's cache, all files or nothing; return its ARFF."""
     entry = find_entry(name)
     folder = cache_folder() / name
     download_files({file: entry.address(file) for file in entry.files}, folder, entry.files)
@@ -116,16 +180,17 @@ def download_files(addresses: dict[str, str], folder: Path, checksums: dict[str,
             for file_name, address in addresses.items():
                 target = Path(arrivals) / file_name
                 target.parent.mkdir(parents=True, exist_ok=True)
-                _download(address, target, (checksums or {}).get(file_name, ""))
+                pooch.HTTPDownloader(timeout=_TIMEOUT)(address, target, None)
+                _check_sum(address, pooch.file_hash(target), (checksums or {}).get(file_name))
             for file_name in addresses:
                 (folder / file_name).parent.mkdir(parents=True, exist_ok=True)
                 os.replace(Path(arrivals) / file_name, folder / file_name)
     except OSError as error:
-        listed = " and ".join(addresses.values())
+        sources = " and ".join(addresses.values())
         raise UserError(
-            f"{folder.name} could not be downloaded ({_first_cause(error)}). Get {listed} on a machine with "
-            f"a network, and put the files into {folder}, or into the folder {folder.name} below the one "
-            "that MLSPL_DATA (MLSPL_REAL for sets with real label errors) names."
+            f"{folder.name} could not be downloaded ({_first_cause(error)}). Get {sources} on a "
+            f"machine with a network, and put the files into {folder}, or into the folder {folder.name} "
+            "below the one that MLSPL_DATA (MLSPL_REAL for sets with real label errors) names."
         ) from error
 
 
@@ -136,18 +201,16 @@ def _first_cause(error: BaseException) -> BaseException:
     return error
 
 
-def _download(address: str, target: Path, sha256: str) -> None:
-    pooch.HTTPDownloader(timeout=_TIMEOUT)(address, target, None)
-    found = pooch.file_hash(target)
-    if not sha256:
+def _check_sum(address: str, found: str, expected: str | None) -> None:
+    if not expected:
         warnings.warn(
             f"no checksum of {address} is known; what arrived has the SHA-256 {found}. Note it, to tell "
             "later whether somebody else has the same file.",
             stacklevel=3,
         )
-    elif found != sha256:
+    elif found != expected:
         raise UserError(
-            f"{address} arrived with the SHA-256 {found} instead of {sha256}: damaged or changed. "
+            f"{address} arrived with the SHA-256 {found} instead of {expected}: damaged or changed. "
             "Nothing was kept. Try again, or get the file elsewhere."
         )
 
@@ -155,10 +218,3 @@ def _download(address: str, target: Path, sha256: str) -> None:
 def cache_folder() -> Path:
     """Return the folder of downloaded data sets."""
     return Path(pooch.os_cache("mlspl"))
-
-
-def _load_digits_traits() -> Dataset:
-    """Return 1797 handwritten digits of 8 × 8 pixels, labelled with eight correlated yes/no traits."""
-    digits = load_digits()
-    Y = np.column_stack([np.isin(digits.target, members) for members in _DIGITS_WITH.values()])
-    return Dataset(digits.data, Y.astype(np.int64), digits.feature_names, list(_DIGITS_WITH), "digits-traits")

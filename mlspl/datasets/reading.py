@@ -1,7 +1,7 @@
 """`read_dataset` and `read_unlabelled`: the user's own file, in any format we read."""
 
 import warnings
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ from mlspl.datasets.arff import read_arff
 from mlspl.datasets.arrays import read_arrays
 from mlspl.datasets.columns import (
     INDEX,
-    NO_OPTIONS,
+    LabelOption,
     RawTable,
     ReadOptions,
     as_numbers,
@@ -30,8 +30,6 @@ from mlspl.datasets.delimited import read_csv
 from mlspl.datasets.files import COMPRESSIONS, check_memory, data_stem, data_suffix
 from mlspl.datasets.frames import read_excel, read_json_lines, read_parquet
 from mlspl.datasets.labels import (
-    LABEL_NAMES,
-    LabelOption,
     ReadLabels,
     find_label_columns,
     read_labels,
@@ -41,8 +39,6 @@ from mlspl.datasets.labels import (
 from mlspl.datasets.svmlight import read_svmlight
 from mlspl.errors import DataFormatError, UserError, listed, shorten
 
-__all__ = ["SUFFIXES", "build_dataset", "read_dataset", "read_unlabelled"]
-
 _TABLES = {
     ".arff": read_arff,
     ".csv": read_csv,
@@ -51,10 +47,12 @@ _TABLES = {
     ".parquet": read_parquet,
     ".xlsx": read_excel,
 }
-_SVMLIGHT = (".svm", ".svmlight", ".libsvm")
-_ARRAYS = (".npy", ".npz")
-_BINARY = (".parquet", ".xlsx", *_ARRAYS)
-SUFFIXES = (*_TABLES, *_SVMLIGHT, *_ARRAYS)
+_OTHERS = {
+    **dict.fromkeys((".svm", ".svmlight", ".libsvm"), read_svmlight),
+    **dict.fromkeys((".npy", ".npz"), read_arrays),
+}
+_BINARY = (".parquet", ".xlsx", ".npy", ".npz")
+SUFFIXES = (*_TABLES, *_OTHERS)
 _REMEDIES = {
     ".xml": "Name the data file; its XML is found beside it.",
     ".txt": "If it is a table with a header, call it .csv.",
@@ -84,23 +82,22 @@ def read_dataset(
     ----------
     path : path
         Mulan or MEKA ARFF (``.arff``), multi-label svmlight (``.svm``, ``.svmlight``, ``.libsvm``), CSV
-        (``.csv``, ``.tsv``; with commas, semicolons, tabs or bars; a first column without a name, or with
-        that of pandas, ``Unnamed: 0``, is an index and left out), JSON Lines (``.jsonl``), Parquet
+        (``.csv``, ``.tsv``; with commas, semicolons, tabs or bars), JSON Lines (``.jsonl``), Parquet
         (``.parquet``), the first sheet of an Excel file (``.xlsx``, with openpyxl), or NumPy's arrays
-        (``.npy``, ``.npz``) with a file of labels. Text may be compressed: ``.gz``, ``.bz2``, ``.zst``.
+        (``.npy``, ``.npz``) with a file of labels. Text may be compressed: ``.gz``, ``.bz2``, ``.zst``. A
+        first column without a name, or with that of pandas, ``Unnamed: 0``, is an index and left out.
     labels : optional
         Which columns are labels: the path of a Mulan XML, a name, a list of names (or a line of CSV with
         them), a pattern with ``*`` and ``?`` or a compiled regular expression for names, or their number,
         counted from the front or, if negative, from the back. By default the XML of the same name beside
         the file decides, then MEKA's ``-C`` in an ARFF's relation, then a column that is called labels or
-        tags and holds words. svmlight rows name their labels; a list there fixes which columns Y has, in
-        which order. For arrays, the path of the file of labels; by default the one beside, such as
-        ``songs.labels.csv``. A single column may hold the labels of each row, as ``a|b``, ``a;b``, ``a, b``
-        or a JSON list: empty is none, ``?`` or missing is unknown.
+        tags and holds words. A single column may hold the labels of each row, as ``a|b``, ``a;b``, ``a, b``
+        or a JSON list: empty is none, ``?`` or missing is unknown. svmlight rows name their labels; a list
+        there fixes the columns of Y. For arrays, the path of the file of labels; by default the one beside,
+        such as ``songs.labels.csv``.
     encode : bool
-        Whether nominal features become one-hot columns (binary ones stay single); otherwise X holds category
-        codes, explained by `Dataset.nominal`, and `Dataset.kinds` says which features are text or dates. Text
-        is never encoded, but left out with a warning.
+        Whether categories become one-hot columns (binary ones stay single) and dates days since 1970; text is
+        then left out with a warning. Otherwise X is a DataFrame with numbers, categories, dates and text.
     label_sep : str, optional
         What separates the labels in a single column; found out if not given.
     na_values : collection of str, optional
@@ -148,28 +145,13 @@ def read_dataset(
     [[1, 0], [0, 1], [1, 1]]
     """
     path = Path(path)
-    options = ReadOptions(
-        label_sep=label_sep,
-        na_values=na_values,
-        drop=drop,
-        kinds=kinds or {},
-        lenient=not strict,
-        day_first=day_first or {},
-        decimal=decimal,
-        thousands=thousands,
-        encoding=encoding,
-        raw=_label_set_columns(labels, path),
-    )
-    suffix = _suffix(path)
-    if suffix in _SVMLIGHT:
-        if strict and (label_sep or na_values or drop or kinds):
-            raise UserError(
-                f"{path}: svmlight has numbers only; label_sep, na_values, drop and kinds are for tables."
-            )
-        return read_svmlight(path, labels)
-    if suffix in _ARRAYS:
-        return read_arrays(path, labels, options)
-    return build_dataset(_TABLES[suffix](path, options), labels, encode, options)
+    order = day_first or {}
+    spelling = {"decimal": decimal, "thousands": thousands, "encoding": encoding}
+    options = ReadOptions(label_sep, na_values, drop, kinds or {}, not strict, order, labels, **spelling)
+    suffix = _check_suffix(path)
+    if suffix in _OTHERS:
+        return _OTHERS[suffix](path, options)
+    return build_dataset(_TABLES[suffix](path, options), labels, encode)
 
 
 def read_unlabelled(path: str | PathLike, ignored: Collection[str] = (), **options: Any) -> Dataset:
@@ -205,66 +187,45 @@ def read_unlabelled(path: str | PathLike, ignored: Collection[str] = (), **optio
     """
     path = Path(path)
     given = {name: value for name, value in options.items() if value is not None}
-    read = ReadOptions(drop=ignored, lenient=True, **given)
-    suffix = _suffix(path)
-    if suffix in _SVMLIGHT:
-        return read_svmlight(path, None, unlabelled=True)
-    if suffix in _ARRAYS:
-        return read_arrays(path, None, NO_OPTIONS, unlabelled=True)
+    read = ReadOptions(drop=ignored, lenient=True, labels=(), **given)
+    suffix = _check_suffix(path)
+    if suffix in _OTHERS:
+        return _OTHERS[suffix](path, read)
     raw = _TABLES[suffix](path, read)
     left_out = {*ignored, *({INDEX} - set(read.kinds))}
     chosen = [j for j, name in enumerate(raw.names) if name not in left_out]
-    no_labels = ReadLabels(np.empty((raw.table.shape[0], 0), np.int64), [])
-    return _take_features(raw, chosen, no_labels, False, read)
+    return _take_features(raw, chosen, ReadLabels(np.empty((raw.table.shape[0], 0), np.int64), []), False)
 
 
-def build_dataset(
-    raw: RawTable, labels: LabelOption = None, encode: bool = True, options: ReadOptions = NO_OPTIONS
-) -> Dataset:
+def build_dataset(raw: RawTable, labels: LabelOption = None, encode: bool = True) -> Dataset:
     """Split the columns of a table into features and labels."""
     if labels is None and raw.n_labels is None and xml_beside(raw.path) is None:
-        labels = recognise_label_column(raw, options)
+        labels = recognise_label_column(raw)
     is_label = find_label_columns(raw.names, labels, raw.path, raw.n_labels)
-    found = read_labels(raw, np.flatnonzero(is_label).tolist(), options)
-    is_dropped = np.isin(raw.names, [*options.drop, INDEX])
+    found = read_labels(raw, np.flatnonzero(is_label).tolist())
+    is_dropped = np.isin(raw.names, [*raw.options.drop, INDEX])
     if both := [raw.names[j] for j in np.flatnonzero(is_dropped & is_label)]:
         raise UserError(f"{raw.path}: {listed(both)} cannot be a label and be dropped.")
-    return _take_features(raw, np.flatnonzero(~is_label & ~is_dropped).tolist(), found, encode, options)
+    return _take_features(raw, np.flatnonzero(~is_label & ~is_dropped).tolist(), found, encode)
 
 
-def _label_set_columns(labels: LabelOption, path: Path) -> Callable[[list[str]], Collection[str]]:
-    """Return the function that names the columns that may hold label sets, whose words are needed."""
-
-    def name_columns(names: list[str]) -> Collection[str]:
-        if labels is None and xml_beside(path) is None:
-            return [name for name in names if name.lower() in LABEL_NAMES]
-        chosen = find_label_columns(names, labels, path)
-        return [names[int(np.argmax(chosen))]] if chosen.sum() == 1 else []
-
-    return name_columns
-
-
-def _take_features(
-    raw: RawTable, chosen: list[int], labels: ReadLabels, encode: bool, options: ReadOptions
-) -> Dataset:
+def _take_features(raw: RawTable, chosen: list[int], labels: ReadLabels, encode: bool) -> Dataset:
     """Return the data set with these columns as features."""
     day_first: dict[str, bool] = {}
     X: Any
     if sparse.issparse(raw.table):
-        X, names = _take_sparse(raw, chosen)
+        texts = [raw.names[j] for j in chosen if raw.names[j] in raw.declared]
+        X, names = _take_sparse(raw, [j for j in chosen if raw.names[j] not in texts])
     else:
-        X, day_first = _type_columns(raw, chosen, options)
+        X, day_first = _type_columns(raw, chosen)
         texts = [] if not encode or is_numeric(X) else [n for n in X.columns if column_kind(X[n]) == "text"]
-        if texts:
-            warnings.warn(
-                f"{raw.path}: text is left out of the features: {listed(texts)}. "
-                "Turn it into numbers to use it, or fit with --text.",
-                stacklevel=4,
-            )
-            X = X.drop(columns=texts)
+        X = X.drop(columns=texts) if texts else X
         names = list(X.columns)
         if encode and names:
             (X, names), day_first = one_hot(X, raw.path), {}
+    if texts:
+        message = f"{raw.path}: text is left out of the features: {listed(texts)}. "
+        warnings.warn(message + "Turn it into numbers to use it, or fit with --text.", stacklevel=4)
     if not names:
         raise DataFormatError("no features are left: the other columns are text or dropped.", raw.path)
     return Dataset(
@@ -272,15 +233,13 @@ def _take_features(
     )
 
 
-def _type_columns(
-    raw: RawTable, chosen: list[int], options: ReadOptions
-) -> tuple[pd.DataFrame, dict[str, bool]]:
+def _type_columns(raw: RawTable, chosen: list[int]) -> tuple[pd.DataFrame, dict[str, bool]]:
     """Return the features as numbers, categories, dates and text; and the order of dates with slashes."""
+    options = raw.options
     names = [raw.names[j] for j in chosen]
     frame = raw.table if len(chosen) == raw.table.shape[1] else raw.table.iloc[:, chosen]
     if is_numeric(frame) and not {*names} & {*options.kinds}:
-        numbers = as_numbers(frame)
-        _refuse_infinite(numbers, raw, names)
+        numbers = _check_finite(as_numbers(frame), raw, names)
         return pd.DataFrame(numbers, columns=pd.Index(names, dtype=object), copy=False), {}
     columns: dict[str, Any] = {}
     day_first: dict[str, bool] = {}
@@ -289,8 +248,7 @@ def _type_columns(
         column = frame[name]
         kind, wanted = column_kind(column), options.kind_of_words(name)
         if kind == "numeric":
-            numbers = as_numbers(column.to_frame())
-            _refuse_infinite(numbers, raw, [name])
+            numbers = _check_finite(as_numbers(column.to_frame()), raw, [name])
             if wanted in (None, "numeric", "date"):
                 columns[name] = numbers[:, 0]
                 continue
@@ -302,10 +260,9 @@ def _type_columns(
             message = f"column {shorten(name)!r} holds lists. Pass it as labels, or drop it."
             raise DataFormatError(message, raw.path)
         first, declared = options.day_first.get(name), raw.declared.get(name)
-        wanted = "text" if wanted is None and declared == "text" else wanted
-        parsed = parse_words(column, name, wanted, options.missing, raw.fault, first)
+        parsed = parse_words(column, name, wanted or ("text" if declared == "text" else None), raw, first)
         if wanted is None and declared == "date" and column_kind(parsed.column) != "date":
-            parsed = parse_words(column, name, "text", options.missing, raw.fault)
+            parsed = parse_words(column, name, "text", raw)
         columns[name] = parsed.column
         if parsed.day_first is not None:
             day_first[name] = parsed.day_first
@@ -320,21 +277,19 @@ def _type_columns(
     return pd.DataFrame(columns, copy=False), day_first
 
 
-def _refuse_infinite(numbers: np.ndarray, raw: RawTable, names: list[str]) -> None:
+def _check_finite(numbers: np.ndarray, raw: RawTable, names: list[str]) -> np.ndarray:
+    """Return the numbers, or raise an error if one is infinite."""
     with np.errstate(over="ignore", invalid="ignore"):
         total = numbers.sum()
     if not np.isfinite(total) and np.isinf(numbers).any():
         row, j = np.argwhere(np.isinf(numbers))[0]
         message = f"column {shorten(names[j])!r} is infinite. Leave it empty if unknown."
         raise raw.fault(int(row), message)
+    return numbers
 
 
 def _take_sparse(raw: RawTable, chosen: list[int]) -> tuple[sparse.csr_array, list[str]]:
-    """Return sparse features without text; a column of codes becomes one column per value."""
-    if texts := [raw.names[j] for j in chosen if raw.names[j] in raw.declared]:
-        message = f"{raw.path}: text is left out of the features of a sparse file: {listed(texts)}."
-        warnings.warn(message, stacklevel=5)
-        chosen = [j for j in chosen if raw.names[j] not in raw.declared]
+    """Return sparse features; a column of codes becomes one column per value."""
     coded = [j for j in chosen if j in raw.categories]
     plain = [j for j in chosen if j not in raw.categories]
     X, names = raw.table[:, plain], [raw.names[j] for j in plain]
@@ -343,13 +298,11 @@ def _take_sparse(raw: RawTable, chosen: list[int]) -> tuple[sparse.csr_array, li
     check_memory(8.0 * X.shape[0] * len(coded), raw.path, f"{len(coded)} nominal features")
     cells = raw.table[:, coded].toarray()
     frame = pd.DataFrame({raw.names[j]: decode(cells[:, k], raw.categories[j]) for k, j in enumerate(coded)})
-    indicators, new_names = one_hot(frame, raw.path)
-    if len({*names, *new_names}) < len(names) + len(new_names):
-        raise DataFormatError("one-hot names such as 'feature=value' are taken. Rename them.", raw.path)
+    indicators, new_names = one_hot(frame, raw.path, names)
     return sparse.hstack([X, sparse.csr_array(indicators)], format="csr"), [*names, *new_names]
 
 
-def _suffix(path: Path) -> str:
+def _check_suffix(path: Path) -> str:
     suffix = data_suffix(path)
     if suffix in _BINARY and path.suffix.lower() in COMPRESSIONS:
         raise UserError(f"{path}: of binary formats mlspl reads no compressed files. Decompress it first.")

@@ -24,8 +24,6 @@ from mlspl.datasets.files import check_archive, check_memory
 from mlspl.datasets.loading import cache_folder, download_files
 from mlspl.errors import DataFormatError, UserError, shorten
 
-__all__ = ["NoisyLabels", "load_noisy_labels"]
-
 # Numbers of types in MATLAB files, and what they are in NumPy.
 _COMPRESSED, _SPARSE = 15, 5
 _NUMBERS = {1: "i1", 2: "u1", 3: "i2", 4: "u2", 5: "i4", 6: "u4", 7: "f4", 9: "f8", 12: "i8", 13: "u8"}
@@ -66,10 +64,8 @@ class NoisyLabels:
         The data set, with the annotator.
     X : ndarray of shape (n, d), or list of str
         Features, or texts.
-    given : ndarray of shape (n, L)
-        0 or 1.
-    truth : ndarray of shape (n, L)
-        0, 1, or NaN where it is not settled.
+    given, truth : ndarrays of shape (n, L)
+        0 or 1; the truth is NaN where it is not settled.
     label_names : list of str
         Names of the labels.
     groups : ndarray of shape (n,), or None

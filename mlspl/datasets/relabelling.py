@@ -4,7 +4,7 @@ import json
 import re
 import tempfile
 import warnings
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ import numpy as np
 
 from mlspl._files import check_output, write_file
 from mlspl._label_sets import LIST, write_set
-from mlspl.datasets.arff import read_header, unquote
+from mlspl.datasets.arff import read_header, split_row, unquote
 from mlspl.datasets.dataset import Dataset, as_dense
 from mlspl.datasets.delimited import field_spans, find_delimiter, unquote_field
 from mlspl.datasets.files import data_suffix, decode_text, read_bytes
@@ -23,8 +23,6 @@ from mlspl.datasets.reading import read_dataset
 from mlspl.datasets.writing import write_dataset
 from mlspl.errors import UserError
 
-__all__ = ["Change", "relabel_file"]
-
 Change = tuple[int, int, float]
 """Row, label and the new value: 0, 1, or NaN for unknown."""
 
@@ -33,7 +31,6 @@ _OPPOSITES |= {yes: no for no, yes in _OPPOSITES.items()} | {"-1": "1"}
 _BOM = b"\xef\xbb\xbf"
 _LINE = re.compile(rb"([^\r\n]*)(\r\n|\r|\n|$)")
 _ARFF_DATA = re.compile(rb"\s*@data\b", re.IGNORECASE)
-_ARFF_VALUE = re.compile(rb"""'(?:[^'\\]|\\.)*+'|"(?:[^"\\]|\\.)*+"|[^\s,'"{}%][^\s,}]*""")
 
 
 def relabel_file(
@@ -41,11 +38,7 @@ def relabel_file(
     target: str | PathLike,
     dataset: Dataset,
     changes: Sequence[Change],
-    *,
-    na_values: Collection[str] | None = None,
-    decimal: str | None = None,
-    thousands: str | None = None,
-    encoding: str | None = None,
+    **spelling: Any,
 ) -> Path:
     r"""Write a copy of a file with changed labels, in the same format.
 
@@ -56,19 +49,19 @@ def relabel_file(
     Parameters
     ----------
     source, target : paths
-        The file and its copy, with the same suffix.
+        The file and its copy, with the same suffix. An XML beside the file that names its labels is copied.
     dataset : Dataset
         What `read_dataset` read from the file.
     changes : sequence of (row, label, value)
         Positions in Y, and the new value: 0, 1 or NaN for unknown. In a column of label sets, a single label
         cannot be unknown.
-    na_values, decimal, thousands, encoding : optional
-        As given to `read_dataset`.
+    **spelling
+        `na_values`, `decimal`, `thousands` and `encoding`, as given to `read_dataset`.
 
     Returns
     -------
     Path
-        The copy. An XML beside the file that names its labels is copied, too.
+        The copy.
 
     Examples
     --------
@@ -97,7 +90,7 @@ def relabel_file(
     expected = dataset.with_labels(changes)
     if suffix not in _EDITORS:
         return write_dataset(expected, target)
-    editor = _EDITORS[suffix](source, encoding)
+    editor = _EDITORS[suffix](source, spelling.get("encoding"))
     if dataset.label_column:
         _edit_sets(editor, dataset, changes)
     else:
@@ -106,7 +99,6 @@ def relabel_file(
             cell = editor.unknown if value != value else spellings[label][int(value)]
             editor.put(row, dataset.label_names[label], cell)
     content = editor.content()
-    spelling = {"na_values": na_values, "decimal": decimal, "thousands": thousands, "encoding": encoding}
     _verify(content, suffix, expected, source, **spelling)
     xml = xml_beside(source)
     if xml and not target.with_suffix(".xml").exists():
@@ -238,32 +230,23 @@ class _ArffEditor(_TextEditor):
         first = next(row for row in range(len(self.rows)) if _ARFF_DATA.match(self.line(row)))
         self.rows = [span for span in self.rows[first + 1 :] if self.text[slice(*span)].lstrip()[:1] != b"%"]
 
-    def _values(self, row: int) -> tuple[dict[int, tuple[int, int]], bool]:
-        """Return where the values of a row are in its line, by column; and whether it is sparse."""
+    def _values(self, row: int) -> dict[int, bytes]:
         line = self.line(row)
-        is_sparse = line.lstrip()[:1] == b"{"
-        stop = line.rindex(b"}") if is_sparse else len(line)
-        spans = [match.span() for match in _ARFF_VALUE.finditer(line, 0, stop)]
-        if not is_sparse:
-            return dict(enumerate(spans)), False
-        return {int(line[slice(*i)]): span for i, span in zip(spans[::2], spans[1::2], strict=True)}, True
+        spans = split_row(line, len(self.names)) or {}
+        return {j: line[slice(*span)] for j, span in spans.items()}
 
     def cells(self, name: str) -> list[str]:
         j = self.names.index(name)
-        spans = [self._values(row)[0].get(j) for row in range(len(self.rows))]
-        return [
-            self.zeros[j] if span is None else unquote(self.line(row)[slice(*span)].decode())
-            for row, span in enumerate(spans)
-        ]
+        words = (self._values(row).get(j) for row in range(len(self.rows)))
+        return [self.zeros[j] if word is None else unquote(word.decode()) for word in words]
 
     def put(self, row: int, name: str, cell: str) -> None:
-        j, line, new = self.names.index(name), self.line(row), cell.encode()
-        spans, is_sparse = self._values(row)
-        if not is_sparse:
-            start, stop = spans[j]
-            self.replaced[self.rows[row]] = line[:start] + new + line[stop:]
+        j, line = self.names.index(name), self.line(row)
+        if line.lstrip()[:1] != b"{":
+            start, stop = (split_row(line, len(self.names)) or {})[j]
+            self.replaced[self.rows[row]] = line[:start] + cell.encode() + line[stop:]
             return
-        values = {i: line[slice(*span)] for i, span in spans.items()} | {j: new}
+        values = self._values(row) | {j: cell.encode()}
         if cell == self.zeros[j]:  # which sparse rows leave out
             del values[j]
         pairs = b",".join(b"%d %s" % (i, values[i]) for i in sorted(values))

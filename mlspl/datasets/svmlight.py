@@ -14,13 +14,10 @@ from sklearn.datasets import load_svmlight_file
 
 from mlspl._names import split_names
 from mlspl._validation import Labels
-from mlspl.datasets.columns import is_numeric
+from mlspl.datasets.columns import ReadOptions, is_numeric
 from mlspl.datasets.dataset import Dataset, labels_as_table
 from mlspl.datasets.files import data_stem, is_number, read_lines
-from mlspl.datasets.labels import LabelOption
 from mlspl.errors import DataFormatError, UserError, shorten
-
-__all__ = ["read_svmlight", "write_svmlight"]
 
 # An index makes a named column, so a single large index must not make millions of them.
 _LARGEST_INDEX = 2**20
@@ -39,19 +36,24 @@ class _Announcement(NamedTuple):
     n_rows: int | None = None
 
 
-def read_svmlight(path: Path, labels: LabelOption, unlabelled: bool = False) -> Dataset:
-    """Read a multi-label svmlight file; with `unlabelled`, labels are ignored.
+def read_svmlight(path: Path, options: ReadOptions) -> Dataset:
+    """Read a multi-label svmlight file.
 
     Indices count from 1 unless index 0 occurs; labels are named as the file numbers them. A first line
     ``rows features labels`` (the XMC repository's) or mlspl's own comment with the names settles both.
     """
+    labels, unlabelled = options.labels, options.labels == ()
+    if not options.lenient and (options.label_sep or options.na_values or options.drop or options.kinds):
+        raise UserError(
+            f"{path}: svmlight has numbers only; label_sep, na_values, drop and kinds are for tables."
+        )
     if isinstance(labels, str) and "," in labels:
         labels = split_names(labels)
     if labels is not None and not isinstance(labels, list | tuple):
         raise UserError(
             f"{path}: svmlight rows hold their labels. Pass labels only as the list of all names."
         )
-    text = read_lines(path)
+    text = read_lines(path, options.encoding)
     first_line, _, below = text.partition(b"\n")
     announced = _read_first_line(first_line, path)
     if announced.n_rows is not None:
@@ -119,16 +121,12 @@ def _refuse_rows(text: bytes, path: Path, smallest: int, largest: int, n_labels:
             message = f"label {shorten(labels)} is out of range: {n_labels} labels are announced, from 0."
         elif not all(_INDEX.fullmatch(index) and is_number(value) for index, _, value in pairs):
             message = "a feature must be written index:value, with a whole and a finite number."
-        elif not _is_ascending([smallest - 1, *(int(index) for index, _, _ in pairs), largest + 1]):
+        elif not all(a < b for a, b in pairwise([smallest - 1, *(int(i) for i, _, _ in pairs), largest + 1])):
             message = f"the feature indices of a row must ascend, and lie between {smallest} and {largest}."
         else:
             continue
         raise DataFormatError(message, path, line)
     raise DataFormatError("this is not a readable svmlight file.", path)
-
-
-def _is_ascending(numbers: list[int]) -> bool:
-    return all(a < b for a, b in pairwise(numbers))
 
 
 def _read_first_line(line: bytes, path: Path) -> _Announcement:

@@ -5,6 +5,7 @@ import re
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import replace
+from functools import partial
 from os import PathLike
 from pathlib import Path
 from typing import IO
@@ -23,8 +24,6 @@ from mlspl.datasets.frames import require_pyarrow
 from mlspl.datasets.labels import labels_xml, read_labels_xml
 from mlspl.datasets.svmlight import write_svmlight
 from mlspl.errors import UserError, shorten
-
-__all__ = ["write_dataset"]
 
 _UNWRITABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
@@ -71,34 +70,20 @@ def write_dataset(dataset: Dataset, path: str | PathLike) -> Path:
             f"{path}: the suffix must be one of {', '.join(_WRITERS)}, for it says what to write."
         )
     _check(dataset)
-    if writer in (_write_csv, _write_tsv):
-        dataset = _guard_formulas(dataset)
+    if path.suffix.lower() in (".csv", ".tsv"):
+        # A spreadsheet would run names such as =1+1 as formulas.
+        features, labels = (
+            [safe_cell(name) for name in names] for names in (dataset.feature_names, dataset.label_names)
+        )
+        X = dataset.X.set_axis(features, axis=1) if isinstance(dataset.X, pd.DataFrame) else dataset.X
+        dataset = replace(dataset, X=X, feature_names=features, label_names=labels, day_first={})
+        _check(dataset)
     xml = path.with_suffix(".xml")
     with ExitStack() as files:
         if writer is not write_svmlight and not _is_named_by(dataset, xml):
             files.enter_context(replace_file(xml)).write(labels_xml(dataset.label_names))
         writer(dataset, files.enter_context(replace_file(path, "wb" if writer is _write_parquet else "w")))
     return path
-
-
-def _guard_formulas(dataset: Dataset) -> Dataset:
-    """Put an apostrophe before names and words that a spreadsheet would run as a formula."""
-    X = dataset.X
-    names = [safe_cell(name) for name in dataset.feature_names]
-    if isinstance(X, pd.DataFrame):
-        X = X.copy()
-        for name in X.columns:
-            if (kind := dataset.kind(name)) == "categorical":
-                words = [safe_cell(value) for value in X[name].cat.categories]
-                X[name] = X[name].cat.rename_categories(words) if len(set(words)) == len(words) else X[name]
-            elif kind == "text":
-                X[name] = X[name].map(safe_cell, na_action="ignore")
-        X.columns = pd.Index(names, dtype=object)
-    guarded = replace(
-        dataset, X=X, feature_names=names, label_names=list(map(safe_cell, dataset.label_names)), day_first={}
-    )
-    _check(guarded)
-    return guarded
 
 
 def _check(dataset: Dataset) -> None:
@@ -140,11 +125,7 @@ def _frame(dataset: Dataset) -> pd.DataFrame:
     for name in frame.columns:
         if dataset.kind(name) == "date":
             frame[name] = pd.Series(dataset.texts(name), dtype=object).str.removesuffix(" 00:00:00")
-    Y = as_dense(dataset.Y)
-    if Y.dtype.kind == "f" and np.isnan(Y).any():
-        labels = pd.DataFrame(Y, columns=dataset.label_names).astype("Int8")
-    else:
-        labels = pd.DataFrame(Y.astype(np.int8), columns=dataset.label_names)
+    labels = pd.DataFrame(as_dense(dataset.Y), columns=dataset.label_names).astype("Int8")
     return pd.concat([frame.reset_index(drop=True), labels], axis=1)
 
 
@@ -183,22 +164,16 @@ def _write_csv(dataset: Dataset, stream: IO[str], delimiter: str = ",") -> None:
     # Without quotes, a semicolon in a name would look like a delimiter.
     is_ambiguous = set("".join(frame.columns)) & set(DELIMITERS)
     header = csv.writer(
-        stream,
-        delimiter=delimiter,
-        lineterminator="\n",
-        quoting=csv.QUOTE_ALL if is_ambiguous else csv.QUOTE_MINIMAL,
+        stream, csv.unix_dialect if is_ambiguous else csv.excel, delimiter=delimiter, lineterminator="\n"
     )
     header.writerow(frame.columns)
     for name in dataset.feature_names:
-        if dataset.kind(name) == "numeric":
-            values = frame[name].to_numpy()
-            if np.all((values == np.round(values)) & (np.abs(values) < 2**53)):
-                frame[name] = values.astype(np.int64)
+        kind, values = dataset.kind(name), frame[name]
+        if kind != "numeric":
+            frame[name] = values.astype(object).map(safe_cell, na_action="ignore")
+        elif np.all((values == np.round(values)) & (np.abs(values) < 2**53)):
+            frame[name] = values.astype(np.int64)
     frame.to_csv(stream, sep=delimiter, header=False, index=False, lineterminator="\n")
-
-
-def _write_tsv(dataset: Dataset, stream: IO[str]) -> None:
-    _write_csv(dataset, stream, "\t")
 
 
 def _write_parquet(dataset: Dataset, stream: IO[bytes]) -> None:
@@ -211,9 +186,7 @@ def _write_parquet(dataset: Dataset, stream: IO[bytes]) -> None:
 _WRITERS: dict[str, Callable] = {
     ".arff": _write_arff,
     ".csv": _write_csv,
-    ".tsv": _write_tsv,
+    ".tsv": partial(_write_csv, delimiter="\t"),
     ".parquet": _write_parquet,
-    ".svm": write_svmlight,
-    ".svmlight": write_svmlight,
-    ".libsvm": write_svmlight,
+    **dict.fromkeys((".svm", ".svmlight", ".libsvm"), write_svmlight),
 }

@@ -14,8 +14,6 @@ from sklearn.preprocessing import MaxAbsScaler, OneHotEncoder, StandardScaler
 
 from mlspl.recipes.schema import Schema
 
-__all__ = ["DateParts", "build_pipeline", "encode_table", "scores_and_labels"]
-
 # One-hot columns of more cells than this are kept sparse if they make the table ten times as wide.
 _DENSE_CELLS = 10**7
 # Per column of text: rarer words and pairs of words are left out.
@@ -73,17 +71,7 @@ def build_pipeline(schema: Schema, estimator: BaseEstimator) -> Pipeline:
     word pairs. Columns get mean 0 and variance 1. In sparse tables, missing values become 0, and columns are
     divided by their largest value, so that a rare word counts no more than a frequent one.
 
-    Parameters
-    ----------
-    schema : Schema
-        Of the training rows.
-    estimator : estimator
-        The method; not fitted, not changed.
-
-    Returns
-    -------
-    Pipeline
-        Its last step is called ``model``.
+    The last step is called ``model``.
 
     Examples
     --------
@@ -100,7 +88,9 @@ def build_pipeline(schema: Schema, estimator: BaseEstimator) -> Pipeline:
         fill = SimpleImputer(strategy="constant", fill_value=0.0, keep_empty_features=True)
         scale = _make_scaler(is_sparse=schema.layout != "dense")
         return Pipeline([("fill", fill), ("scale", scale), ("model", estimator)])
-    keep_sparse = _is_wide(schema) or "text" in schema.kinds.values()
+    width = schema.n_features + sum(len(values) for values in schema.categories.values())
+    is_wide = (schema.n_rows or 0) * width > _DENSE_CELLS and width > 10 * schema.n_features
+    keep_sparse = is_wide or "text" in schema.kinds.values()
     parts: list[tuple[str, Any, Any]] = []
     for kind in ("numeric", "categorical", "date", "text"):
         names = [name for name in schema.names or () if schema.kind(name) == kind]
@@ -114,16 +104,7 @@ def build_pipeline(schema: Schema, estimator: BaseEstimator) -> Pipeline:
 
 
 def encode_table(schema: Schema, table: Any, scale: bool = False) -> tuple[Any, list[str]]:
-    """Return a table from ``schema.match`` as numbers, scaled or not, and the names of its columns.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> songs = pd.DataFrame({"tempo": [120.0, 64.0, 98.0], "key": ["C", "F", "C"]})
-    >>> X, names = encode_table(Schema.from_frame(songs), songs)
-    >>> names, X.tolist()
-    (['tempo', 'key=C', 'key=F'], [[120.0, 1.0, 0.0], [64.0, 0.0, 1.0], [98.0, 1.0, 0.0]])
-    """
+    """Return a table from ``schema.match`` as numbers, scaled or not, and the names of its columns."""
     steps = build_pipeline(schema, "passthrough")[:-1]
     parameters = {name.split("__")[-1]: name for name in steps.get_params()}
     if not scale:
@@ -135,11 +116,6 @@ def encode_table(schema: Schema, table: Any, scale: bool = False) -> tuple[Any, 
     if schema.layout != "frame":
         return X, [str(name) for name in schema.names or range(schema.n_features)]
     return X, [name.split("__", 1)[1] for name in steps.get_feature_names_out()]
-
-
-def _is_wide(schema: Schema) -> bool:
-    width = schema.n_features + sum(len(values) for values in schema.categories.values())
-    return (schema.n_rows or 0) * width > _DENSE_CELLS and width > 10 * schema.n_features
 
 
 def scores_and_labels(model: Any, table: Any) -> tuple[Any, Any]:

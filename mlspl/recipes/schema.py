@@ -15,18 +15,8 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 
 from mlspl._names import join_names
-from mlspl.datasets import (
-    KINDS,
-    Dataset,
-    column_kind,
-    days_since_1970,
-    is_numeric,
-    one_hot,
-    spell_numbers,
-)
+from mlspl.datasets import KINDS, Dataset, column_kind, days_since_1970, is_numeric, one_hot, spell_numbers
 from mlspl.errors import UserError, listed, shorten
-
-__all__ = ["LAYOUTS", "Schema", "find_counters", "take_rows"]
 
 LAYOUTS = ("frame", "dense", "sparse", "any")
 """What a model takes: a DataFrame, a dense array, a CSR array, or either array."""
@@ -59,18 +49,6 @@ class Schema:
         Columns of the training file that are not learnt from.
     day_first : mapping
         For each column of dates that were written with slashes whether the day was first.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> X = pd.DataFrame({"tempo": [120.0, 64.0], "key": pd.Categorical(["F", None], ["C", "F"])})
-    >>> songs = Dataset(X, np.eye(2), ["tempo", "key"], ["happy", "calm"])
-    >>> schema = Schema.from_dataset(songs)
-    >>> schema.kinds, schema.categories
-    ({'key': 'categorical'}, {'key': ('C', 'F', nan)})
-    >>> table, ignored = schema.match(songs)
-    >>> table["key"].tolist()
-    ['F', nan]
     """
 
     names: Sequence[str] | None
@@ -183,33 +161,45 @@ class Schema:
     def match(self, dataset: Dataset) -> tuple[Any, list[str]]:
         """Return rows, read with ``encode=False``, in the form that the model takes; and unused columns.
 
-        Columns are found by name. A `UserError` lists those that are missing.
-
-        Examples
-        --------
-        >>> new = Dataset(np.array([[5.0, 1.0, 7.0]]), np.empty((1, 0)), ["c", "b", "a"], [])
-        >>> table, extra = Schema(["a", "b"], 2).match(new)
-        >>> table.columns.tolist(), extra
-        (['a', 'b'], ['c'])
+        Columns are found by name. A `UserError` lists those that are missing. Without names on both sides,
+        rows must be as wide as the model; columns that sparse rows lack are 0.
         """
-        numbered = sparse.issparse(dataset.X) and _is_numbered(dataset.feature_names)
-        if self.names is None or (numbered and not _is_numbered(self.names)):
-            return self._match_count(dataset), []
-        X, names = dataset.X, dataset.feature_names
-        if self.layout != "frame" and isinstance(X, pd.DataFrame):
+        X: Any = dataset.X
+        names = dataset.feature_names
+        numbered = sparse.issparse(X) and _is_numbered(names)
+        by_count = self.names is None or (numbered and not _is_numbered(self.names))
+        if isinstance(X, pd.DataFrame) and (by_count or self.layout != "frame"):
             X, names = one_hot(X, Path(dataset.name))
-        position = {name: j for j, name in enumerate(names)}
-        missing = [name for name in self.names if name not in position]
-        # Features that a file of numbered ones does not mention are 0.
-        if missing and not numbered:
-            what = "a column" if len(missing) == 1 else f"{len(missing)} columns"
-            raise UserError(f"{dataset.name} lacks {what} that the model needs: {listed(missing)}.")
-        known = {*self.names, *self.dropped}
-        extra = [name for name in names if name not in known]
-        positions = [position.get(name, -1) for name in self.names]
+        extra: list[str] = []
+        if by_count:
+            given = X.shape[1]
+            if given > self.n_features or (given < self.n_features and not sparse.issparse(X)):
+                raise UserError(
+                    f"{dataset.name} has {given} features and the model takes {self.n_features}; without "
+                    "names on both sides they must be as many, in the same order."
+                )
+            positions = [*range(given), *[-1] * (self.n_features - given)]
+        else:
+            position = {name: j for j, name in enumerate(names)}
+            missing = [name for name in self.names or () if name not in position]
+            # Features that a file of numbered ones does not mention are 0.
+            if missing and not numbered:
+                what = "a column" if len(missing) == 1 else f"{len(missing)} columns"
+                raise UserError(f"{dataset.name} lacks {what} that the model needs: {listed(missing)}.")
+            known = {*(self.names or ()), *self.dropped}
+            extra = [name for name in names if name not in known]
+            positions = [position.get(name, -1) for name in self.names or ()]
+            if self.layout == "frame":
+                return self._frame(dataset, positions), extra
+        if positions != list(range(X.shape[1])):
+            X = _take_columns(X, positions)
+        if self.layout == "sparse":
+            return sparse.csr_array(X), extra
+        if self.layout != "any" and sparse.issparse(X):
+            X = X.toarray()
         if self.layout == "frame":
-            return self._frame(dataset, positions), extra
-        return self._array(X if positions == list(range(X.shape[1])) else _take_columns(X, positions)), extra
+            X = pd.DataFrame(X, columns=list(self.names or range(self.n_features)))
+        return X, extra
 
     def _frame(self, dataset: Dataset, positions: list[int]) -> pd.DataFrame:
         frame, names = dataset.frame(), list(self.names or ())
@@ -224,29 +214,6 @@ class Schema:
             for name, j in zip(names, positions, strict=True)
         }
         return pd.DataFrame(columns, copy=False)
-
-    def _array(self, X: Any) -> Any:
-        if self.layout == "sparse":
-            return sparse.csr_array(X)
-        return X.toarray() if self.layout == "dense" and sparse.issparse(X) else X
-
-    def _match_count(self, dataset: Dataset) -> Any:
-        """The rows as they are, if they are as wide as the model; columns that sparse ones lack are 0."""
-        X: Any = dataset.X
-        X = one_hot(X, Path(dataset.name))[0] if isinstance(X, pd.DataFrame) else X
-        given = X.shape[1]
-        if given > self.n_features or (given < self.n_features and not sparse.issparse(X)):
-            raise UserError(
-                f"{dataset.name} has {given} features and the model takes {self.n_features}; without names "
-                "on both sides they must be as many, in the same order."
-            )
-        if sparse.issparse(X) and given < self.n_features:
-            X = sparse.csr_array(X, copy=True)
-            X.resize(X.shape[0], self.n_features)
-        if self.layout != "frame":
-            return self._array(X)
-        X = X.toarray() if sparse.issparse(X) else X
-        return pd.DataFrame(X, columns=list(self.names or range(self.n_features)))
 
 
 def _is_binary(values: Collection[str]) -> bool:
@@ -322,9 +289,8 @@ def _is_numbered(names: Sequence[str]) -> bool:
 
 def _are_names(names: Any) -> bool:
     """Whether this is a list of different texts."""
-    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-        return False
-    return len(set(names)) == len(names)
+    is_list = isinstance(names, list) and all(isinstance(name, str) for name in names)
+    return is_list and len(set(names)) == len(names)
 
 
 def _are_categories(values: Any) -> bool:

@@ -23,7 +23,7 @@ from mlspl.datasets import (
     write_dataset,
 )
 from mlspl.errors import UserError
-from tests.frames import codes_of
+from tests.frames import codes_of, nominal_of
 
 TEXT = "size,town,y\n1.5,Rome,0\n2,Oslo,1\n"
 
@@ -59,11 +59,11 @@ def test_every_kind_is_recognised(tmp_path):
 def test_kinds_can_be_said(tmp_path):
     path = write(tmp_path / "a.csv", "zip,note,size,y\n01234,a,1,0\n1234,b,?,1\n")
     said = read_dataset(path, ["y"], encode=False, kinds={"zip": "categorical", "note": "text"})
-    assert said.nominal == {"zip": ("01234", "1234")}
+    assert nominal_of(said) == {"zip": ("01234", "1234")}
     assert (said.kind("note"), said.texts("note")) == ("text", ["a", "b"])
     assert read_dataset(path, ["y"], encode=False).X.iloc[:, 0].tolist() == [1234, 1234]
     new = read_unlabelled(path, ["y"], kinds={"zip": "categorical", "elsewhere": "text"})
-    assert new.nominal["zip"] == ("01234", "1234")
+    assert nominal_of(new)["zip"] == ("01234", "1234")
     assert read_dataset(path, ["y"], drop=["note", "zip"]).feature_names == ["size"]
     with pytest.raises(DataFormatError, match=r"line 2: column 'note'"):
         read_dataset(path, ["y"], kinds={"note": "numeric"})
@@ -156,7 +156,7 @@ def test_kinds_of_arff_can_be_said(tmp_path):
     text = "@relation r\n@attribute a numeric\n@attribute b {3,5}\n@attribute y {0,1}\n@data\n1,5,0\n2,3,1\n"
     path = write(tmp_path / "a.arff", text)
     said = read_dataset(path, ["y"], encode=False, kinds={"a": "categorical", "b": "numeric"})
-    assert said.nominal == {"a": ("1", "2")}
+    assert nominal_of(said) == {"a": ("1", "2")}
     assert said.X.iloc[:, 1].tolist() == [5, 3]
 
 
@@ -173,7 +173,7 @@ def test_decimal_commas_beside_other_separators(tmp_path, separator):
     text = 'size;town;y\n1,5;Rome, Italy;0\n-20;"Oslo;N";1\n'.replace(";N", "").replace(";", separator)
     data = read_dataset(write(tmp_path / "a.csv", text), ["y"], encode=False)
     assert data.X.iloc[:, 0].tolist() == [1.5, -20]
-    assert data.nominal["town"] == ("Oslo", "Rome, Italy")
+    assert nominal_of(data)["town"] == ("Oslo", "Rome, Italy")
 
 
 @pytest.mark.parametrize("text", ["1,2.5,0\n3,4,1\n", "5;7\n1;0\n2;1\n", "1,,0\n2,3,1\n"])

@@ -4,7 +4,7 @@ import doctest
 import re
 from pathlib import Path
 
-from mlspl.datasets.registry import REGISTRY
+from mlspl.datasets.loading import REGISTRY
 
 PAGE = Path(__file__).parents[2] / "docs" / "datasets.md"
 

@@ -8,7 +8,7 @@ import pytest
 
 from mlspl.datasets import DataFormatError, days_since_1970, read_dataset, write_dataset
 from mlspl.errors import UserError
-from tests.frames import codes_of
+from tests.frames import codes_of, nominal_of
 
 
 def read(tmp_path, text, labels=("y",), name="table.csv", **options):
@@ -36,9 +36,9 @@ def test_numbers_missing_values_and_separators(tmp_path, text):
 def test_words_become_categories_in_sorted_order(tmp_path):
     text = 'town,y\n"Rome, Italy",0\nÅrhus,1\n,1\n"said ""no""\nthen yes",0\n'
     dataset = read(tmp_path, text, encode=False)
-    assert dataset.nominal == {"town": ("Rome, Italy", 'said "no"\nthen yes', "Århus")}
+    assert nominal_of(dataset) == {"town": ("Rome, Italy", 'said "no"\nthen yes', "Århus")}
     np.testing.assert_array_equal(codes_of(dataset.X)[:, 0], [0, 2, np.nan, 1])
-    assert read(tmp_path, text).feature_names == [f"town={value}" for value in dataset.nominal["town"]]
+    assert read(tmp_path, text).feature_names == [f"town={value}" for value in nominal_of(dataset)["town"]]
 
 
 def test_labels_may_be_written_in_words(tmp_path):
@@ -94,7 +94,7 @@ def test_a_long_word_in_every_row_of_a_parquet_is_held_once(tmp_path):
     before = pyarrow.default_memory_pool().max_memory()
     dataset = read_dataset(path, ["y"], encode=False)
     assert pyarrow.default_memory_pool().max_memory() - before < 1e8
-    assert dataset.nominal["word"] == ("a", "b" * 10**6)
+    assert nominal_of(dataset)["word"] == ("a", "b" * 10**6)
     assert codes_of(dataset.X)[:3, 0].tolist() == [1, 0, 1]
 
 
@@ -113,7 +113,7 @@ def test_parquet_columns_of_every_kind(tmp_path):
     dataset = read_dataset(tmp_path / "table.parquet", ["y"], encode=False)
     assert dataset.feature_names == ["real", "whole", "flag", "word", "kind", "day"]
     assert [dataset.kind(name) for name in ("real", "word", "day")] == ["numeric", "categorical", "date"]
-    assert dataset.nominal == {"word": ("a", "b"), "kind": ("z", "y", "x")}
+    assert nominal_of(dataset) == {"word": ("a", "b"), "kind": ("z", "y", "x")}
     nan = np.nan
     expected = [[0.5, 1, 1, 1, 0], [nan, nan, 0, nan, 2], [2, 3, 1, 0, nan]]
     np.testing.assert_array_equal(codes_of(dataset.X.iloc[:, :5]), expected)

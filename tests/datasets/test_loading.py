@@ -14,8 +14,8 @@ from mlspl.datasets import (
     fetch_dataset,
     list_datasets,
     load_dataset,
+    loading,
     locate_dataset,
-    registry,
 )
 from mlspl.errors import UserError
 
@@ -50,15 +50,15 @@ def server(monkeypatch):
     thread = threading.Thread(target=httpd.serve_forever)
     thread.start()
     monkeypatch.setattr(Handler, "files", {"/tiny/tiny.arff": ARFF, "/tiny/tiny.xml": XML})
-    monkeypatch.setattr(registry, "ADDRESS", f"http://127.0.0.1:{httpd.server_port}")
-    monkeypatch.setitem(registry.REGISTRY, "tiny", TINY)
+    monkeypatch.setattr(loading, "ADDRESS", f"http://127.0.0.1:{httpd.server_port}")
+    monkeypatch.setitem(loading.REGISTRY, "tiny", TINY)
     yield Handler.files
     httpd.shutdown()
     httpd.server_close()
     thread.join()
 
 
-TINY = registry.Entry(
+TINY = loading.Entry(
     *("tiny", "tests", 4000, 1, 1, 0.5, "tiny.arff", "tiny.xml", ""),
     hashlib.sha256(ARFF).hexdigest(),
     hashlib.sha256(XML).hexdigest(),
@@ -132,7 +132,7 @@ def test_a_file_the_server_does_not_have_leaves_nothing_behind(server, cache):
 def test_offline_the_sentence_says_how_to_get_the_files(server, cache, monkeypatch):
     with socket.socket() as closed:
         closed.bind(("127.0.0.1", 0))
-        monkeypatch.setattr(registry, "ADDRESS", f"http://127.0.0.1:{closed.getsockname()[1]}")
+        monkeypatch.setattr(loading, "ADDRESS", f"http://127.0.0.1:{closed.getsockname()[1]}")
         with pytest.raises(UserError) as caught:
             load_dataset("tiny")
     for what in (
@@ -182,7 +182,7 @@ def test_the_registry_is_complete():
     names = list_datasets()
     assert names[: 1 + len(paper) + len(others)] == ["digits-traits", *paper, *others]
     assert {"birds", "cal500", "corel5k", "genbase", "mediamill", "slashdot"} < set(names)
-    for entry in registry.REGISTRY.values():
+    for entry in loading.REGISTRY.values():
         pinned = entry.name in paper + others
         assert all(len(checksum) == 64 * pinned for checksum in entry.files.values())
         assert entry.address(entry.arff).startswith("https://")
@@ -190,8 +190,8 @@ def test_the_registry_is_complete():
 
 
 def test_without_a_known_checksum_what_arrived_is_shown(server, cache, monkeypatch):
-    plain = registry.Entry("tiny", "tests", 4001, 1, 1, 0.5, "tiny.arff", "tiny.xml")
-    monkeypatch.setitem(registry.REGISTRY, "tiny", plain)
+    plain = loading.Entry("tiny", "tests", 4001, 1, 1, 0.5, "tiny.arff", "tiny.xml")
+    monkeypatch.setitem(loading.REGISTRY, "tiny", plain)
     with pytest.warns(UserWarning, match="no checksum") as caught:
         fetch_dataset("tiny")
     assert hashlib.sha256(ARFF).hexdigest() in str(caught[0].message)

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from mlspl.datasets import load_dataset, read_dataset, registry
+from mlspl.datasets import load_dataset, loading, read_dataset
 from mlspl.datasets.arff import read_arff
 from mlspl.datasets.labels import read_labels_xml
-from tests.frames import codes_of
+from tests.frames import codes_of, nominal_of
 
 PUBLISHED = {
     "flags": (194, 19, 7, 3.39),
@@ -45,7 +45,7 @@ def test_size_cardinality_and_every_value(data_home, name):
     statistics = dataset.describe()
     size = (statistics.n_rows, statistics.n_features, statistics.n_labels, round(statistics.cardinality, 2))
     assert size == PUBLISHED[name]
-    entry = registry.find_entry(name)
+    entry = loading.find_entry(name)
     assert (entry.n_rows, entry.n_features, entry.n_labels, entry.cardinality) == PUBLISHED[name]
     assert sparse.issparse(dataset.X) == (name not in DENSE)
     if name not in DENSE:
@@ -68,7 +68,7 @@ def test_size_cardinality_and_every_value(data_home, name):
 
 @pytest.mark.parametrize("name", PUBLISHED)
 def test_checksums_are_those_of_the_files(data_home, name):
-    for file_name, sha256 in registry.find_entry(name).files.items():
+    for file_name, sha256 in loading.find_entry(name).files.items():
         assert hashlib.sha256((data_home / name / file_name).read_bytes()).hexdigest() == sha256
 
 
@@ -91,12 +91,12 @@ def test_train_and_test_parts_share_the_xml_and_make_up_the_whole(data_home, nam
 
 def test_category_codes_of_flags_become_one_hot_columns(data_home):
     raw, encoded = (load_dataset("flags", data_home, encode=encode) for encode in (False, True))
-    many = {name: values for name, values in raw.nominal.items() if len(values) > 2}
+    many = {name: values for name, values in nominal_of(raw).items() if len(values) > 2}
     assert {name: len(values) for name, values in many.items()} == {
         "landmass": 6, "zone": 4, "language": 10, "religion": 8,
     }  # fmt: skip
     assert encoded.X.shape == (194, 19 - 4 + 6 + 4 + 10 + 8)
-    assert encoded.nominal == {}
+    assert nominal_of(encoded) == {}
     for name, values in many.items():
         codes = codes_of(raw.X)[:, raw.feature_names.index(name)]
         for code, value in enumerate(values):
