@@ -10,6 +10,7 @@ import pytest
 from mlspl.cli import main as cli
 from mlspl.cli.reading import parse_labels
 from mlspl.datasets import load_dataset, read_dataset, write_dataset
+from tests.frames import nominal_of
 
 TABLE = "size,colour,sea,sand\n1.5,red,0,1\n2,green,1,1\n,blue,1,0\n"
 
@@ -102,7 +103,9 @@ def test_convert_keeps_categories_where_the_format_can(mlspl, tmp_path):
     code, output, _ = mlspl("convert", tmp_path / "beach.csv", tmp_path / "out.arff", "--labels", "sea,sand")
     assert code == 0
     assert "written to" in output
-    assert read_dataset(tmp_path / "out.arff", encode=False).nominal == {"colour": ("blue", "green", "red")}
+    assert nominal_of(read_dataset(tmp_path / "out.arff", encode=False)) == {
+        "colour": ("blue", "green", "red")
+    }
     assert mlspl("convert", tmp_path / "out.arff", tmp_path / "out.svm")[0] == 0
     read = read_dataset(tmp_path / "out.svm")
     assert read.feature_names == ["size", "colour=blue", "colour=green", "colour=red"]

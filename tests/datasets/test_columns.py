@@ -410,7 +410,7 @@ def test_excel_files_are_read_as_csv_files_are(tmp_path):
     (tmp_path / "towns.csv").write_text("\n".join(map(",".join, cells)) + "\n")
     text = read_dataset(tmp_path / "towns.csv", encode=False)
     assert excel.fingerprint() == text.fingerprint()
-    assert (excel.label_names, excel.nominal) == (text.label_names, text.nominal)
+    assert (excel.label_names, nominal_of(excel)) == (text.label_names, nominal_of(text))
 
 
 @pytest.mark.parametrize(

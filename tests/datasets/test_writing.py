@@ -10,7 +10,7 @@ from scipy import sparse
 from mlspl._text import safe_cell
 from mlspl.datasets import Dataset, load_dataset, read_dataset, write_dataset
 from mlspl.errors import UserError
-from tests.frames import coded_frame, codes_of
+from tests.frames import coded_frame, codes_of, nominal_of
 
 TABLES = [".arff", ".csv", ".tsv", ".parquet"]
 SVMLIGHT = [".svm", ".svmlight", ".libsvm"]
@@ -59,7 +59,7 @@ def assert_same(read, written, dense=False):
     np.testing.assert_array_equal(read.Y, written.Y)
     assert read.Y.dtype == written.Y.dtype
     assert (read.feature_names, read.label_names) == (written.feature_names, written.label_names)
-    assert read.nominal == written.nominal
+    assert nominal_of(read) == nominal_of(written)
 
 
 def clean(folder):
