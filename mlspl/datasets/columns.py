@@ -301,12 +301,6 @@ def one_hot(frame: pd.DataFrame, path: Path, taken: Sequence[str] = ()) -> tuple
     Two categories share a single column: 1 for the second value, except that ``{1,0}`` keeps the meaning of
     its digits. A missing value is NaN in all columns of its feature. `path` is named in errors; `taken` are
     names of other columns.
-
-    Examples
-    --------
-    >>> one_hot(pd.DataFrame({"key": pd.Categorical(["a", "C"], ["C", "F", "a"])}), Path("songs.csv"))
-    (array([[0., 0., 1.],
-           [1., 0., 0.]]), ['key=C', 'key=F', 'key=a'])
     """
     if is_numeric(frame):
         return as_numbers(frame), list(frame.columns)

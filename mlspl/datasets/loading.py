@@ -87,14 +87,7 @@ REGISTRY = _read_registry()
 
 
 def list_datasets() -> list[str]:
-    """Return the names that `load_dataset` knows, the embedded one first.
-
-    Examples
-    --------
-    >>> from mlspl.datasets import list_datasets
-    >>> list_datasets()[:4]
-    ['digits-traits', 'flags', 'emotions', 'scene']
-    """
+    """Return the names that `load_dataset` knows, the embedded one first."""
     return [EMBEDDED, *REGISTRY]
 
 
@@ -119,10 +112,6 @@ def load_dataset(name: str, data_home: str | PathLike | None = None, encode: boo
         SHA-256 is the pinned one; where none is pinned, a warning shows it.
     encode : bool
         Whether categories become one-hot columns (binary ones stay single).
-
-    Returns
-    -------
-    Dataset
 
     Examples
     --------

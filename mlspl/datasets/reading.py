@@ -173,17 +173,6 @@ def read_unlabelled(path: str | PathLike, ignored: Collection[str] = (), **optio
     -------
     Dataset
         Without labels: Y has no columns. Categories are not one-hot encoded.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> from mlspl.datasets import read_unlabelled
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = Path(folder) / "songs.csv"
-    ...     _ = path.write_text("tempo,happy\n120,?\n64,?\n")
-    ...     read_unlabelled(path, ignored=["happy", "calm"]).feature_names
-    ['tempo']
     """
     path = Path(path)
     given = {name: value for name, value in options.items() if value is not None}

@@ -44,7 +44,7 @@ def relabel_file(
 
     All other cells of CSV and ARFF files stay as they are written, and so do all other lines of JSON Lines
     and all other columns of Parquet files; svmlight is written anew. The copy is read again before it takes
-    its name.
+    its name. Its path is returned.
 
     Parameters
     ----------
@@ -57,11 +57,6 @@ def relabel_file(
         cannot be unknown.
     **spelling
         `na_values`, `decimal`, `thousands` and `encoding`, as given to `read_dataset`.
-
-    Returns
-    -------
-    Path
-        The copy.
 
     Examples
     --------

@@ -10,12 +10,12 @@ from mlspl.recipes.methods import (
     TUNING_BUDGET,
     TUNING_FOLDS,
     Method,
+    Recipe,
     get_method,
     list_settings,
     method_title,
 )
 from mlspl.recipes.pipeline import DateParts, build_pipeline, encode_table, scores_and_labels
-from mlspl.recipes.recipe import Recipe
 from mlspl.recipes.schema import Schema, find_counters, take_rows
 
 __all__ = [

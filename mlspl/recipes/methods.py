@@ -1,17 +1,25 @@
-"""The registry of methods: how each is built, with which parameters, and what tuning may try.
+"""The registry of methods, and `Recipe`: a method for tables of one schema; tuning.
 
 `mlspl fit`, `audit` and `reproduce` know the same names and mean the same models by them.
 """
 
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
 
+import numpy as np
 from sklearn.base import BaseEstimator
+from sklearn.model_selection import cross_val_score
+from sklearn.pipeline import Pipeline
 
 from mlspl import models, torch
 from mlspl.errors import UserError, guess, listed
+from mlspl.metrics import get_criterion, get_scorer
+from mlspl.model_selection import IterativeStratification
+from mlspl.recipes.pipeline import build_pipeline
+from mlspl.recipes.schema import Schema
 
 TUNING_BUDGET = 20
 """How many settings tuning tries for each method: the size of the paper's own grid for MLSPL."""
@@ -174,3 +182,50 @@ METHODS: Mapping[str, Method] = {
     )
 }
 """The methods by name: those of the paper in the order of its tables, then the others."""
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """A `Method` for tables of a `Schema`, with a seed: what `mlspl fit`, `audit` and `reproduce` use."""
+
+    method: Method
+    schema: Schema
+    seed: int = 0
+
+    def build(self, parameters: Mapping[str, Any], *, undecided: bool = False) -> Pipeline:
+        """Return the unfitted pipeline; `undecided` leaves out calibration and threshold rule."""
+        return build_pipeline(self.schema, self.method.make(parameters, self.seed, undecided=undecided))
+
+    def choose(
+        self, grid: Mapping[str, list], criterion: str, table, Y, report: Callable[[], None] = lambda: None
+    ) -> dict[str, Any]:
+        """Return the parameters of the grid that do best in cross-validation on the rows of a table.
+
+        The folds depend on the labels and the seed only. Of equally good settings the first is taken; one
+        that cannot be fitted is left out with a warning. `report` is called after every setting.
+        """
+        settings = list_settings(grid)
+        if len(settings) == 1:
+            return settings[0]
+        scorer = get_scorer(get_criterion(criterion).name)
+        folds = list(IterativeStratification(TUNING_FOLDS, random_state=self.seed).split(table, Y))
+        scores = np.full(len(settings), -np.inf)
+        reason = ""
+        for i, setting in enumerate(settings):
+            model = self.build(setting, undecided=True)
+            try:
+                values = cross_val_score(model, table, Y, scoring=scorer, cv=folds, error_score="raise")
+                # A ranking criterion is undefined on a fold without a row that has present and absent labels.
+                scores[i] = np.nanmean(values) if np.isfinite(values).any() else np.nan
+            except Exception as error:
+                reason = str(error)
+                warnings.warn(f"tuning left out {setting}: {error}", stacklevel=2)
+            report()
+        if np.isnan(scores).any():
+            raise UserError(
+                f"{criterion} is undefined: no held-out row has both present and absent labels. "
+                "Tune by hamming_loss."
+            )
+        if not np.isfinite(scores).any():
+            raise RuntimeError(f"tuning could not score any of the {len(settings)} settings: {reason}")
+        return settings[int(np.argmax(scores))]

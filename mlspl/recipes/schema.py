@@ -33,14 +33,12 @@ class Schema:
 
     Parameters
     ----------
-    names : sequence of str, or None
-        Names of the columns; None if they have none.
-    n_features : int
-        How many there are; 0 for a model of something else than columns, such as texts.
-    kinds : mapping
-        Kind of each column that is not numeric.
-    categories : mapping
-        Values of the categorical columns; where values were missing, what stood for them (NaN or None) last.
+    names, n_features : sequence of str or None, int
+        Names of the columns, if they have names, and how many there are; 0 for a model of something else
+        than columns, such as texts.
+    kinds, categories : mappings
+        Kind of each column that is not numeric; values of the categorical columns, where values were missing
+        with what stood for them (NaN or None) last.
     layout : {"frame", "dense", "sparse", "any"}
         What the model takes.
     n_rows : int, optional
