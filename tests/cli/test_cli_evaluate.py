@@ -7,6 +7,7 @@ import pandas as pd
 
 from mlspl import load_model, metrics
 from mlspl.datasets import read_dataset
+from tests.model_files import rewritten
 from tests.songs import table
 
 
@@ -52,3 +53,12 @@ def test_scores_go_to_standard_output_and_the_tables_to_standard_error(fitted):
     assert code == 0
     assert json.loads(out)["overall"]["hamming_loss"] < 0.5
     assert "hamming loss" in errors
+
+
+def test_a_model_file_does_not_choose_a_file_to_read(fitted, tmp_path):
+    """A column of label sets whose name ends in .xml was taken for a path."""
+    (tmp_path / "private.xml").write_text('<labels><label name="SECRET"/></labels>')
+    reading = {"label_column": str(tmp_path / "private.xml")}
+    path = rewritten(tmp_path / "songs.skops", tmp_path, info={"summary": {"reading": reading}})
+    code, _, errors = fitted("evaluate", path, "songs.csv")
+    assert (code, "SECRET" in errors, "column" in errors) == (2, False, True)
