@@ -288,15 +288,17 @@ class SelfPacedLoss(nn.Module):
         if isinstance(targets, tuple | list):
             targets, index, *rest = targets
             label_weight = rest[0] if rest else label_weight
-        known = ~torch.isnan(targets)
+        marked = targets.float().clamp(0.0, 1.0)
         if label_weight is not None:
-            known = known & (label_weight > 0)
-        labels = (targets > 0).float()
+            marked = marked.masked_fill(label_weight <= 0, torch.nan)
+        # 1, or NaN where unknown: arithmetic is several times faster than boolean masks.
+        gaps = marked * 0.0 + 1.0
+        labels, known = marked.nan_to_num(0.0), gaps.nan_to_num(0.0)
         with torch.autocast(logits.device.type, enabled=False):
             logits = logits.float()
             losses = self.base(logits, labels)
             weights = known if label_weight is None else known * label_weight
-            paced = self._weights(losses.detach(), labels, known, index) if self.training else None
+            paced = self._weights(losses.detach(), labels, gaps, index) if self.training else None
             if paced is not None and self.flip:
                 losses = losses * paced + (1.0 - paced) * self.base(logits, 1.0 - labels)
             elif paced is not None:
@@ -304,7 +306,7 @@ class SelfPacedLoss(nn.Module):
             losses = losses * weights
         if self.reduction == "none":
             return losses
-        return losses.sum() / (known.sum().clamp(min=1) if self.reduction == "mean" else 1)
+        return losses.sum() / (known.sum().clamp(min=1.0) if self.reduction == "mean" else 1.0)
 
     def end_epoch(self) -> None:
         """Move the pace, and weight the pairs for the next epoch. Call it after each training epoch."""
@@ -318,9 +320,10 @@ class SelfPacedLoss(nn.Module):
         target = self.target
         if target is None and self._trace is None:
             return
-        signed = memory["losses"].cpu().numpy().astype(np.float32)
+        # One label after the other in memory, as the schedules read them.
+        signed = memory["losses"].cpu().t().contiguous().double().numpy().T
         known, labels = ~np.isnan(signed), ~np.signbit(signed)
-        losses = np.abs(np.where(known, signed, np.float32(0.0)))
+        losses = np.abs(np.where(known, signed, 0.0))
         weights = np.ones((1, 1)) if target is None else self._pace(target, losses, labels, known)
         if target is not None:
             memory["weights"].copy_(torch.from_numpy(weights))
@@ -356,30 +359,31 @@ class SelfPacedLoss(nn.Module):
         assert self.pace_function is not None
         return self.pace_function.weight(losses, self.schedule.pace(target, losses, labels, known))
 
-    def _weights(self, losses: Tensor, labels: Tensor, known: Tensor, index: Tensor | None) -> Tensor | None:
+    def _weights(self, losses: Tensor, labels: Tensor, gaps: Tensor, index: Tensor | None) -> Tensor | None:
         """Weights of a batch; None if all are 1."""
         if self._memory:
             if index is None:
                 raise UserError("The loss has a shape and got no index. Pass the rows of the batch as index.")
-            self._remember(losses, labels, known, index)
+            index = index.to(losses.device)
+            self._remember(losses, labels, gaps, index)
         if (target := self.target) is None:
             return None
         if index is not None and self._memory:
-            return self._memory["weights"].index_select(0, index.to(losses.device)).float()
-        values = losses.where(known, 0.0).cpu().numpy().astype(np.float64)
+            return self._memory["weights"].index_select(0, index).float()
+        known = ~gaps.isnan()
+        values = losses.where(known, 0.0).cpu().double().numpy()
         weights = self._pace(target, values, labels.cpu().numpy(), known.cpu().numpy())
         return torch.from_numpy(weights).to(losses)
 
-    def _remember(self, losses: Tensor, labels: Tensor, known: Tensor, index: Tensor) -> None:
+    def _remember(self, losses: Tensor, labels: Tensor, gaps: Tensor, index: Tensor) -> None:
         """Update the running means of a batch."""
-        if (device := losses.device) != self._memory["losses"].device:
-            self._memory = {name: kept.to(device) for name, kept in self._memory.items()}
-        memory, index = self._memory, index.to(device)
-        before = memory["losses"].index_select(0, index).float().abs_()
+        if losses.device != self._memory["losses"].device:
+            self._memory = {name: kept.to(losses.device) for name, kept in self._memory.items()}
+        memory = self._memory
         losses = losses.clamp(max=_LARGEST)
-        mean = torch.where(before.isnan(), losses, torch.lerp(losses, before, self.momentum))
-        signed = torch.copysign(mean, labels - 0.5).where(known, torch.nan)
-        memory["losses"].index_copy_(0, index, signed.half())
+        before = memory["losses"].index_select(0, index).float().abs_()
+        mean = losses + self.momentum * (before - losses).nan_to_num_(0.0)
+        memory["losses"].index_copy_(0, index, (mean.copysign_(labels - 0.5) * gaps).half())
         memory["is_seen"].index_fill_(0, index, True)
 
 
