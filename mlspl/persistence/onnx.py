@@ -197,6 +197,12 @@ def _probabilities(graph: _Graph, model: Any, scores: str) -> str | None:
 
 
 def _network(graph: _Graph, networks: Any, x: str) -> str:
+    column, start, width, low, high = networks.pieces.values()
+    if len(column):
+        pieces = graph.add("Gather", x, column, axis=1)
+        pieces = graph.add("Div", graph.add("Sub", pieces, start), width)
+        pieces = graph.add("Min", graph.add("Max", pieces, low), high)
+        x = graph.add("Concat", x, pieces, axis=1)
     x = graph.add("Div", graph.add("Sub", x, networks.center), networks.spread)
     x = graph.add("Clip", x, np.array(-LARGEST_INPUT), np.array(LARGEST_INPUT))
     for layer in networks.layers:

@@ -1,5 +1,6 @@
 """The training of several networks at once, each without its fold."""
 
+from collections.abc import Sequence
 from copy import deepcopy
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -17,11 +18,11 @@ _BLOCK_ROWS = 4096
 
 
 class _Batched(nn.Module):
-    """Networks of one shape; each parameter has an axis of networks first."""
+    """Networks of one shape for some columns of the inputs; a parameter has an axis of networks first."""
 
-    def __init__(self, n_networks: int, widths: list[int], dropout: float) -> None:
+    def __init__(self, n_networks: int, columns: slice, widths: list[int], dropout: float) -> None:
         super().__init__()
-        self.dropout = dropout
+        self.columns, self.dropout = columns, dropout
         self.layers: Any = nn.ModuleList()
         for n_inputs, n_units in pairwise(widths):
             bound, zeros = n_inputs**-0.5, torch.zeros(n_networks, n_units)
@@ -29,9 +30,8 @@ class _Batched(nn.Module):
             layer = {"weight": weight, "bias": zeros, "scale": zeros + 1.0, "shift": zeros.clone()}
             self.layers.append(nn.ParameterDict(layer))
 
-    def forward(self, x: Tensor, network: int | None = None) -> Tensor:
-        """Outputs (K, n, L), or (1, n, L) of one network."""
-        some = slice(None) if network is None else slice(network, network + 1)
+    def forward(self, x: Tensor, some: slice) -> Tensor:
+        x = x[:, self.columns]
         for number, layer in enumerate(self.layers, start=1):
             x = torch.matmul(x, layer["weight"][some]) + layer["bias"][some, None]
             if number < len(self.layers):
@@ -48,11 +48,15 @@ class _Batched(nn.Module):
         for parameter, value in zip(self.parameters(), state, strict=True):
             parameter[network] = value
 
-    def parts(self) -> tuple[list[dict[str, np.ndarray]], list[nn.Module]]:
-        """Arrays of each layer, and no modules."""
-        return [
+    def arrays(self, n_inputs: int) -> list[dict[str, np.ndarray]]:
+        """The layers; weights of the other inputs are 0."""
+        layers = [
             {name: part.detach().cpu().numpy() for name, part in layer.items()} for layer in self.layers
-        ], []
+        ]
+        weight = layers[0]["weight"]
+        layers[0]["weight"] = np.zeros((len(weight), n_inputs, weight.shape[2]), dtype=weight.dtype)
+        layers[0]["weight"][:, self.columns] = weight
+        return layers
 
 
 class _Separate(nn.Module):
@@ -62,9 +66,8 @@ class _Separate(nn.Module):
         super().__init__()
         self.networks = nn.ModuleList(networks)
 
-    def forward(self, x: Tensor, network: int | None = None) -> Tensor:
-        some = self.networks if network is None else [self.networks[network]]
-        return torch.stack([each(x) for each in some])
+    def forward(self, x: Tensor, some: slice) -> Tensor:
+        return torch.stack([network(x) for network in self.networks[some]])
 
     def snapshot(self, network: int) -> dict[str, Tensor]:
         return deepcopy(self.networks[network].state_dict())
@@ -72,13 +75,9 @@ class _Separate(nn.Module):
     def restore(self, network: int, state: dict[str, Tensor]) -> None:
         self.networks[network].load_state_dict(state)
 
-    def parts(self) -> tuple[list[dict[str, np.ndarray]], list[nn.Module]]:
-        """No arrays, and the modules."""
-        return [], list(self.networks.cpu())
-
 
 class Round(NamedTuple):
-    """Trained networks: layers or modules, out-of-fold log-odds (n, L), log losses (K, n, L), and epochs."""
+    """Trained networks: layers or modules, out-of-fold log-odds (n, L), log losses (G·K, n, L), epochs."""
 
     layers: list[dict[str, np.ndarray]]
     modules: list[nn.Module]
@@ -87,40 +86,43 @@ class Round(NamedTuple):
     n_epochs: int
 
 
-def join_layers(rounds: list[Round]) -> list[dict[str, np.ndarray]]:
-    """The layers of the networks of all rounds."""
+def join_layers(parts: Sequence[list[dict[str, np.ndarray]]]) -> list[dict[str, np.ndarray]]:
+    """The layers of several groups of networks."""
     return [
-        {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
-        for parts in zip(*(each.layers for each in rounds), strict=True)
+        {name: np.concatenate([layer[name] for layer in same]) for name in same[0]}
+        for same in zip(*parts, strict=True)
     ]
 
 
 class Networks:
     """A learner for `pacing.paced`: `fit` trains all networks, each with its own weights.
 
-    Losses and weights are those of all networks, one below the other: (K·n, L). A network paces its training
-    rows by its own losses: by those of other networks, its held-out fold would have a part in its weights.
-    `owner` has the parameters, `prior` (n, L) are weights, `folds` (n,) numbers from 0 on. `report` is called
-    after every epoch; a true result stops the training.
+    There are G groups of K networks, one for each fold: a group for the first `n_features` inputs, and one
+    for the others. Losses and weights are those of all networks, one below the other: (G·K·n, L). A network
+    paces its training rows by its own losses: by those of other networks, its held-out fold would have a part
+    in its weights. `owner` has the parameters, `prior` (n, L) are weights, `folds` (n,) numbers from 0 on.
+    `report` is called after every epoch; a true result stops the training.
     """
 
-    def __init__(self, owner, X, Y, prior, folds, seed, report) -> None:
+    def __init__(self, owner, X, n_features, Y, prior, folds, seed, report) -> None:
         device = owner.device
         if device == "auto":
             device = "cuda" if torch.cuda.is_available() else "cpu"
         self.owner, self.Y, self.prior, self.seed, self.report = owner, Y, prior, seed, report
         self.device = torch.device(device)
         self.X: Any = X if sparse.issparse(X) else self._tensor(X)
-        self.n_features = X.shape[1]
+        self.inputs = [slice(0, n_features), slice(n_features, X.shape[1])][: 1 + (X.shape[1] > n_features)]
         self.labels, self.prior_weight = self._tensor(Y), self._tensor(prior)
-        self.n_networks = int(folds.max()) + 1
-        self.held_out = [np.flatnonzero(folds == number) for number in range(self.n_networks)]
+        self.n_folds = int(folds.max()) + 1
+        fold_of = np.tile(np.arange(self.n_folds), len(self.inputs))
+        self.n_networks = len(fold_of)
+        self.held_out = [np.flatnonzero(folds == fold) for fold in fold_of]
         self.batch_size = owner.batch_size
         if self.batch_size == "auto":
             self.batch_size = int(np.clip(len(Y) // 20, 16, 256))
         self.rounds: list[Round] = []
         self.is_stopped = False
-        in_training = (folds != np.arange(self.n_networks)[:, None]) | (self.n_networks == 1)
+        in_training = (folds != fold_of[:, None]) | (self.n_folds == 1)
         self.in_training = self._tensor(in_training)[:, :, None]
         self.all_known = np.concatenate((prior > 0) & in_training[:, :, None])
         self.all_labels = np.tile(Y, (self.n_networks, 1))
@@ -150,66 +152,80 @@ class Networks:
 
     def _train(self, weights) -> Round:
         owner = self.owner
-        model: Any = self._make().to(self.device)
+        groups: Any = nn.ModuleList(self._make()).to(self.device)
         weight = self._tensor(self.prior * weights.reshape(-1, *self.Y.shape)) * self.in_training
         optimizer = torch.optim.AdamW(
-            model.parameters(), lr=owner.learning_rate, weight_decay=owner.weight_decay, fused=True
+            groups.parameters(), lr=owner.learning_rate, weight_decay=owner.weight_decay, fused=True
         )
+        places = [(group, number) for group in groups for number in range(self.n_folds)]
         best = np.full(self.n_networks, np.inf)
-        states = [model.snapshot(number) for number in range(self.n_networks)]
+        states = [group.snapshot(number) for group, number in places]
         since = epoch = 0
         while epoch < owner.n_epochs and since < owner.patience and not self.is_stopped:
-            model.train()
+            groups.train()
             # A batch of one row has no variance, which a batch norm needs: the last rows may be left out.
             for rows in torch.randperm(len(self.Y)).split(self.batch_size):
                 if len(rows) == 1 < len(self.Y):
                     continue
                 optimizer.zero_grad()
                 rows = rows.to(self.device)
-                losses = self._losses(model(self._rows(rows)), rows) * weight[:, rows]
+                losses = self._losses(self._outputs(groups, rows), rows) * weight[:, rows]
                 (losses.sum() / (len(rows) * self.Y.shape[1])).backward()
                 optimizer.step()
             epoch, since = epoch + 1, since + 1
-            for number, loss in enumerate(self._validate(model)[1]):
-                if loss < best[number]:
-                    best[number], states[number], since = loss, model.snapshot(number), 0
+            for place, loss in enumerate(self._validate(places)[1]):
+                if loss < best[place]:
+                    group, number = places[place]
+                    best[place], states[place], since = loss, group.snapshot(number), 0
             self.is_stopped = bool(self.report(f"epoch {epoch}, loss {best.mean():.4f}"))
-        for number, state in enumerate(states):
-            model.restore(number, state)
-        log_odds, _ = self._validate(model)
+        for (group, number), state in zip(places, states, strict=True):
+            group.restore(number, state)
+        log_odds, _ = self._validate(places)
         with torch.no_grad():
             blocks = torch.arange(len(self.Y), device=self.device).split(_BLOCK_ROWS)
-            losses = [self._losses(model(self._rows(rows)), rows).cpu().numpy() for rows in blocks]
-        layers, modules = model.parts()
+            losses = [self._losses(self._outputs(groups, rows), rows).cpu().numpy() for rows in blocks]
+        is_own = owner.module is not None
+        layers = [] if is_own else join_layers([group.arrays(self.X.shape[1]) for group in groups])
+        modules = list(groups[0].networks.cpu()) if is_own else []
         return Round(layers, modules, log_odds, np.concatenate(losses, axis=1), epoch)
 
     @torch.no_grad()
-    def _validate(self, model) -> tuple[np.ndarray, np.ndarray]:
+    def _validate(self, places) -> tuple[np.ndarray, np.ndarray]:
         """The out-of-fold log-odds, and the mean loss of each network on its fold."""
-        model.eval()
-        log_odds = np.empty(self.Y.shape)
+        log_odds = np.zeros(self.Y.shape)
         sums = np.zeros(self.n_networks)
-        for number, held_out in enumerate(self.held_out):
-            for rows in torch.from_numpy(held_out).to(self.device).split(_BLOCK_ROWS):
-                outputs = model(self._rows(rows), number)
-                sums[number] += float((self._losses(outputs, rows) * self.prior_weight[rows]).sum())
-                log_odds[rows.cpu().numpy()] = outputs[0].double().cpu().numpy()
+        for place, (group, number) in enumerate(places):
+            group.eval()
+            for rows in torch.from_numpy(self.held_out[place]).to(self.device).split(_BLOCK_ROWS):
+                outputs = group(self._rows(rows), slice(number, number + 1))
+                sums[place] += float((self._losses(outputs, rows) * self.prior_weight[rows]).sum())
+                log_odds[rows.cpu().numpy()] += outputs[0].double().cpu().numpy() / len(self.inputs)
         return log_odds, sums / [len(rows) for rows in self.held_out]
+
+    def _outputs(self, groups, rows: Tensor) -> Tensor:
+        """Log-odds (G·K, n, L)."""
+        x = self._rows(rows)
+        return torch.cat([group(x, slice(None)) for group in groups])
 
     def _losses(self, outputs: Tensor, rows: Tensor) -> Tensor:
         """Log losses (K, n, L)."""
         labels = self.labels[rows].expand_as(outputs)
         return binary_cross_entropy_with_logits(outputs, labels, reduction="none")
 
-    def _make(self) -> nn.Module:
-        n_labels = self.Y.shape[1]
-        if self.owner.module is not None:
-            return _Separate([self.owner.module(self.n_features, n_labels) for _ in range(self.n_networks)])
-        model = _Batched(self.n_networks, [self.n_features, *self.owner.hidden, n_labels], self.owner.dropout)
+    def _make(self) -> list[nn.Module]:
+        n_labels, owner = self.Y.shape[1], self.owner
+        if owner.module is not None:
+            n_features = self.inputs[0].stop
+            return [_Separate([owner.module(n_features, n_labels) for _ in range(self.n_folds)])]
         # Outputs start at the log-odds of each label's frequency.
         frequency = ((self.prior * self.Y).sum(axis=0) + 1.0) / (self.prior.sum(axis=0) + 2.0)
-        model.layers[-1]["bias"].data += self._tensor(logit(frequency)).cpu()
-        return model
+        groups: list[nn.Module] = []
+        for columns in self.inputs:
+            widths = [columns.stop - columns.start, *owner.hidden, n_labels]
+            group = _Batched(self.n_folds, columns, widths, owner.dropout)
+            group.layers[-1]["bias"].data += self._tensor(logit(frequency)).cpu()
+            groups.append(group)
+        return groups
 
     def _rows(self, rows: Tensor) -> Tensor:
         if sparse.issparse(self.X):

@@ -32,6 +32,7 @@ from mlspl.spaces import Model
 
 LAYER_NORM_EPSILON = 1e-5
 LARGEST_INPUT = 100.0  # standard deviations: outliers are clipped
+_N_PIECES = 3  # of an encoded feature, with as many rows in each; 8 were worse on mirflickr
 _BLOCK_ROWS = 4096
 
 
@@ -46,9 +47,12 @@ def import_training():
 
 
 class NetworkModel(Model):
-    """The mean of K networks of one shape, in NumPy; features are standardised by `center` and `spread`.
+    """The mean of networks of one shape, in NumPy.
 
-    A layer has ``weight`` (K, inputs, units), ``bias`` (K, units), and ``scale`` and ``shift`` of its norm.
+    Inputs are the features, then piecewise linear encodings of them (Gorishniy et al. 2022), all of them
+    standardised by `center` and `spread`. Encoding p has the value (x − start) / width of a feature `column`,
+    clipped to the range from `low` to `high`. A layer has ``weight`` (networks, inputs, units), ``bias``
+    (networks, units), and ``scale`` and ``shift`` of its norm.
     """
 
     _contents = {
@@ -60,29 +64,46 @@ class NetworkModel(Model):
                 "shift": "float32 (_, _)",
             }
         ],
+        "pieces": {
+            "column": "int (pieces)",
+            "start": "float64 (pieces)",
+            "width": "float64 (pieces)",
+            "low": "float64 (pieces)",
+            "high": "float64 (pieces)",
+        },
         "center": "float64 (inputs)",
         "spread": "float64 (inputs)",
     }
 
-    def __init__(self, layers, center, spread) -> None:
-        self.layers, self.center, self.spread = layers, center, spread
+    def __init__(self, layers, pieces, center, spread) -> None:
+        self.layers, self.pieces, self.center, self.spread = layers, pieces, center, spread
 
     @classmethod
-    def measure(cls, X) -> "NetworkModel":
-        """A model without layers, with centre and spread of the features; sparse ones keep their zeros."""
-        if sparse.issparse(X):
-            center, spread = np.zeros(X.shape[1]), abs(X).max(axis=0).toarray().ravel()
+    def measure(cls, X, is_encoded: bool = True) -> "NetworkModel":
+        """A model without layers, for these features; sparse ones keep their zeros, and are not encoded."""
+        is_sparse = sparse.issparse(X)
+        model = cls([], _find_pieces(np.zeros((1, 1)) if is_sparse or not is_encoded else X), 0.0, 1.0)
+        if is_sparse:
+            model.center, spread = np.zeros(X.shape[1]), abs(X).max(axis=0).toarray().ravel()
         else:
-            center, spread = X.mean(axis=0), X.std(axis=0)
+            inputs = model.standardise(X)
+            model.center, spread = inputs.mean(axis=0), inputs.std(axis=0)
         # Of a constant column, rounding may leave a tiny deviation.
-        is_constant = spread <= 1e-12 * np.abs(center)
-        return cls([], center, np.where(is_constant, 1.0, spread))
+        model.spread = np.where(spread <= 1e-12 * np.abs(model.center), 1.0, spread)
+        return model
+
+    @property
+    def n_features(self) -> int:
+        """The number of features, which are the first inputs."""
+        return len(self.center) - len(self.pieces["column"])
 
     def standardise(self, X):
-        """Features as the networks take them."""
+        """Inputs of the networks."""
         if sparse.issparse(X):
             return X @ sparse.diags_array(1.0 / self.spread, format="csr")
-        return np.clip((X - self.center) / self.spread, -LARGEST_INPUT, LARGEST_INPUT)
+        column, start, width, low, high = self.pieces.values()
+        inputs = np.hstack([X, np.clip((X[:, column] - start) / width, low, high)])
+        return np.clip((inputs - self.center) / self.spread, -LARGEST_INPUT, LARGEST_INPUT)
 
     def scores(self, X, outputs=None) -> np.ndarray:
         """Log-odds (n, L); `outputs` computes them from standardised features, by default the layers do."""
@@ -112,17 +133,36 @@ class NetworkModel(Model):
             width = n_units
         if len({len(layer["bias"]) for layer in self.layers}) > 1:
             raise ValueError("layers are of different numbers of networks")
-        arrays = [self.center, *(array for layer in self.layers for array in layer.values())]
-        if not (self.spread > 0).all() or not all(np.isfinite(array).all() for array in arrays):
-            raise ValueError("center, spread or layers hold values that no fit leaves")
+        if not all(0 <= column < self.n_features for column in self.pieces["column"]):
+            raise ValueError("pieces are of features that do not exist")
+        layers = [array for layer in self.layers for array in layer.values()]
+        are_finite = all(np.isfinite(array).all() for array in (self.center, *self.pieces.values(), *layers))
+        if not are_finite or min(np.min(self.spread), np.min(self.pieces["width"], initial=1.0)) <= 0:
+            raise ValueError("center, spread, pieces or layers hold values that no fit leaves")
+
+
+def _find_pieces(X) -> dict[str, np.ndarray]:
+    """The pieces of the features with at least two, between quantiles; the outer ones go beyond them."""
+    edges = np.quantile(X, np.linspace(0.0, 1.0, _N_PIECES + 1), axis=0, method="lower").T
+    width = np.diff(edges)
+    is_piece = width > 1e-9 * (edges[:, -1:] - edges[:, :1])
+    is_piece &= is_piece.sum(axis=1, keepdims=True) > 1
+    column, place = np.nonzero(is_piece)
+    is_first, is_last = np.diff(column, prepend=-1) > 0, np.diff(column, append=X.shape[1]) > 0
+    low, high = np.where(is_first, -3.0, 0.0), np.where(is_last, 4.0, 1.0)
+    start, width = edges[column, place], width[column, place]
+    return {"column": column, "start": start, "width": width, "low": low, "high": high}
 
 
 class SelfPacedNetClassifier(CallbackSupportMixin, MultiLabelClassifier):
     """Networks trained without one fold each, stopped early on it, and averaged.
 
+    For each fold there is a network of the standardised features, and one of piecewise linear encodings of
+    them, three pieces for each feature. Sparse features are not encoded.
+
     In a second round, each network is trained again with self-paced weights, by its losses of the first. The
     networks of both rounds are averaged if that lowers the out-of-fold log loss; otherwise those of the first
-    are kept. Features are standardised; sparse ones are divided by their largest absolute value.
+    are kept. Sparse features are divided by their largest absolute value.
 
     Parameters
     ----------
@@ -139,7 +179,7 @@ class SelfPacedNetClassifier(CallbackSupportMixin, MultiLabelClassifier):
     patience : int, default=10
         A round ends if no network improved on its fold in so many epochs.
     n_folds : int, default=5
-        Folds, and networks.
+        Number of folds.
     pace_function : str, SelfPacedFunction or None, default="gaussian"
         The self-paced function; None trains one round without weights.
     schedule : schedule of :mod:`mlspl.pacing`, optional
@@ -219,7 +259,7 @@ class SelfPacedNetClassifier(CallbackSupportMixin, MultiLabelClassifier):
         training = import_training()
         random = check_random_state(self.random_state)
         seeds = random.randint(2**31 - 1, size=2)
-        self.networks_ = NetworkModel.measure(X)
+        self.networks_ = NetworkModel.measure(X, self.module is None)
         prior = np.ones(Y.shape) if label_weight is None else label_weight
         folds = np.zeros(len(Y), dtype=int)
         if len(Y) > 1:
@@ -231,7 +271,8 @@ class SelfPacedNetClassifier(CallbackSupportMixin, MultiLabelClassifier):
         self.trace_ = pacing.Trace(Y.shape)
         with fit_progress(self, n_rounds * self.n_epochs, X, Y) as report:
             values = self.networks_.standardise(X)
-            networks = training.Networks(self, values, Y, prior, folds, int(seeds[1]), report)
+            n_features, seed = self.networks_.n_features, int(seeds[1])
+            networks = training.Networks(self, values, n_features, Y, prior, folds, seed, report)
             networks.losses()
             schedule = self.schedule or pacing.NoisePace(
                 noise.wrong_shares(
@@ -252,7 +293,7 @@ class SelfPacedNetClassifier(CallbackSupportMixin, MultiLabelClassifier):
         if len(rounds) > 1 and choose_point(means, Y, prior) == 0:
             rounds = [first]
         self.is_paced_ = len(rounds) > 1
-        self.networks_.layers = training.join_layers(rounds)
+        self.networks_.layers = training.join_layers([each.layers for each in rounds])
         self.modules_ = [module for each in rounds for module in each.modules]
         self.oof_probabilities_ = expit(np.mean([each.log_odds for each in rounds], axis=0))
         self.label_weights_ = networks.reduce(walk.weights) if self.is_paced_ else np.ones(Y.shape)
@@ -277,7 +318,7 @@ class SelfPacedNetClassifier(CallbackSupportMixin, MultiLabelClassifier):
 
     def _check_contents(self) -> None:
         layers = self.networks_.layers
-        shape = (len(self.networks_.center), layers[-1]["bias"].shape[1]) if layers else None
+        shape = (self.networks_.n_features, layers[-1]["bias"].shape[1]) if layers else None
         if self.modules_ or shape != (self.n_features_in_, len(self.label_names_)):
             raise ValueError("networks_ do not lead from the features to the labels")
 
@@ -308,7 +349,9 @@ class NetFamily:
         self._scaling = NetworkModel.measure(X)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         values, owner = self._scaling.standardise(X), SelfPacedNetClassifier()
-        networks = self._training.Networks(owner, values, Y, prior, fold_of, seed, lambda note: False)
+        networks = self._training.Networks(
+            owner, values, self._scaling.n_features, Y, prior, fold_of, seed, lambda note: False
+        )
         losses = networks.losses()
         self._found = {}
         steps = visit_points(networks.fit, losses, self.points, networks.all_labels, networks.all_known)
@@ -329,6 +372,6 @@ class NetFamily:
         """Return the networks of the chosen point."""
         (member,) = members
         trained, losses, weights = self._found[member.point]
-        layers = self._training.join_layers([trained])
-        model = NetworkModel(layers, self._scaling.center, self._scaling.spread)
+        scaling = self._scaling
+        model = NetworkModel(trained.layers, scaling.pieces, scaling.center, scaling.spread)
         return [model], [FittedMember(member, losses, weights)]

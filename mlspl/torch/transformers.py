@@ -23,6 +23,8 @@ class SelfPacedTrainerMixin:
     def __init__(self, *args, paced_loss, **kwargs) -> None:
         super().__init__(*args, **kwargs)
         self.paced_loss = paced_loss
+        # The loss is a mean over the batch: the trainer divides it by the accumulated batches.
+        self.model_accepts_loss_kwargs = False
         self.add_callback(_EndEpoch(paced_loss))  # type: ignore[attr-defined]
 
     def compute_loss(self, model, inputs, return_outputs=False, **kwargs):

@@ -14,6 +14,7 @@ from mlspl.errors import UserError
 from mlspl.metrics import average_precision
 from mlspl.pacing import QuantilePace
 from mlspl.torch import SelfPacedNetClassifier
+from mlspl.torch.net import _find_pieces
 from tests.models.checks import scikit_learn_checks
 
 torch = pytest.importorskip("torch")
@@ -53,7 +54,9 @@ def test_a_seed_gives_one_result_and_copies_agree(model):
 def test_numpy_and_torch_agree(model):
     """The prediction against the same layers of torch."""
     fitted = model.networks_
-    x = torch.tensor((X_TEST - fitted.center) / fitted.spread).clamp(-100, 100)
+    column, start, width, low, high = fitted.pieces.values()
+    encoded = np.clip((X_TEST[:, column] - start) / width, low, high)
+    x = torch.tensor((np.hstack([X_TEST, encoded]) - fitted.center) / fitted.spread).clamp(-100, 100)
     outputs = []
     for k in range(len(fitted.layers[0]["bias"])):
         first, last = ({name: torch.tensor(v[k]).double() for name, v in la.items()} for la in fitted.layers)
@@ -76,6 +79,17 @@ def test_unknown_pairs_and_pairs_of_weight_0_are_one():
     expected = Small().fit(X, np.where(gap, np.nan, Y)).decision_function(X_TEST)
     weighted = Small().fit(X, np.where(gap, 1 - Y, Y), label_weight=(~gap).astype(float))
     assert_array_equal(weighted.decision_function(X_TEST), expected)
+
+
+def test_pieces_are_linear_between_quantiles():
+    """Their lengths sum up to the feature between its extremes; a binary feature needs no pieces."""
+    feature = np.random.RandomState(0).gamma(1.0, size=99)
+    values = np.column_stack([feature, feature > 1, np.zeros(99)])
+    pieces = _find_pieces(values)
+    assert_array_equal(pieces["column"], [0, 0, 0])
+    assert_allclose(pieces["start"], np.quantile(feature, [0, 1 / 3, 2 / 3], method="lower"))
+    z = np.clip((feature[:, None] - pieces["start"]) / pieces["width"], pieces["low"], pieces["high"])
+    assert_allclose(z @ pieces["width"] + feature.min(), feature)
 
 
 def test_sparse_features():

@@ -12,7 +12,8 @@ DOCS = Path(__file__).parents[2] / "docs"
 
 @pytest.mark.filterwarnings("ignore")
 def test_networks_page_runs():
-    pytest.importorskip("skorch")
+    for library in ("skorch", "lightning", "transformers", "accelerate"):
+        pytest.importorskip(library)
     names = {}
     exec("\n".join(blocks(DOCS / "networks.md", "python")), names)
     assert names["both"].predict(names["digits"].X[:2]).shape == (2, 8)
