@@ -32,7 +32,7 @@ def test_networks_are_averaged_with_other_families(model):
 def test_the_same_networks_predict_in_the_search_and_afterwards(model):
     """A network that did not see a row gives the held-out score; the others have a part in the prediction."""
     (net,) = (each for each in model.families_ if each.family == "net")
-    assert len(net.models[0].layers[0]["bias"]) == 3  # one network for each fold
+    assert len(net.models[0].layers[0]["bias"]) == 6  # two networks for each of three folds
     again = MLSPLClassifierCV(families=("net",), budget="fast", random_state=0).fit(X, Y)
     assert_allclose(again.families_[0].models[0].scores(X_TEST), net.models[0].scores(X_TEST))
 
