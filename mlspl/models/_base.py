@@ -1,5 +1,6 @@
 """Base of all estimators: checks of the input, label names, containers of the output, progress."""
 
+import warnings
 from contextlib import contextmanager
 from typing import Any, ClassVar
 
@@ -269,6 +270,12 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):
                     "Only binary classification is supported for a one-dimensional y. "
                     f"The type of the target is {type_of_target(y)}: give one 0/1 column per class, "
                     "or a list of labels per row: [[label] for label in y], or y.str.split('|')."
+                )
+            if joined := [name for name in self.classes_ if isinstance(name, str) and set(name) & set(",;|")]:
+                warnings.warn(
+                    f"y is read as one label with the classes {self.classes_.tolist()}. If {joined[0]!r} "
+                    "means several labels, give a list of labels per row, such as y.str.split(',').",
+                    stacklevel=4,
                 )
             labels = Labels((y == self.classes_[-1]).reshape(-1, 1))
         label_weight = check_label_weight(label_weight, labels)

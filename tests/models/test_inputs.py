@@ -11,9 +11,7 @@ from scipy import sparse
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.exceptions import ConvergenceWarning
 
-from mlspl import (
-    SelfPacedClassifier,
-)
+from mlspl import MLkNNClassifier, SelfPacedClassifier
 from tests.models.odd_inputs import (
     ESTIMATORS,
     FEATURES,
@@ -240,3 +238,9 @@ def test_unknown_labels_are_left_out_of_the_score(name):
     assert model.score(X, hidden) == expected
     with pytest.raises(ValueError, match="y has shape"):
         model.score(X, Y[:-1])
+
+
+def test_label_names_joined_by_commas_are_questioned():
+    y = np.array(["a,b", "c"] * 10)
+    with pytest.warns(UserWarning, match="several labels"):
+        MLkNNClassifier().fit(np.arange(40.0).reshape(20, 2), y)
