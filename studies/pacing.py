@@ -29,7 +29,7 @@ from mlspl import MLSPLClassifierCV, SelfPacedForestClassifier
 from mlspl._files import write_file
 from mlspl._progress import show_progress
 from mlspl.datasets import corrupt, load_dataset, load_noisy_labels
-from mlspl.experiments import draw_intervals, markdown_table, save_figure
+from mlspl.experiments import markdown_table, save_figure
 from mlspl.metrics import average_precision
 from mlspl.model_selection import protocol_split
 from mlspl.recipes import Recipe, Schema, get_method, take_rows
@@ -265,7 +265,13 @@ def gain_figure(results: pd.DataFrame) -> Figure:
     for ax, (noise, title) in zip(axes, panels.items(), strict=True):
         names = list(REAL) if noise == "real" else list(SETS)
         part = table.xs((noise, "forest"), level=("noise", "model")).reindex(names)
-        draw_intervals(ax, part["gain"], part["error"], reference=0.0)
+        ax.errorbar(range(len(part)), part["gain"], part["error"], fmt="o", capsize=3, markersize=5.5)
+        ax.axhline(0.0, color="0.4", linestyle="--", linewidth=1, zorder=0)
+        ax.set_xticks(
+            range(len(part)), part.index, rotation=40, ha="right", rotation_mode="anchor", fontsize=8
+        )
+        ax.grid(axis="y", color="0.87")
+        ax.spines[["top", "right"]].set_visible(False)
         ax.set_title(title, fontsize=10)
     axes[0].set_ylabel("average precision,\npaced − unpaced forest", fontsize=9)
     return figure

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 import mlspl
-from mlspl.cli.options import CRITERION_NAMES, METHOD_NAMES
-from mlspl.metrics import CRITERIA
+from mlspl.cli.options import METHOD_NAMES
 from mlspl.recipes import METHODS
 
 ROOT = Path(mlspl.__file__).parent
@@ -77,7 +76,6 @@ def test_every_public_name_is_listed_and_found():
 
 def test_help_lists_the_names_of_the_registries():
     assert ", ".join(METHODS) == METHOD_NAMES
-    assert ", ".join(CRITERIA) == CRITERION_NAMES
 
 
 def test_what_is_compiled_is_kept_where_other_sources_do_not_look():

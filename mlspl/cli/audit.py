@@ -8,10 +8,19 @@ from rich.text import Text
 
 from mlspl._files import OutputFolder
 from mlspl._text import printable, shown
-from mlspl.cli.fit import parse_parameters
-from mlspl.cli.options import ForceOption, SeedOption, SetOption, SpaceOption, argument, flag, option
-from mlspl.cli.reading import Reading, match_columns, open_dataset, size_of, with_reading
-from mlspl.cli.sources import counted, exit_on_interrupt, file_name, input_files, make_table, note, notes
+from mlspl.cli import files, output
+from mlspl.cli.options import (
+    ForceOption,
+    Reading,
+    SeedOption,
+    SetOption,
+    SpaceOption,
+    argument,
+    flag,
+    option,
+    parse_parameters,
+    with_reading,
+)
 from mlspl.errors import UserError, guess_column, shorten
 
 if TYPE_CHECKING:
@@ -37,7 +46,8 @@ def audit(
     embed: Annotated[bool, flag("--embed", "Embed the images in the page instead of linking them.")] = False,
     ids: Annotated[str | None, option("COLUMN", "Column with names of the rows, not a feature.")] = None,
     method: Annotated[
-        str | None, option("NAME", "Method of `mlspl fit`. Default: the mean of three models.")
+        str | None,
+        option("METHOD", "As in `mlspl fit`. Default: the mean of three models; for text a linear model."),
     ] = None,
     parameters: SetOption = None,
     space: SpaceOption = None,
@@ -47,7 +57,8 @@ def audit(
     ] = None,
     most: Annotated[int, option("N", "Also list the N most probable missing labels.", min=0)] = 500,
     export: Annotated[
-        Literal["label-studio"] | None, option(None, "Also write the suspected rows as tasks.")
+        Literal["label-studio"] | None,
+        option(None, "Also write suspected rows as tasks for this program."),
     ] = None,
     seed: SeedOption = 0,
     force: ForceOption = False,
@@ -68,23 +79,23 @@ def audit(
 
     if probabilities is not None and (method or parameters or space):
         raise UserError("--probabilities come from your own model: leave out --method, --set and --space.")
-    inputs = list(input_files(data, reading.labels, probabilities))
+    inputs = list(files.input_files(data, reading.labels, probabilities))
     OutputFolder(out, inputs, force=force).check([*AUDIT_FILES, *(LABEL_STUDIO_FILES if export else ())])
     given_parameters = parse_parameters(parameters, space)
     if given_parameters and method is None:
         raise UserError("--set and --space are parameters of a method: name it by --method.")
     chosen = None if method is None else get_method(method).with_parameters(given_parameters)
-    dataset = open_dataset(data, reading)
+    dataset = files.open_dataset(data, reading)
     names = None if ids is None else [text or "" for text in dataset.texts(ids)]
     beside = Path(data).parent if Path(data).exists() else Path()
     texts, images = _read_shown(dataset, show, embed, pictures or beside, out)
     learnt = dataset if ids is None else dataset.without([ids])
-    schema, table = match_columns(learnt, reading)
+    schema, table = files.match_columns(learnt, reading)
     console = Console(highlight=False)
     n_rows = dataset.Y.shape[0]
-    console.print(shown(size_of(data, dataset, schema)), soft_wrap=True)
+    console.print(shown(files.size_of(data, dataset, schema)), soft_wrap=True)
     if n_rows < _FEWEST_ROWS:
-        raise UserError(f"{counted(n_rows, 'row')} cannot be audited: give {_FEWEST_ROWS} or more.")
+        raise UserError(f"{output.counted(n_rows, 'row')} cannot be audited: give {_FEWEST_ROWS} or more.")
     # The page shows features in their own units; models want those of a table on one scale.
     X, feature_names = encode_table(schema, table)
     scaled = X if schema.layout != "frame" else encode_table(schema, table, scale=True)[0]
@@ -95,20 +106,20 @@ def audit(
         learnt_from, estimator = _read_probabilities(probabilities, dataset)
     Y: Any = dataset.Y
     given = pd.DataFrame(Y.toarray() if sparse.issparse(Y) else Y, columns=dataset.label_names)
-    with notes(), exit_on_interrupt(f"nothing was written to {out}."):
+    with output.notes(), output.exit_on_interrupt(f"nothing was written to {out}."):
         try:
             found = find_issues(learnt_from, given, estimator, n_jobs=-1, random_state=seed, verbose=1)
         except UserError:
             raise
         except (ValueError, RuntimeError) as error:
-            raise UserError(f"{file_name(data)} cannot be audited: {error}") from error
+            raise UserError(f"{files.file_name(data)} cannot be audited: {error}") from error
     shown_rows: dict[str, Any] = {"ids": names, "texts": texts, "images": images}
     shown_rows |= {"fingerprint": dataset.fingerprint(), "feature_names": feature_names}
     paths = write_audit_folder(
         out,
         found,
         X,
-        name=file_name(data),
+        name=files.file_name(data),
         options=reading.to_arguments(),
         most=most,
         inputs=inputs,
@@ -141,7 +152,7 @@ def _read_probabilities(path: Path, dataset: "Dataset") -> "tuple[np.ndarray, An
         def predict_proba(self, X: Any) -> np.ndarray:
             return self.table[np.asarray(X)[:, 0].astype(int)]
 
-    with notes():
+    with output.notes():
         rows = read_unlabelled(path, kinds=dict.fromkeys(dataset.label_names, "numeric"))
     names = dataset.label_names
     if missing := [name for name in names if name not in rows.feature_names]:
@@ -153,7 +164,7 @@ def _read_probabilities(path: Path, dataset: "Dataset") -> "tuple[np.ndarray, An
     values = np.asarray(table, dtype=float)
     if len(values) != dataset.Y.shape[0]:
         raise UserError(
-            f"{path} has {counted(len(values), 'row')} and DATA {dataset.Y.shape[0]}. Give the same rows."
+            f"{path} has {len(values)} rows and DATA has {dataset.Y.shape[0]}. Give the same rows."
         )
     if not ((values >= 0) & (values <= 1)).all():
         raise UserError(
@@ -175,8 +186,10 @@ def _read_shown(dataset: "Dataset", show: str | None, embed: bool, folder: Path,
             )
         return texts, None
     if missing:
-        number = counted(len(missing), "picture")
-        note(f"{number} of {show!r} not found below {folder} (see --pictures), such as {missing[0]!r}.")
+        number = output.counted(len(missing), "picture")
+        output.note(
+            f"{number} of {show!r} not found below {folder} (see --pictures), such as {missing[0]!r}."
+        )
     return None, pictures
 
 
@@ -194,7 +207,7 @@ def _print(found: "Audit", names: list[str] | None, console: Console) -> None:
     )
     more = f", the first {_MOST_SHOWN} of {len(labels)}" if len(labels) > _MOST_SHOWN else ""
     headings = ("label", "prevalence", "wrong", "lost", "false", "AUC")
-    console.print(make_table(headings, rows, f"Labels by estimated noise{more}"), "")
+    console.print(output.make_table(headings, rows, f"Labels by estimated noise{more}"), "")
     if not len(found.issues):
         return
     strongest = found.issues.head(_MOST_SHOWN).to_dict("records")
@@ -209,7 +222,7 @@ def _print(found: "Audit", names: list[str] | None, console: Console) -> None:
         for issue in strongest
     )
     headings = ("row", "label", "given", "probably", "suspicion", "why")
-    table = make_table(headings, rows, "The strongest suspicions", left=2)
+    table = output.make_table(headings, rows, "The strongest suspicions", left=2)
     table.columns[-1].justify = "left"
     for column in (*table.columns[:1], *table.columns[2:-1]):
         column.no_wrap = True
@@ -219,5 +232,5 @@ def _print(found: "Audit", names: list[str] | None, console: Console) -> None:
     digits = 0 if expected[-1] >= 10 else 1
     numbers = [(share, int((expected < share * expected[-1]).sum()) + 1) for share in _SHARES]
     rows = ((f"{n:,}", f"{expected[n - 1]:,.{digits}f}", f"{share:.0%}") for share, n in numbers)
-    table = make_table(("rows", "errors found, about", "of all"), rows, "How many rows to review")
+    table = output.make_table(("rows", "errors found, about", "of all"), rows, "How many rows to review")
     console.print(table, "")

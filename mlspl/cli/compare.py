@@ -8,10 +8,19 @@ from rich.console import Console
 from mlspl._files import OutputFolder
 from mlspl._names import split_names
 from mlspl._text import printable, shown
-from mlspl.cli.options import CRITERION_NAMES, METHOD_NAMES, ForceOption, JobsOption, argument, flag, option
-from mlspl.cli.reading import Reading, with_reading
-from mlspl.cli.sources import STANDARD, input_files
-from mlspl.cli.trials import open_datasets, report_trials
+from mlspl.cli import files
+from mlspl.cli.options import (
+    CRITERION_HELP,
+    METHOD_NAMES,
+    ForceOption,
+    JobsOption,
+    Reading,
+    argument,
+    flag,
+    option,
+    with_reading,
+)
+from mlspl.cli.reproduce import open_datasets, report_trials
 from mlspl.errors import UserError
 
 _FOLDS = 10
@@ -23,18 +32,18 @@ def compare(
         str,
         argument("FILE", "With --methods: data or a data set's name. Without: results.db or CSV of scores."),
     ],
-    methods: Annotated[str, option(None, f"Methods, separated by commas: {METHOD_NAMES}; + tunes.")] = "",
-    folds: Annotated[int | None, option(None, "Number of folds.", show_default=str(_FOLDS), min=2)] = None,
-    tune: Annotated[str, option("CRITERION", f"Tune all methods by one of {CRITERION_NAMES}.")] = "",
+    methods: Annotated[str, option("NAMES", f"Methods, separated by commas: {METHOD_NAMES}.")] = "",
+    folds: Annotated[int | None, option("N", "Number of folds.", show_default=str(_FOLDS), min=2)] = None,
+    tune: Annotated[str, option("CRITERION", f"Tune all methods by a criterion, {CRITERION_HELP}.")] = "",
     jobs: JobsOption = None,
     criterion: Annotated[
-        list[str] | None, option(None, "Print all pairs by this criterion; may be repeated.")
+        list[str] | None, option("CRITERION", "Print all pairs by this criterion; may be repeated.")
     ] = None,
-    higher: Annotated[str, option(None, "Other columns where higher is better.")] = "",
-    lower: Annotated[str, option(None, "Other columns where lower is better.")] = "",
+    higher: Annotated[str, option("COLUMNS", "Other columns where higher is better.")] = "",
+    lower: Annotated[str, option("COLUMNS", "Other columns where lower is better.")] = "",
     variants: Annotated[bool, flag("--variants", "Include methods with other parameters.")] = False,
-    alpha: Annotated[float, option(None, "Significance level.")] = 0.05,
-    out: Annotated[Path, option(None, "Output folder.")] = Path("comparison"),
+    alpha: Annotated[float, option("P", "Significance level.")] = 0.05,
+    out: Annotated[Path, option("DIR", "Output folder.")] = Path("comparison"),
     force: ForceOption = False,
     *,
     reading: Reading,
@@ -61,8 +70,8 @@ def compare(
     if methods:
         if higher or lower or variants:
             raise UserError("--higher, --lower and --variants are for scores, and --methods is for data.")
-        outputs = OutputFolder(out, input_files(file, reading.labels), force=force)
-        if file == STANDARD:
+        outputs = OutputFolder(out, files.input_files(file, reading.labels), force=force)
+        if file == files.STANDARD:
             raise UserError("standard input cannot be read again when the command goes on. Name the file.")
         for name in criteria:
             if name not in metrics.CRITERIA:

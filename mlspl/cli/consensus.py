@@ -10,10 +10,9 @@ from rich.console import Console
 from mlspl._files import write_file
 from mlspl._names import split_names
 from mlspl._text import safe_csv, shown
-from mlspl.cli.options import ForceOption, SeedOption, argument, flag, option
-from mlspl.cli.reading import Reading, with_reading
-from mlspl.cli.sources import check_target, file_name, make_table, notes
-from mlspl.errors import DataFormatError, UserError, guess_column, listed
+from mlspl.cli import files, output
+from mlspl.cli.options import ForceOption, Reading, SeedOption, argument, flag, option, with_reading
+from mlspl.errors import UserError, guess_column, listed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -54,6 +53,7 @@ def consensus(
     from mlspl._label_sets import label_sets, write_set
     from mlspl.curriculum import consensus as infer
     from mlspl.datasets import read_unlabelled
+    from mlspl.pages import read_cells
     from mlspl.recipes import Schema, encode_table
 
     if bool(annotators) == (votes is not None):
@@ -63,14 +63,14 @@ def consensus(
     parts = ("weights", "annotators", "agreement", "review")
     targets = [out, *(out.with_name(f"{out.stem}.{part}.csv") for part in parts)]
     for target in targets:
-        check_target(target, [data, votes], force)
+        files.check_target(target, [data, votes], force)
     separator = reading.label_sep or "|"
-    table = _read(data, [ids] if ids else [])
+    table = read_cells(data, *([ids] if ids else [])).reset_index(drop=True)
     columns = _matching(table, annotators, data) if annotators else []
     if votes is None:
         given = {name: table[name] for name in columns}
     else:
-        lines = _read(votes, [ids or "", "annotator", "labels"])
+        lines = read_cells(votes, ids or "", "annotator", "labels")
         index = pd.Index(table[ids])
         if not index.is_unique:
             raise UserError(
@@ -94,7 +94,7 @@ def consensus(
         pd.DataFrame({"row": cells.index, "annotator": who, "labels": cells.map(split).to_numpy()})
         for who, cells in given.items()
     )
-    with notes():
+    with output.notes():
         ignored = {*columns, *([ids] if ids else []), *split_names(reading.drop)}
         X = None
         if not votes_only:
@@ -120,31 +120,14 @@ def consensus(
     for target, part in zip(targets[1:], tables, strict=True):
         write_file(target, safe_csv(part.round(4), lineterminator="\n"))
     console = Console(highlight=False)
-    console.print(shown(f"{file_name(str(data))}: {found!r}"), soft_wrap=True)
+    console.print(shown(f"{files.file_name(str(data))}: {found!r}"), soft_wrap=True)
     rates = ("sensitivity", "specificity")
     rows = (
         (name, row["rows"], *(f"{row[r]:.2f} ({row[r + '_low']:.2f}–{row[r + '_high']:.2f})" for r in rates))
         for name, row in found.annotators.astype({"rows": object}).iterrows()
     )
-    console.print(make_table(("annotator", "rows", *rates), rows, "Annotators, with 95 % intervals"))
+    console.print(output.make_table(("annotator", "rows", *rates), rows, "Annotators, with 95 % intervals"))
     console.print(shown(f"Wrote {', '.join(map(str, targets))}"), soft_wrap=True)
-
-
-def _read(path: Path, needed: list[str]) -> "pd.DataFrame":
-    """Return the cells of a delimited file as they are written; it must have the needed columns."""
-    import pandas as pd
-
-    if not path.is_file():
-        raise UserError(f"{path} is not a file. Name a CSV file.")
-    try:
-        text = path.read_bytes().decode("utf-8-sig")
-        separator = max(",;\t", key=text.partition("\n")[0].count)
-        table = pd.read_csv(StringIO(text), sep=separator, dtype=str, keep_default_na=False)
-    except (ValueError, UnicodeDecodeError) as error:
-        raise DataFormatError(f"this is no CSV in UTF-8 ({error}).", path) from None
-    if missing := [name for name in needed if name not in table.columns]:
-        raise UserError(f"{path} has no column {missing[0]!r}.{guess_column(missing[0], table.columns)}")
-    return table
 
 
 def _matching(table: "pd.DataFrame", annotators: str, path: Path) -> list[str]:

@@ -9,9 +9,8 @@ from typing import Annotated
 from rich.console import Console
 
 from mlspl._text import printable, shown
-from mlspl.cli.options import ForceOption, argument, option
-from mlspl.cli.reading import Reading, open_dataset, with_reading
-from mlspl.cli.sources import STANDARD, check_target, counted, file_name, input_files, make_table, note
+from mlspl.cli import files, output
+from mlspl.cli.options import ForceOption, Reading, argument, option, with_reading
 from mlspl.errors import UserError
 
 _MOST_LABELS = 10
@@ -39,11 +38,11 @@ def correct(
     from mlspl.datasets import list_datasets, relabel_file, write_dataset
     from mlspl.pages import read_decisions
 
-    if data == STANDARD:
+    if data == files.STANDARD:
         raise UserError("a copy of standard input cannot be corrected. Name the file.")
-    check_target(out, input_files(data, decisions, reading.labels), force)
+    files.check_target(out, files.input_files(data, decisions, reading.labels), force)
     try:
-        dataset = open_dataset(data, reading)
+        dataset = files.open_dataset(data, reading)
         decided = read_decisions(decisions, dataset)
     except UserError as error:
         raise _with_options(error, decisions, reading) from None
@@ -52,7 +51,9 @@ def correct(
     ]
     if dataset.label_column and changes["value"].isna().any():
         unsure = int(changes["value"].isna().sum())
-        note(f"label sets have no word for unknown: {counted(unsure, 'unsure label')} kept as given.")
+        output.note(
+            f"label sets have no word for unknown: {output.counted(unsure, 'unsure label')} kept as given."
+        )
         changes = changes[changes["value"].notna()]
     changed = list(zip(changes["row"], changes["label"], changes["value"], strict=True))
     if data in list_datasets():
@@ -62,7 +63,10 @@ def correct(
     console = Console(highlight=False)
     made = decided["decision"].value_counts()
     said = ", ".join(f"{made[name]} {name}" for name in ("accepted", "rejected", "unsure") if name in made)
-    console.print(f"{counted(len(decided), 'decision')} on {shown(file_name(data))}: {said}", soft_wrap=True)
+    console.print(
+        f"{output.counted(len(decided), 'decision')} on {shown(files.file_name(data))}: {said}",
+        soft_wrap=True,
+    )
     kinds = ["added", "removed", "unknown"]
     to = changes["value"].map({1.0: "added", 0.0: "removed"}).fillna("unknown")
     counts = to.groupby([changes["label"].map(dataset.label_names.__getitem__), to]).size()
@@ -71,8 +75,10 @@ def correct(
     rows = list(counts.head(_MOST_LABELS).itertuples())
     if len(counts) > _MOST_LABELS:
         rows.append((f"{len(counts) - _MOST_LABELS} more", *counts.iloc[_MOST_LABELS:].sum()))
-    console.print(make_table(("label", *kinds), rows))
-    console.print(f"Wrote {shown(str(path))}: {counted(len(changed), 'label')} changed", soft_wrap=True)
+    console.print(output.make_table(("label", *kinds), rows))
+    console.print(
+        f"Wrote {shown(str(path))}: {output.counted(len(changed), 'label')} changed", soft_wrap=True
+    )
 
 
 def _with_options(error: UserError, decisions: Path, reading: Reading) -> UserError:

@@ -7,10 +7,8 @@ import typer
 from rich.console import Console
 
 from mlspl._text import shown
-from mlspl.cli.options import Command, ForceOption, Group, argument, flag
-from mlspl.cli.reading import Reading, open_dataset, with_reading
-from mlspl.cli.scores import SHOWN_LABELS, leave_out_middle
-from mlspl.cli.sources import check_target, input_files, make_table, notes
+from mlspl.cli import files, output
+from mlspl.cli.options import Command, ForceOption, Group, Reading, argument, flag, with_reading
 
 app = typer.Typer(
     cls=Group, no_args_is_help=True, help="List, inspect, download and convert multi-label data sets."
@@ -32,7 +30,7 @@ def list_command() -> None:
             (name, domain, here, size.n_rows, size.n_features, size.n_labels, f"{size.cardinality:.2f}")
         )
     headings = ("name", "domain", "here", "rows", "features", "labels", "cardinality")
-    Console().print(make_table(headings, rows, left=3))
+    Console().print(output.make_table(headings, rows, left=3))
     Console().print("mlspl datasets fetch NAME gets a data set that is not here.")
 
 
@@ -41,10 +39,10 @@ def list_command() -> None:
 def info_command(
     source: Annotated[str, argument("NAME-or-FILE", "Name of a data set, or a file.")],
     reading: Reading,
-    every: Annotated[bool, flag("--all", f"Show all labels, not only {SHOWN_LABELS}.")] = False,
+    every: Annotated[bool, flag("--all", f"Show all labels, not only {output.SHOWN_LABELS}.")] = False,
 ) -> None:
     """Show the size of a data set and the frequency and imbalance of its labels."""
-    dataset = open_dataset(source, reading)
+    dataset = files.open_dataset(source, reading)
     statistics = dataset.describe()
     rows = {
         "rows": statistics.n_rows,
@@ -59,14 +57,14 @@ def info_command(
         "missing feature values": statistics.missing_features,
         "unknown labels": statistics.missing_labels,
     }
-    Console().print(make_table(("", ""), rows.items(), shown(dataset.name)), "")
+    Console().print(output.make_table(("", ""), rows.items(), shown(dataset.name)), "")
     frame = statistics.labels.sort_values("positives", ascending=False, kind="stable")
     lines = [
         (name, f"{row.positives:.0f}", f"{row.share:.1%}", f"{row.imbalance:.2f}")
         for name, row in frame.iterrows()
     ]
-    shown_lines = lines if every else leave_out_middle(lines)
-    Console().print(make_table(("label", "rows with it", "share", "imbalance"), shown_lines))
+    shown_lines = lines if every else output.leave_out_middle(lines)
+    Console().print(output.make_table(("label", "rows with it", "share", "imbalance"), shown_lines))
     Console().print("imbalance = most frequent label / this label")
 
 
@@ -87,7 +85,7 @@ def fetch_command(
             continue
         path = locate_dataset(name)
         if path is None:
-            with console.status(f"downloading {name}"), notes():
+            with console.status(f"downloading {name}"), output.notes():
                 path = fetch_dataset(name)
         console.print(f"{name}: {shown(str(path))}")
 
@@ -101,10 +99,10 @@ def convert_command(
     force: ForceOption = False,
 ) -> None:
     """Convert a data set to ARFF, CSV or Parquet (with an XML file of its labels), or to svmlight."""
-    check_target(target, input_files(source, reading.labels), force)
+    files.check_target(target, files.input_files(source, reading.labels), force)
     from mlspl.datasets import write_dataset
 
     holds_categories = target.suffix.lower() in (".arff", ".csv", ".tsv", ".parquet")
-    dataset = open_dataset(source, reading, encode=not holds_categories)
+    dataset = files.open_dataset(source, reading, encode=not holds_categories)
     path = write_dataset(dataset, target)
     Console(soft_wrap=True).print(f"{shown(str(dataset))}\nwritten to {shown(str(path))}", highlight=False)

@@ -1,6 +1,5 @@
 """`mlspl fit`: a model from the user's own file."""
 
-import ast
 import io
 import time
 from contextlib import ExitStack
@@ -14,20 +13,21 @@ from rich.console import Console
 from mlspl._files import write_file
 from mlspl._progress import show_progress
 from mlspl._text import shown
+from mlspl.cli import files, output
 from mlspl.cli.options import (
-    CRITERION_NAMES,
+    CRITERION_HELP,
     ForceOption,
     MethodOption,
+    Reading,
     SeedOption,
     SetOption,
     SpaceOption,
     argument,
     flag,
     option,
+    parse_parameters,
+    with_reading,
 )
-from mlspl.cli.reading import Reading, columns_table, match_columns, open_dataset, size_of, with_reading
-from mlspl.cli.scores import criteria_table, plain, score_rows
-from mlspl.cli.sources import STANDARD, check_target, counted, exit_on_interrupt, input_files, notes
 from mlspl.errors import UserError
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def fit(
     parameters: SetOption = None,
     space: SpaceOption = None,
     tune: Annotated[
-        str, option("CRITERION", f"Tune parameters by cross-validation; one of {CRITERION_NAMES}.")
+        str, option("CRITERION", f"Tune parameters by cross-validation with a criterion, {CRITERION_HELP}.")
     ] = "",
     test_size: Annotated[
         float | None,
@@ -98,7 +98,7 @@ def fit(
     if not out and not dry_run:
         raise UserError("name the model file: -o model.skops. Or see what would be done: --dry-run.")
     if out:
-        check_target(out, input_files(data, reading.labels), force, _is_model)
+        files.check_target(out, files.input_files(data, reading.labels), force, _is_model)
     from joblib import cpu_count
 
     from mlspl._cluster import open_cluster
@@ -113,18 +113,20 @@ def fit(
         get_criterion(tune)
     if test_size is not None and not 0 < test_size < 1:
         raise UserError(f"--test-size is a share between 0 and 1, such as 0.3; it is {test_size:g}.")
-    console = Console(stderr=out == STANDARD, highlight=False)
-    dataset = open_dataset(data, reading)
-    schema, table = match_columns(dataset, reading)
+    console = Console(stderr=out == files.STANDARD, highlight=False)
+    dataset = files.open_dataset(data, reading)
+    schema, table = files.match_columns(dataset, reading)
     recipe = Recipe(chosen, schema, seed)
     n_rows, n_labels = dataset.Y.shape
     split = protocol_split(n_rows, seed, round(1 - test_size, 12)) if test_size else None
-    console.print(shown(size_of(data, dataset, schema)), soft_wrap=True)
-    console.print(columns_table(dataset, schema, table))
+    console.print(shown(files.size_of(data, dataset, schema)), soft_wrap=True)
+    console.print(files.columns_table(dataset, schema, table))
     if dry_run:
         return
     started = time.perf_counter()
-    with exit_on_interrupt("nothing was written." if out == STANDARD else f"nothing was written to {out}."):
+    with output.exit_on_interrupt(
+        "nothing was written." if out == files.STANDARD else f"nothing was written to {out}."
+    ):
         with ExitStack() as stack:
             if scheduler is not None:
                 client = stack.enter_context(open_cluster(scheduler, cpu_count()))
@@ -142,7 +144,7 @@ def fit(
             "seed": seed,
             "test_size": test_size,
             "reading": reading.to_json(dataset),
-            "held_out_scores": scores and plain(scores),
+            "held_out_scores": scores and output.plain(scores),
             "seconds": round(time.perf_counter() - started, 3),
             "date": datetime.now(UTC).isoformat(timespec="seconds"),
         }
@@ -150,41 +152,23 @@ def fit(
             proba = n_rows * n_labels <= _MOST_PAIRS_WITH_PROBABILITIES
         packed = io.BytesIO()
         what = "preparing probabilities" if proba else "packing the model"
-        with notes(), Console(stderr=True).status(what):
+        with output.notes(), Console(stderr=True).status(what):
             names = dataset.label_names
             save_model(model, packed, proba=proba, label_names=names, schema=schema, summary=summary)
-        if out == STANDARD:
+        if out == files.STANDARD:
             typer.echo(packed.getvalue(), nl=False)
         else:
             write_file(out, packed.getvalue())
     values = ", ".join(f"{name}={value}" for name, value in best.items())
     how = f", tuned by {tune.replace('_', ' ')}: {values}" if tune and best else ""
-    console.print(f"{chosen.title} fitted on all {counted(n_rows, 'row')}{how}", markup=False, soft_wrap=True)
+    console.print(
+        f"{chosen.title} fitted on all {output.counted(n_rows, 'row')}{how}", markup=False, soft_wrap=True
+    )
     used = getattr(model[-1], "space_", None) or "gram"
     if not used.startswith("gram"):
         console.print(f"Fitted in a {used}", markup=False, soft_wrap=True)
-    if out != STANDARD:
+    if out != files.STANDARD:
         console.print(f"Wrote {shown(out)}", soft_wrap=True)
-
-
-def parse_parameters(given: list[str] | None, space: str | None = None) -> dict[str, Any]:
-    """Return the parameters of ``--set`` and ``--space``; values are Python's or, if they are none, text.
-
-    Examples
-    --------
-    >>> parse_parameters(["C=0.1", "kernel=linear", "max_steps=None"], "linear")
-    {'C': 0.1, 'kernel': 'linear', 'max_steps': None, 'space': 'linear'}
-    """
-    parameters: dict[str, Any] = {}
-    for text in given or []:
-        name, equals, value = text.partition("=")
-        if not equals or not name.strip():
-            raise UserError(f"--set takes a name and a value, such as C=0.1; it is {text!r}.")
-        try:
-            parameters[name.strip()] = ast.literal_eval(value)
-        except (ValueError, SyntaxError, MemoryError, RecursionError):
-            parameters[name.strip()] = value
-    return parameters | ({} if space is None else {"space": space})
 
 
 def _is_model(path: Path) -> bool:
@@ -213,13 +197,13 @@ def _learn(
             seen = take_rows(table, train)
             parameters = _choose(recipe, tune, seen, Y[train])
             model = _fit(recipe, parameters, seen, Y[train], label_names)
-            with notes():
+            with output.notes():
                 F, P = scores_and_labels(model, take_rows(table, test))
-                scores, _ = score_rows(Y[test], F, P, label_names)
+                scores, _ = output.score_rows(Y[test], F, P, label_names)
             console.print(
-                f"Scores on {counted(len(test), 'held-out row')}, fitted on the other {len(train)}:"
+                f"Scores on {output.counted(len(test), 'held-out row')}, fitted on the other {len(train)}:"
             )
-            console.print(criteria_table(scores))
+            console.print(output.criteria_table(scores))
         parameters = parameters or _choose(recipe, tune, table, Y)
         return _fit(recipe, parameters, table, Y, label_names), parameters, scores
     except UserError:
@@ -236,7 +220,7 @@ def _choose(recipe: "Recipe", tune: str, table: Any, Y: Any) -> dict[str, Any]:
     settings = recipe.method.settings(tune)
     if not tune:
         return settings
-    with show_progress("settings", len(list_settings(settings)), lines=True) as advance, notes():
+    with show_progress("settings", len(list_settings(settings)), lines=True) as advance, output.notes():
         return recipe.choose(settings, tune, table, Y, advance)
 
 
@@ -248,11 +232,11 @@ def _fit(recipe: "Recipe", parameters: dict, table: Any, Y: Any, label_names: li
     estimator = model[-1]
     labels = Y if sparse.issparse(Y) else pd.DataFrame(Y, columns=label_names)
     if "verbose" not in estimator.get_params(deep=False):
-        with notes(), Console(stderr=True).status("fitting"):
+        with output.notes(), Console(stderr=True).status("fitting"):
             return model.fit(table, labels)
     large = Y.shape[0] * Y.shape[1] > _PAIRS_OF_A_LONG_FIT
     estimator.set_params(verbose=int(large or Console(stderr=True).is_terminal))
-    with notes():
+    with output.notes():
         model.fit(table, labels)
     estimator.set_params(verbose=0)
     return model

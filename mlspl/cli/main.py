@@ -10,7 +10,7 @@ from rich.console import Console
 
 import mlspl
 from mlspl._text import printable
-from mlspl.cli import audit, compare, consensus, correct, datasets, evaluate, fit, pacing, predict, reproduce
+from mlspl.cli import audit, compare, consensus, correct, datasets, fit, pacing, predict, reproduce
 from mlspl.cli.options import Command, Group, flag, option
 from mlspl.errors import UserError, shorten
 
@@ -27,7 +27,7 @@ app = typer.Typer(
 _EXAMPLES: dict[Callable[..., None], str] = {
     fit.fit: "fit songs.csv --labels 'mood_*' --test-size 0.3 -o songs.skops",
     predict.predict: "predict songs.skops new.csv --top 3 -o moods.csv",
-    evaluate.evaluate: "evaluate songs.skops test.csv -o scores.json",
+    predict.evaluate: "evaluate songs.skops test.csv -o scores.json",
     predict.export: "export songs.skops -o songs.onnx",
     audit.audit: "audit songs.csv --labels 'mood_*' --show lyrics -o audit",
     correct.correct: "correct songs.csv audit/decisions.csv --labels 'mood_*' -o corrected.csv",

@@ -1,16 +1,15 @@
 """`mlspl pacing`: the self-paced functions from the shell."""
 
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 from rich.console import Console
 from rich.table import Table
 
 from mlspl._text import printable, shown
+from mlspl.cli.files import check_target
 from mlspl.cli.options import Command, ForceOption, Group, argument, flag, option
-from mlspl.cli.sources import check_target
 from mlspl.errors import UserError
 
 if TYPE_CHECKING:
@@ -19,13 +18,6 @@ if TYPE_CHECKING:
 app = typer.Typer(cls=Group, no_args_is_help=True, help="List, plot, derive and verify self-paced functions.")
 
 PAPER = ["arctan", "sigmoid", "tanh", "exponential"]
-
-
-class Family(StrEnum):
-    """How the pace enters a curve."""
-
-    scale = "scale"
-    shift = "shift"
 
 
 @app.command("list", cls=Command, epilog="Example: mlspl pacing list")
@@ -73,7 +65,9 @@ def plot(
 @app.command(cls=Command, epilog="Example: mlspl pacing derive 'exp(-t**2)' --family scale --latex")
 def derive(
     formula: Annotated[str, argument("FORMULA", 'A decreasing curve in t, such as "1/(1+t**2)".')],
-    family: Annotated[Family, option(None, "scale: weight g(l/λ^c); shift: g(l − λ).")] = Family.scale,
+    family: Annotated[
+        Literal["scale", "shift"], option(None, "scale: weight g(l/λ^c); shift: g(l − λ).")
+    ] = "scale",
     exponent: Annotated[float, option("NUMBER", "The exponent c of the scale family.")] = 1.0,
     latex: Annotated[bool, flag("--latex", "Print only the formulas, as LaTeX.")] = False,
     out: Annotated[Path | None, option("FILE", "Also plot: .png, .svg or .pdf.", "--out", "-o")] = None,
@@ -84,7 +78,7 @@ def derive(
         check_target(out, (), force)
     from mlspl import pacing
 
-    function = pacing.derive(formula, family.value, exponent)
+    function = pacing.derive(formula, family, exponent)
     if latex:
         typer.echo(function.latex())
     else:

@@ -10,9 +10,8 @@ from rich.console import Console
 from mlspl._files import replace_file
 from mlspl._names import split_names
 from mlspl._text import printable, shown
-from mlspl.cli.options import ForceOption, argument, flag, option
-from mlspl.cli.reading import open_rows, stored_reading
-from mlspl.cli.sources import STANDARD, check_target, counted, input_files, note, notes, to_csv
+from mlspl.cli import files, output
+from mlspl.cli.options import ForceOption, Reading, argument, flag, option, with_reading
 from mlspl.errors import UserError, listed
 
 if TYPE_CHECKING:
@@ -24,13 +23,16 @@ if TYPE_CHECKING:
 # Scores of more pairs than this (80 MB) are not held at once.
 _MOST_PAIRS = 10**7
 
+_SUFFIXES = (".csv", ".json")
+_BEST = (1, 3, 5)
+
 ModelArgument = Annotated[Path, argument("MODEL", "A model file of `mlspl fit`.")]
 
 
 def predict(
     model: ModelArgument,
     data: Annotated[str, argument("DATA", "Rows to predict, in any format of `mlspl fit`; - is stdin.")],
-    out: Annotated[str, option("FILE", "CSV file to write; - is stdout.", "--out", "-o")] = STANDARD,
+    out: Annotated[str, option("FILE", "CSV file to write; - is stdout.", "--out", "-o")] = files.STANDARD,
     scores: Annotated[bool, flag("--scores", "Write scores instead of labels.")] = False,
     proba: Annotated[bool, flag("--proba", "Write probabilities instead of labels.")] = False,
     top: Annotated[int | None, option("K", "Write the names of the K best labels.", min=1)] = None,
@@ -49,19 +51,21 @@ def predict(
         raise UserError("--scores, --proba, --top and --format names exclude one another: choose one.")
     if form not in ("columns", "names"):
         raise UserError(f"--format is columns or names; it is {form!r}.")
-    check_target(out, input_files(model, data), force)
+    files.check_target(out, files.input_files(model, data), force)
     from mlspl._label_sets import label_sets, write_set
     from mlspl.metrics import top_labels
     from mlspl.recipes import take_rows
 
     estimator, info = open_model(model)
     if top is not None and top > len(info.label_names):
-        raise UserError(f"--top {top}: the model knows {counted(len(info.label_names), 'label')} only.")
+        raise UserError(
+            f"--top {top}: the model knows {output.counted(len(info.label_names), 'label')} only."
+        )
     kept = split_names(keep)
-    rows = open_rows(data, info, kept)
+    rows = files.open_rows(data, info, kept)
     table = matched(rows, info, kept)
     asked = "predict_proba" if proba else "decision_function" if scores or top else "predict"
-    written, _ = stored_reading(info)
+    written, _ = files.stored_reading(info)
     column, joint = written["label_column"] or "labels", written["label_joint"]
     joint = joint if joint and printable(joint) == joint else "|"
     copied = [_spelled(rows, name) for name in kept]
@@ -81,16 +85,18 @@ def predict(
             else:
                 cells = (answers.astype(int) if asked == "predict" else answers).tolist()
             pairs = zip(block.tolist(), cells, strict=True)
-            yield to_csv([*head, *([*(column[i] for column in copied), *row] for i, row in pairs)])
+            yield output.to_csv([*head, *([*(column[i] for column in copied), *row] for i, row in pairs)])
             head = []
 
-    if out == STANDARD:
+    if out == files.STANDARD:
         for text in blocks():
             typer.echo(text.encode(), nl=False)
         return
     with replace_file(Path(out)) as target:
         target.writelines(blocks())
-    Console(highlight=False, soft_wrap=True).print(f"Wrote {shown(out)}: {counted(table.shape[0], 'row')}")
+    Console(highlight=False, soft_wrap=True).print(
+        f"Wrote {shown(out)}: {output.counted(table.shape[0], 'row')}"
+    )
 
 
 def row_blocks(n_rows: int, n_labels: int) -> "list[np.ndarray]":
@@ -113,7 +119,7 @@ def open_model(path: Path) -> tuple[Any, "ModelInfo"]:
     """The model of a file, and what the file says of it."""
     from mlspl.persistence import read_model
 
-    with notes():
+    with output.notes():
         return read_model(path)
 
 
@@ -121,7 +127,7 @@ def matched(dataset: "Dataset", info: "ModelInfo", kept: Sequence[str] = ()) -> 
     """The rows with the columns of the model; columns that it does not know are said on standard error."""
     table, extra = info.schema.match(dataset)
     if extra := [name for name in extra if name not in kept]:
-        note(f"not used by the model: {listed(extra)}.")
+        output.note(f"not used by the model: {listed(extra)}.")
     return table
 
 
@@ -138,7 +144,7 @@ def apply_model(estimator: Any, method: str, table: Any, info: "ModelInfo", path
     if not hasattr(estimator, needed):
         raise UserError(f"the model in {path} has no {needed}.")
     try:
-        with notes():
+        with output.notes():
             found = (
                 scores_and_labels(estimator, table)
                 if method != needed
@@ -170,9 +176,66 @@ def export(
     networks (net) can be exported, with imputation, scaling and one-hot
     encoding. Other models and steps are refused by name.
     """
-    check_target(out, input_files(model), force)
+    files.check_target(out, files.input_files(model), force)
     from mlspl.persistence import save_onnx
 
     estimator, info = open_model(model)
     save_onnx(estimator, Path(out), info.label_names)
     Console(highlight=False, soft_wrap=True).print(f"Wrote {shown(out)}")
+
+
+@with_reading("labels", "label_sep")
+def evaluate(
+    model: ModelArgument,
+    data: Annotated[str, argument("DATA", "Rows with labels, in any format of `mlspl fit`; - is stdin.")],
+    reading: Reading,
+    out: Annotated[
+        str | None, option("FILE", "Also write scores as .csv or .json; - is stdout.", "--out", "-o")
+    ] = None,
+    every: Annotated[bool, flag("--all", "Show all labels, not only 20.")] = False,
+    force: ForceOption = False,
+) -> None:
+    """Compute all criteria of a model, and the scores of each label.
+
+    Unknown labels (? or empty) are left out. Labels are read from the same
+    columns as in training, unless --labels names others.
+    """
+    if out is not None:
+        files.check_target(out, files.input_files(model, data, reading.labels), force)
+        if out != files.STANDARD and Path(out).suffix.lower() not in _SUFFIXES:
+            raise UserError(f"{out}: the suffix must be .csv or .json, for it says what to write.")
+    estimator, info = open_model(model)
+    dataset = files.open_labelled(data, info, reading)
+    table = matched(dataset, info)
+    scores = _score(estimator, table, dataset.Y, info, model)
+    # Files first: what is shown may go to a pipe that is closed.
+    if out not in (None, files.STANDARD):
+        with replace_file(Path(out)) as target:
+            target.write(output.scores_text(scores, Path(out).suffix.lower()))
+    console = Console(stderr=out == files.STANDARD, highlight=False)
+    rows = output.counted(dataset.Y.shape[0], "row")
+    console.print(f"{shown(model.name)} on {rows} of {shown(dataset.name)}", soft_wrap=True)
+    console.print(output.criteria_table(scores[0]))
+    console.print()
+    console.print(output.labels_table(scores[1], every))
+    if out == files.STANDARD:
+        typer.echo(output.scores_text(scores, ".json"), nl=False)
+    elif out is not None:
+        console.print(f"Wrote {shown(out)}", soft_wrap=True)
+
+
+def _score(estimator: Any, table: Any, Y: Any, info: "ModelInfo", path: Path) -> output.Scores:
+    """Every criterion; of more rows and labels than fit one block, added up block by block, without AUC."""
+    from mlspl.metrics import Tally
+    from mlspl.recipes import take_rows
+
+    blocks = row_blocks(table.shape[0], len(info.label_names))
+    tally = Tally(at=_BEST)
+    for rows in blocks:
+        some = take_rows(table, rows)
+        F, P = apply_model(estimator, "scores_and_labels", some, info, path)
+        with output.notes():
+            if len(blocks) == 1:
+                return output.score_rows(Y, F, P, info.label_names)
+            tally.add(Y[rows], F, P)
+    return output.tally_scores(tally, info.label_names)

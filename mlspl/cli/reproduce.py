@@ -1,49 +1,51 @@
 """`mlspl reproduce`: the paper's experiments, resumable."""
 
+import shlex
+import sys
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+import typer
 from rich.console import Console
 
 from mlspl._files import OutputFolder
 from mlspl._names import split_names
-from mlspl._text import printable
-from mlspl.cli.options import ForceOption, JobsOption, flag, option
-from mlspl.cli.reading import Reading, with_reading
-from mlspl.cli.sources import input_files, notes
-from mlspl.cli.trials import open_datasets, report_trials
+from mlspl._progress import show_progress
+from mlspl._text import printable, shown
+from mlspl.cli import files, output
+from mlspl.cli.options import ForceOption, JobsOption, Reading, flag, option, with_reading
 from mlspl.errors import UserError
 
 if TYPE_CHECKING:
     from mlspl.datasets import Dataset
-    from mlspl.experiments import Trial
+    from mlspl.experiments import Outcome, Store, Trial
 
 _SPLITS, _QUICK_SPLITS = 10, 2
+_MOST_ERRORS = 5
 
 
 @with_reading()
 def reproduce(
     datasets: Annotated[
         str,
-        option(
-            None, "Data sets or files, separated by commas.", show_default="the paper's and digits-traits"
-        ),
+        option("NAMES", "Data sets or files, separated by commas.", show_default="the paper's and digits"),
     ] = "",
-    methods: Annotated[str, option(None, "Methods, with commas between.", show_default="the paper's")] = "",
-    splits: Annotated[int | None, option(None, "Number of splits.", show_default=str(_SPLITS), min=1)] = None,
-    train: Annotated[str, option(None, "Share of training rows; several are separated by commas.")] = "0.3",
+    methods: Annotated[str, option("NAMES", "Methods, separated by commas.", show_default="paper's")] = "",
+    splits: Annotated[int | None, option("N", "Number of splits.", show_default=str(_SPLITS), min=1)] = None,
+    train: Annotated[str, option("SHARES", "Shares of training rows, separated by commas.")] = "0.3",
     corrupt: Annotated[
         str, option("KIND:RATE", "Plant noise in training labels: flip:0.2, missing:0.4, swap:0.1.")
     ] = "",
     tune: Annotated[str, option("CRITERION", "Tune all methods by cross-validation.")] = "",
     functions: Annotated[
-        str, option(None, "Self-paced functions of the figure, or none.", show_default="the paper's four")
+        str, option("NAMES", "Self-paced functions of the figure, or none.", show_default="the paper's four")
     ] = "",
     jobs: JobsOption = None,
     scheduler: Annotated[str | None, option("ADDRESS", "Dask scheduler: tcp://host:port, or local.")] = None,
-    out: Annotated[Path, option(None, "Output folder for results.db, tables and figures.")] = Path("results"),
+    out: Annotated[Path, option("DIR", "Folder for results.db, tables and figures.")] = Path("results"),
     quick: Annotated[bool, flag("--quick", "Only embedded data, and two splits.")] = False,
     dry_run: Annotated[bool, flag("--dry-run", "List the trials; run nothing.")] = False,
     force: ForceOption = False,
@@ -59,7 +61,7 @@ def reproduce(
 
     console = Console(highlight=False)
     named = split_names(datasets)
-    outputs = OutputFolder(out, input_files(*named, reading.labels), force=force)
+    outputs = OutputFolder(out, files.input_files(*named, reading.labels), force=force)
     if not dry_run:
         outputs.check(experiments.RESULT_FILES)
     chosen = split_names(methods) or list(experiments.PAPER_METHODS)
@@ -116,7 +118,7 @@ def _list(trials: list["Trial"], path: Path, console: Console) -> None:
     finished: set[str] = set()
     failed: dict[str, str] = {}
     if path.is_file() and path.stat().st_size:
-        with notes(), Store(path, create=False) as store:
+        with output.notes(), Store(path, create=False) as store:
             finished, failed = store.finished(), store.failed()
     states = Counter[str]()
     for trial in trials:
@@ -130,3 +132,97 @@ def _list(trials: list["Trial"], path: Path, console: Console) -> None:
     console.print(
         f"{len(trials)} trials: " + ", ".join(f"{count} {state}" for state, count in states.items())
     )
+
+
+def open_datasets(sources: Sequence[str], reading: Reading) -> dict[str, "Dataset"]:
+    """Open data sets and files and return them by name; the reading options apply to the files."""
+    from mlspl.datasets import list_datasets
+
+    known = list_datasets()
+    data = {}
+    for source in sources:
+        if source in known:
+            data[source] = files.open_dataset(source, Reading())
+            continue
+        dataset = files.open_dataset(source, reading)
+        schema, _ = files.match_columns(dataset, reading)
+        # Trials learn from all text.
+        unread = [name for name in schema.dropped if dataset.kind(name) == "text"]
+        if dataset.name in data:
+            raise UserError(f"two data sets are called {dataset.name}. Give one of them another name.")
+        data[dataset.name] = dataset.without(unread)
+    if reading != Reading() and not set(sources) - set(known):
+        raise UserError("--labels and the like say how to read a file, and no file is named.")
+    return data
+
+
+def report_trials(
+    trials: Sequence["Trial"],
+    data: Mapping[str, "Dataset"],
+    outputs: OutputFolder,
+    console: Console,
+    *,
+    jobs: int | None = None,
+    scheduler: str | None = None,
+    functions: Sequence[str] = (),
+    criteria: Sequence[str] = (),
+) -> None:
+    """Run the trials that results.db does not have; print and write their results.
+
+    Every pair of methods is printed for each of the `criteria`.
+    """
+    from mlspl import experiments
+
+    path = outputs.folder / "results.db"
+    outputs.folder.mkdir(parents=True, exist_ok=True)
+    with output.notes():
+        store = experiments.Store(path)
+    with store:
+        _run(trials, data, store, jobs, scheduler, console)
+        command = shlex.join(["mlspl", *sys.argv[1:]])
+        results = experiments.write_results(store, trials, outputs, functions, data, command, criteria)
+        failed = store.failed()
+    for table in (
+        *experiments.rich_tables(results.summary, console.width),
+        *experiments.rich_tests(results.comparisons, criteria, console.width),
+    ):
+        console.print(table)
+    errors = [(trial, failed[trial.key]) for trial in trials if trial.key in failed]
+    if errors:
+        count = f"{output.counted(len(errors), 'trial')} failed. Run the same command again to retry:"
+        console.print(count, style="bold red")
+    for trial, error in errors[:_MOST_ERRORS]:
+        text = f"{trial.method} on split {trial.split} of {trial.dataset}: {error}"
+        console.print(f"  {printable(text)}", markup=False)
+    if len(errors) > _MOST_ERRORS:
+        console.print(f"  and {len(errors) - _MOST_ERRORS} more, in the store's column `error`")
+    console.print(f"Results: {shown(str(path))}", soft_wrap=True)
+    for file in results.files:
+        console.print(f"  {shown(str(file))}", soft_wrap=True)
+    if errors:
+        raise typer.Exit(1)
+
+
+def _run(trials, data, store: "Store", jobs, scheduler, console: Console) -> None:
+    from mlspl.experiments import run_trials
+
+    done = len(store.finished() & {trial.key for trial in trials})
+    if done:
+        console.print(f"{done} of {len(trials)} trials were done before.")
+    failed = 0
+    try:
+        with show_progress("trials", len(trials), done=done, lines=True, console=console) as advance:
+
+            def report(trial: "Trial", outcome: "Outcome | None") -> None:
+                nonlocal failed
+                failed += outcome is not None and outcome.failed
+                advance(f"{failed} failed, {trial.dataset} {trial.method} {trial.split}")
+
+            run_trials(trials, data, store, jobs, scheduler, report)
+    except KeyboardInterrupt:
+        done = len(store.finished() & {trial.key for trial in trials})
+        console.print(
+            f"Stopped with {done} of {len(trials)} trials done. Run the same command again to continue.",
+            markup=False,
+        )
+        raise typer.Exit(130) from None

@@ -7,8 +7,8 @@ runs those that the `Store` does not have yet, and `write_results` writes tables
 
 from mlspl.experiments.comparison import Comparison, compare, known_directions, read_scores
 from mlspl.experiments.execution import run_trial
-from mlspl.experiments.figures import critical_difference_figure, draw_intervals, save_figure
-from mlspl.experiments.results import RESULT_FILES, Results, write_comparisons, write_report, write_results
+from mlspl.experiments.figures import critical_difference_figure, save_figure
+from mlspl.experiments.report import RESULT_FILES, Results, write_comparisons, write_report, write_results
 from mlspl.experiments.runner import run_trials
 from mlspl.experiments.scores import (
     PAPER_CRITERIA,
@@ -41,7 +41,6 @@ __all__ = [
     "criterion_head",
     "critical_difference",
     "critical_difference_figure",
-    "draw_intervals",
     "fewest_splits",
     "holm",
     "is_standard",

@@ -55,21 +55,10 @@ class Ranking:
 class Comparison:
     """All tests by one criterion.
 
-    Parameters
-    ----------
-    criterion : str
-        Name of the criterion.
-    methods : list of str
-        Names of all methods.
-    means : DataFrame
-        Mean score, one row per data set and one column per method, over the splits that all have.
-    pairs : DataFrame
-        Wilcoxon's test of every pair: see :func:`wilcoxon_pairs`. The column `block` names the data set
-        whose splits were compared, or is ``"over data sets"``.
-    ranking : Ranking, optional
-        None with fewer than two data sets or three methods.
-    notes : list of str
-        What was left out, and why.
+    `means` has a row per data set and a column per method, over the splits that all have. `pairs` are the
+    tests of :func:`wilcoxon_pairs`; their column `block` names the data set whose splits were compared, or is
+    ``"over data sets"``. `ranking` is None with fewer than two data sets or three methods. `notes` say what
+    was left out, and why.
     """
 
     criterion: str
@@ -87,10 +76,8 @@ def compare(scores: pd.DataFrame, criterion: str, greater_is_better: bool, alpha
     ----------
     scores : DataFrame
         With the columns `block`, `variant`, `split` and the criterion: see :func:`read_scores`.
-    criterion : str
-        Which column.
-    greater_is_better : bool
-        Its direction.
+    criterion, greater_is_better : str, bool
+        Which column, and its direction.
     alpha : float, default=0.05
         Level of Nemenyi's test.
 
@@ -152,19 +139,8 @@ def read_scores(path: str | Path, criteria: Sequence[str] = (), variants: bool =
     The CSV has one row per data set, method and split: columns `dataset`, `method`, `split` (may be left out
     where there is one row per data set and method) and one column per criterion.
 
-    Parameters
-    ----------
-    path : str or Path
-        The file.
-    criteria : sequence of str
-        Columns that must be there.
-    variants : bool, default=False
-        Whether to read variants of standard methods, such as MLSPL under its other self-paced functions.
-
-    Returns
-    -------
-    DataFrame
-        With the columns `block`, `variant`, `split` and the criteria.
+    The result has the columns `block`, `variant`, `split` and the criteria, among them all of `criteria`.
+    `variants` includes variants of standard methods, such as MLSPL under its other self-paced functions.
     """
     path = Path(path)
     if not path.is_file():

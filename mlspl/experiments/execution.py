@@ -2,12 +2,11 @@
 
 import os
 import platform
-import signal
 import socket
 import time
 import warnings
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Mapping
+from contextlib import suppress
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
@@ -28,28 +27,13 @@ _WARM_ROWS = 40
 _LIBRARIES = ("mlspl", "numpy", "scipy", "scikit-learn", "numba")
 
 
-def run_trial(
-    trial: Trial,
-    dataset: Dataset,
-    methods: Mapping[str, Method] | None = None,
-    seconds: float | None = None,
-) -> Outcome:
+def run_trial(trial: Trial, dataset: Dataset, methods: Mapping[str, Method] | None = None) -> Outcome:
     """Run a trial; an exception becomes its outcome's `error`.
 
     Everything random is seeded by the split, and numerical libraries use one thread, so the scores do not
-    depend on where and when the trial runs. Columns of text are used as features.
+    depend on where and when the trial runs. Columns of text are used as features. `methods` holds the methods
+    by name, if they are not those of :data:`mlspl.recipes.METHODS`.
 
-    Parameters
-    ----------
-    trial : Trial
-        What to run.
-    dataset : Dataset
-        The data it names.
-    methods : mapping, optional
-        The methods by name; by default those of :data:`mlspl.recipes.METHODS`.
-    seconds : float, optional
-        Limit of processor time; a trial that takes longer fails. It is interrupted at the limit if it runs in
-        the main thread of a process, as in `run_trials` without Dask, on a system with interval timers.
 
     Examples
     --------
@@ -61,7 +45,8 @@ def run_trial(
     >>> 0 < outcome.scores["hamming_loss"] < 0.1
     True
     """
-    _reset_peak_memory()
+    with suppress(OSError):  # reset the peak memory, on Linux
+        Path("/proc/self/clear_refs").write_text("5")
     with warnings.catch_warnings(record=True) as caught, one_library_thread():
         warnings.simplefilter("always")
         results: dict[str, Any]
@@ -69,9 +54,8 @@ def run_trial(
         try:
             method = get_method(trial.method, methods)
             libraries += method.libraries
-            with _limited(seconds):
-                results = _run(trial, dataset, method)
-        except (Exception, TimeLimit) as error:
+            results = _run(trial, dataset, method)
+        except Exception as error:
             results = {"error": f"{type(error).__name__}: {error}"}
     messages = dict.fromkeys(f"{warning.category.__name__}: {warning.message}" for warning in caught)
     return Outcome(
@@ -97,16 +81,15 @@ def _run(trial: Trial, dataset: Dataset, method: Method) -> dict[str, Any]:
         Y_train, _ = corrupt(Y_train, kind, rate, random_state=trial.split, X=X)
 
     _warm_up(recipe, X_train, Y_train)
-    clock = _find_clock()
-    started = clock()
+    started = _clock()
     parameters = dict(trial.parameters)
     if trial.tune:
         parameters = recipe.choose(parameters, trial.tune, X_train, Y_train)
-    tuned = clock()
+    tuned = _clock()
     model = recipe.build(parameters).fit(X_train, Y_train)
-    fitted = clock()
+    fitted = _clock()
     F, P = scores_and_labels(model, X_test)
-    predicted = clock()
+    predicted = _clock()
     return {
         "scores": score_all(Y_test, F, P) | score_others(Y_test, F, P),
         "chosen": parameters | getattr(model[-1], "best_params_", {}),
@@ -114,7 +97,6 @@ def _run(trial: Trial, dataset: Dataset, method: Method) -> dict[str, Any]:
         "fit_seconds": fitted - tuned,
         "predict_seconds": predicted - fitted,
         "history": getattr(model[-1], "history_", None),
-        "validation": getattr(model[-1], "cv_results_", None),
     }
 
 
@@ -137,55 +119,28 @@ def _split(trial: Trial, Y: Any) -> tuple[Any, Any]:
     return list(IterativeStratification(trial.folds, random_state=repetition).split(Y, Y))[fold]
 
 
-class TimeLimit(BaseException):
-    """A trial exceeded its processor time. Not an Exception, so that `except Exception` does not catch it."""
-
-
-@contextmanager
-def _limited(seconds: float | None) -> Iterator[None]:
-    """Raise `TimeLimit` when the time is over, or at the end where there is no timer."""
-    if seconds is None:
-        yield
-        return
-
-    def stop(*_) -> None:
-        raise TimeLimit(f"more than {seconds:g} s of processor time")
-
-    clock = _find_clock()
-    started = clock()
-    with ExitStack() as stack:
-        if hasattr(signal, "setitimer") and current_thread() is main_thread():
-            stack.callback(signal.signal, signal.SIGPROF, signal.signal(signal.SIGPROF, stop))
-            stack.callback(signal.setitimer, signal.ITIMER_PROF, 0)
-            signal.setitimer(signal.ITIMER_PROF, seconds)
-        yield
-    if clock() - started > seconds:
-        stop()
-
-
-def _find_clock() -> Callable[[], float]:
+def _clock() -> float:
     """Processor time of the process, or of the thread if the process has others."""
-    return time.process_time if current_thread() is main_thread() else time.thread_time
+    return time.process_time() if current_thread() is main_thread() else time.thread_time()
 
 
 @cache
 def _describe_machine() -> str:
     """System, processor and number of cores."""
-    name = platform.processor() or platform.machine()
-    with suppress(OSError, StopIteration):
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-        name = next(line.split(":", 1)[1].strip() for line in lines if line.startswith("model name"))
+    name = _read_field("/proc/cpuinfo", "model name") or platform.processor() or platform.machine()
     return f"{platform.system()}, {name}, {os.cpu_count()} cores"
-
-
-def _reset_peak_memory() -> None:
-    with suppress(OSError):
-        Path("/proc/self/clear_refs").write_text("5")
 
 
 def _peak_memory() -> int | None:
     """Most bytes of memory that the process has held since the last reset; None if not on Linux."""
-    with suppress(OSError, StopIteration):
-        lines = Path("/proc/self/status").read_text().splitlines()
-        return int(next(line.split()[1] for line in lines if line.startswith("VmHWM:"))) * 1024
-    return None
+    kilobytes = _read_field("/proc/self/status", "VmHWM")
+    return int(kilobytes.split()[0]) * 1024 if kilobytes else None
+
+
+def _read_field(path: str, name: str) -> str:
+    """Return a field of a file of Linux, "" on other systems."""
+    with suppress(OSError):
+        for line in Path(path).read_text().splitlines():
+            if line.startswith(name):
+                return line.partition(":")[2].strip()
+    return ""

@@ -44,29 +44,33 @@ class Chart(NamedTuple):
 
 def dot_chart(title: str, dots: pd.DataFrame, reference: tuple[str, float] | None = None) -> Chart:
     """Draw means with bars of one standard deviation, one row each, and the paper's means as diamonds."""
-    dots = dots.reindex(columns=["mean", "std", "paper", "best"])
-    names = [_shorten(str(name)) for name in dots.index]
-    left = 0.2 + 0.07 * max(map(len, names))
+    left = 0.2 + 0.07 * max(len(_shorten(str(name))) for name in dots.index)
     figure, axis = _start_chart(title, 0.55 + 0.2 * len(dots), left, 0.28)
-    rows = np.arange(len(dots))
-    style: dict[str, Any] = {"fmt": "o", "color": _COLOURS[0], "markersize": 4.5, "elinewidth": 1.5}
-    axis.errorbar(dots["mean"], rows, xerr=dots["std"].fillna(0.0), **style)
-    axis.plot(dots["paper"], rows, "D", color=_COLOURS[1], markersize=5, fillstyle="none")
-    if reference:
-        axis.axvline(reference[1], color=_GREY, linestyle="--", linewidth=1, zorder=0)
-    axis.set_yticks(rows, names, color=_INK)
-    for text, is_best in zip(axis.get_yticklabels(), dots["best"], strict=True):
-        text.set_fontweight("bold" if is_best is True else "normal")
-    axis.set_ylim(len(dots) - 0.5, -0.5)
-    axis.grid(axis="x", color=_LINE)
-    axis.tick_params(left=False)
+    _draw_dots(axis, dots, reference and reference[1])
     parts = []
-    for name, mean, std, paper, _ in dots.itertuples():
+    for name, mean, std, paper in dots.reindex(columns=["mean", "std", "paper"]).itertuples():
         part = f"{name} {mean:.4f}" + ("" if np.isnan(std) else f" ± {std:.4f}")
         parts.append(part if np.isnan(paper) else f"{part}, paper {paper:.4f}")
     if reference:
         parts.append(f"dashed line, {reference[0]}: {reference[1]:.4f}")
     return _as_chart(figure, f"{title}. {'; '.join(parts)}")
+
+
+def _draw_dots(axis: Axes, dots: pd.DataFrame, reference: float | None) -> None:
+    """Draw a row for each mean with its standard deviation, the paper's mean if there is one, and a line."""
+    dots = dots.reindex(columns=["mean", "std", "paper", "best"])
+    rows = np.arange(len(dots))
+    style: dict[str, Any] = {"fmt": "o", "color": _COLOURS[0], "markersize": 4.5, "elinewidth": 1.5}
+    axis.errorbar(dots["mean"], rows, xerr=dots["std"].fillna(0.0), **style)
+    axis.plot(dots["paper"], rows, "D", color=_COLOURS[1], markersize=5, fillstyle="none")
+    if reference is not None:
+        axis.axvline(reference, color=_GREY, linestyle="--", linewidth=1, zorder=0)
+    axis.set_yticks(rows, [_shorten(str(name)) for name in dots.index], color=_INK)
+    for text, is_best in zip(axis.get_yticklabels(), dots["best"], strict=False):
+        text.set_fontweight("bold" if is_best is True else "normal")
+    axis.set_ylim(len(dots) - 0.5, -0.5)
+    axis.grid(axis="x", color=_LINE)
+    axis.tick_params(left=False)
 
 
 def line_chart(title: str, lines: Mapping[str, tuple[pd.Series, pd.Series]], is_share: bool = False) -> Chart:
@@ -174,34 +178,18 @@ def pace_function_figure(scores: pd.DataFrame, functions: Sequence[str]) -> Figu
     paced = paced_trials(scores)
     unpaced = scores[scores["method"] == "ml-loc"].groupby("block")
     blocks, criteria = list(dict.fromkeys(paced["block"])), criteria_in(scores)
-    width, height = 0.8 + max(2.1, 0.42 * len(functions)) * len(blocks), 0.9 + 1.3 * len(criteria)
-    figure = Figure(figsize=(width, height), layout="constrained")
-    axes = figure.subplots(len(criteria), len(blocks), squeeze=False, sharex=True)
+    size = (1 + 2.1 * len(blocks), 0.5 + (0.6 + 0.2 * len(functions)) * len(criteria))
+    figure = Figure(figsize=size, layout="constrained")
+    axes = figure.subplots(len(criteria), len(blocks), squeeze=False, sharey=True)
     for row, criterion in zip(axes, criteria, strict=True):
-        row[0].set_ylabel(criterion_head(criterion), color=_INK, fontsize=9)
         for axis, block in zip(row, blocks, strict=True):
-            of_block = paced[paced["block"] == block].groupby("function")[criterion]
-            dots = of_block.agg(["mean", "std"]).reindex(functions)
-            reference = unpaced[criterion].mean().get(block)
-            draw_intervals(axis, dots["mean"], dots["std"].fillna(0.0), reference)
-    for axis, block in zip(axes[0], blocks, strict=True):
-        axis.set_title(escape_mathtext(block), fontsize=10, color=_INK)
+            dots = paced[paced["block"] == block].groupby("function")[criterion].agg(["mean", "std"])
+            _draw_dots(axis, dots.reindex(functions), unpaced[criterion].mean().get(block))
+            axis.set_title(f"{escape_mathtext(block)}: {criterion_head(criterion)}", fontsize=8, color=_INK)
+            _set_style(axis)
     title = "MLSPL under each self-paced function (mean ± standard deviation over splits"
     figure.suptitle(f"{title}; dashed: ML-LOC)" if len(unpaced) else f"{title})", fontsize=9, color=_INK)
     return figure
-
-
-def draw_intervals(axis: Axes, values: pd.Series, errors: pd.Series, reference: float | None = None) -> None:
-    """Draw a dot with an error bar for each value, named below the axis, and a dashed line."""
-    style: dict[str, Any] = {"fmt": "o", "color": _COLOURS[0], "markersize": 5.5, "elinewidth": 1.3}
-    axis.errorbar(range(len(values)), values, errors, capsize=3, **style)
-    if reference is not None:
-        axis.axhline(reference, color=_GREY, linestyle="--", linewidth=1, zorder=0)
-    axis.set_xlim(-0.6, len(values) - 0.4)
-    axis.set_xticks(range(len(values)), values.index, rotation=40, ha="right", rotation_mode="anchor")
-    axis.grid(axis="y", color=_LINE)
-    axis.margins(y=0.12)
-    _set_style(axis)
 
 
 def save_figure(figure: Figure, folder: Path | OutputFolder, name: str) -> list[Path]:

@@ -1,33 +1,58 @@
-"""The contents of `report.html`: what was run, and scores, figures, timings and tests of each data set."""
-
-from __future__ import annotations
+"""Results of a run: computed once from its trials, and written as tables, figures and `report.html`."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from mlspl._files import OutputFolder
+from mlspl._text import safe_csv
 from mlspl.datasets import Dataset
-from mlspl.experiments.comparison import Comparison
-from mlspl.experiments.figures import Chart, dot_chart, line_chart, rank_chart
-from mlspl.experiments.scores import PAPER_FUNCTIONS, criteria_in, paced_trials
+from mlspl.errors import UserError
+from mlspl.experiments.comparison import Comparison, compare
+from mlspl.experiments.figures import (
+    Chart,
+    critical_difference_figure,
+    dot_chart,
+    line_chart,
+    pace_function_figure,
+    rank_chart,
+    save_figure,
+)
+from mlspl.experiments.scores import (
+    PAPER_FUNCTIONS,
+    criteria_in,
+    paced_trials,
+    score_table,
+    standard_trials,
+    summarise,
+)
 from mlspl.experiments.statistics import fewest_splits
+from mlspl.experiments.store import Store
 from mlspl.experiments.tables import (
-    Cell,
     Table,
     criterion_head,
     criterion_title,
+    latex_tables,
+    markdown_tables,
     number,
     pairs_table,
     ranks_table,
     score_tables,
 )
+from mlspl.experiments.trial import Trial
+from mlspl.metrics import CRITERIA
 from mlspl.pages import render
-from mlspl.recipes import method_title
+from mlspl.recipes import METHODS, Schema, method_title
 
-if TYPE_CHECKING:
-    from mlspl.experiments.results import Results
+RESULT_FILES = (
+    *("means.csv", "tables.md", "tables.tex", "report.html", "pairs.csv"),
+    *("pace-functions.png", "pace-functions.svg", "critical-difference.png", "critical-difference.svg"),
+)
+"""All files that `write_results` may write."""
 
 _ALPHA = 0.05
 _MOST_LABELS = 8
@@ -39,14 +64,133 @@ _PARTS = {
     "penalty": "Self-paced penalty",
     "mean_weight": "Mean weight of a pair",
 }
+_KINDS = {
+    "numeric": "numbers, z-scored",
+    "categorical": "categories, one-hot encoded",
+    "date": "dates, as their parts",
+    "text": "texts, as TF-IDF of words and word pairs",
+}
 
 
-def render_report(results: Results, datasets: Mapping[str, Dataset], command: str) -> str:
+@dataclass(frozen=True)
+class Results:
+    """Scores, means and tests of a run, and the files written.
+
+    `scores` has all finished trials. `standard` leaves out variants of methods that were also run with their
+    standard parameters; `summary` and `comparisons` are computed from it.
+    """
+
+    frame: pd.DataFrame
+    scores: pd.DataFrame
+    standard: pd.DataFrame
+    summary: pd.DataFrame
+    comparisons: list[Comparison]
+    files: list[Path] = field(default_factory=list)
+
+
+def _collect(store: Store, trials: Iterable[Trial] | None, criteria: Sequence[str] = ()) -> Results:
+    """Compute the means and tests of trials, as far as the store has them; None means all its trials."""
+    if trials is None:
+        order = {name: number for number, name in enumerate(METHODS)}
+        frame = store.frame().sort_values("method", key=lambda names: names.map(order), kind="stable")
+    else:
+        frame = store.frame(trial.key for trial in trials)
+    scores, standard = score_table(frame), score_table(standard_trials(frame))
+    if len(standard):
+        # Blocks are named by all trials, so that both tables agree.
+        standard["block"] = list(scores.set_index("key").loc[standard["key"], "block"])
+    tested = [name for name in dict.fromkeys((*criteria_in(standard), *criteria)) if name in standard]
+    comparisons = [compare(standard, name, CRITERIA[name].greater_is_better) for name in tested]
+    return Results(frame, scores, standard, summarise(standard), comparisons)
+
+
+def write_results(
+    store: Store,
+    trials: Iterable[Trial],
+    out: Path | OutputFolder,
+    functions: Sequence[str] = (),
+    datasets: Mapping[str, Dataset] | None = None,
+    command: str = "",
+    criteria: Sequence[str] = (),
+) -> Results:
+    """Write tables, figures, tests and `report.html` of trials, as far as the store has them.
+
+    Parameters
+    ----------
+    store, trials
+        The results file and which of its trials.
+    out : Path or OutputFolder
+        The folder.
+    functions : sequence of str
+        Self-paced functions of the figure; without any there is no figure.
+    datasets : mapping, optional
+        The data sets by name; without them the page does not show their sizes and label names.
+    command : str, default=""
+        The command that ran the trials.
+    criteria : sequence of str
+        Criteria to test in addition to those that are always reported.
+    """
+    outputs = out if isinstance(out, OutputFolder) else OutputFolder(out)
+    results = _collect(store, trials, criteria)
+    files = results.files
+    if len(results.standard):
+        files.append(outputs.write("means.csv", safe_csv(results.summary)))
+        files.append(outputs.write("tables.md", markdown_tables(results.summary)))
+        files.append(outputs.write("tables.tex", latex_tables(results.summary)))
+        if functions:
+            figure = pace_function_figure(results.scores, functions)
+            files += save_figure(figure, outputs, "pace-functions")
+        files += write_comparisons(results.comparisons, outputs)
+    if len(results.frame):
+        files.append(outputs.write("report.html", _render(results, datasets or {}, command)))
+    return results
+
+
+def write_report(
+    store: Store,
+    path: Path,
+    datasets: Mapping[str, Dataset] | None = None,
+    command: str = "",
+    overwrite: bool = False,
+) -> Path:
+    """Write `report.html` of all trials of a store; see :func:`write_results`.
+
+    A file that `write_report` did not write is replaced only if `overwrite` is True.
+    """
+    results = _collect(store, None)
+    if results.frame.empty:
+        raise UserError(f"{store.path} holds no trials. Run `mlspl reproduce` first.")
+    outputs = OutputFolder(path.parent, [store.path], force=overwrite)
+    return outputs.write(path.name, _render(results, datasets or {}, command))
+
+
+def write_comparisons(
+    comparisons: Sequence[Comparison], outputs: OutputFolder, alpha: float = _ALPHA
+) -> list[Path]:
+    """Write every pair's test as `pairs.csv` and, where there are ranks, the critical-difference diagrams."""
+    files = []
+    pairs = _join_pairs(comparisons)
+    if len(pairs):
+        columns = ["criterion", "block", "better", "worse", "difference", "blocks", "p", "p_holm"]
+        files.append(outputs.write("pairs.csv", safe_csv(pairs[columns])))
+    if any(comparison.ranking for comparison in comparisons):
+        files += save_figure(critical_difference_figure(comparisons, alpha), outputs, "critical-difference")
+    return files
+
+
+def _join_pairs(comparisons: Sequence[Comparison]) -> pd.DataFrame:
+    tested = [one.pairs.assign(criterion=one.criterion) for one in comparisons if len(one.pairs)]
+    return pd.concat(tested, ignore_index=True) if tested else pd.DataFrame({"block": []})
+
+
+def _render(results: Results, datasets: Mapping[str, Dataset], command: str) -> str:
     """Return the page of a run that has at least one trial."""
-    frame = results.frame
-    has_paper = "paper" in results.summary and bool(results.summary["paper"].notna().any())
+    frame, summary = results.frame, results.summary
+    has_paper = bool(summary["paper"].notna().any())
     seconds = frame[["tune_seconds", "fit_seconds", "predict_seconds"]].to_numpy().sum()
     title = f"Comparison of methods on {', '.join(dict.fromkeys(frame['dataset']))}"
+    comparisons = results.comparisons
+    ranked = [comparison for comparison in comparisons if comparison.ranking]
     return render(
         "report.html",
         title="Reproduction of the MLSPL paper" if has_paper else title,
@@ -65,10 +209,10 @@ def render_report(results: Results, datasets: Mapping[str, Dataset], command: st
         folds=int(frame["folds"].max()),
         corruption=", ".join(filter(None, dict.fromkeys(frame["corruption"]))),
         environment=_list_environment(frame),
-        panels=[
-            _describe_block(block, results, datasets) for block in dict.fromkeys(results.summary["block"])
-        ],
-        ranks=_list_ranks(results.comparisons),
+        panels=[_describe_block(block, results, datasets) for block in dict.fromkeys(summary["block"])],
+        ranks=ranks_table(comparisons),
+        diagrams=[rank_chart(comparison) for comparison in ranked],
+        notes=list(dict.fromkeys(note for comparison in comparisons for note in comparison.notes)),
         failures=_list_messages(
             frame, "error", "These trials have no scores. Run the same command again to retry them."
         ),
@@ -159,18 +303,16 @@ def _list_timings(standard: pd.DataFrame) -> Table:
     parts = {"tune_seconds": "tune, s"} if standard["tune"].any() else {}
     parts |= {"fit_seconds": "fit, s", "predict_seconds": "predict, s"}
     by_variant = standard.groupby("variant", sort=False)
-    means = by_variant[list(parts)].mean()
+    means = by_variant[list(parts)].mean().rename(columns=parts)
+    texts = means.assign(**{"total, s": means.sum(axis=1)}).map(number, digits=3)
     memory = by_variant["peak_memory"].max().astype(float) / 2**20
+    texts["memory, MB"] = memory.map(lambda size: number(size, 0))
     caption = "Seconds per trial on one core, mean over the splits; peak memory of its process."
-    columns: dict[str, Iterable] = {"method": map(method_title, means.index)}
-    columns |= {title: means[part] for part, title in parts.items()}
-    columns |= {"total, s": means.sum(axis=1), "memory, MB": [Cell(number(size, 0), size) for size in memory]}
-    return Table(caption, columns)
+    return Table(caption, texts.rename(index=method_title).rename_axis("method"))
 
 
 def _list_pairs(block: str, comparisons: Sequence[Comparison]) -> Table | None:
-    tested = [one.pairs.assign(criterion=one.criterion) for one in comparisons if len(one.pairs)]
-    pairs = pd.concat(tested, ignore_index=True).query("block == @block") if tested else pd.DataFrame()
+    pairs = _join_pairs(comparisons).query("block == @block")
     if pairs.empty:
         return None
     n_splits = pairs["blocks"].iloc[0]
@@ -183,54 +325,49 @@ def _list_pairs(block: str, comparisons: Sequence[Comparison]) -> Table | None:
     return pairs_table(pairs.sort_values(["p_holm", "p"], kind="stable"), caption, _ALPHA)
 
 
-def _list_ranks(comparisons: Sequence[Comparison]) -> dict[str, Any] | None:
-    """Average ranks and critical-difference diagrams, if there are enough data sets and methods."""
-    if (table := ranks_table(comparisons)) is None:
-        return None
-    return {
-        "table": table,
-        "diagrams": [rank_chart(comparison) for comparison in comparisons if comparison.ranking],
-        "notes": list(dict.fromkeys(note for comparison in comparisons for note in comparison.notes)),
-    }
-
-
 def _list_messages(frame: pd.DataFrame, column: str, caption: str) -> Table | None:
     """How many trials of each method on each data set had each error or warning."""
     counts = frame.explode(column).groupby(["method", "dataset", column]).size()
-    counts = counts.sort_values(ascending=False, kind="stable")
-    columns: dict[str, Iterable] = {
-        "method": [method_title(method) for method, _, _ in counts.index],
-        "data set": [dataset for _, dataset, _ in counts.index],
-        "trials": counts,
-        "message": [Cell(text, style="error") for _, _, text in counts.index],
-    }
-    return Table(caption, columns, "tall") if len(counts) else None
+    counts = counts.sort_values(ascending=False, kind="stable").map(str).reset_index(name="trials")
+    texts = counts.rename(columns={"dataset": "data set", column: "message"}).set_index("method")
+    texts = texts.rename(index=method_title)[["data set", "trials", "message"]]
+    return Table(caption, texts, style="tall") if len(texts) else None
 
 
 def _list_datasets(frame: pd.DataFrame, datasets: Mapping[str, Dataset]) -> Table:
-    groups = frame.groupby(["dataset", "fingerprint"], sort=False)
-    known = [datasets[name].describe() if name in datasets else None for (name, _), _ in groups]
-    sizes = ("n_rows", "n_features", "n_labels", "cardinality")
-    titles = ("rows", "features", "labels", "labels per row")
-    columns: dict[str, Iterable] = {"data set": [name for (name, _), _ in groups]}
-    for size, title in zip(sizes, titles, strict=True):
-        columns[title] = [getattr(about, size) if about else "–" for about in known]
-    columns["training rows"] = [
-        ", ".join(f"{100 * share:g} %" for share in sorted(set(trials["train"]))) for _, trials in groups
-    ]
-    columns["checksum"] = [fingerprint[:12] for (_, fingerprint), _ in groups]
-    return Table("Data sets, with the features of the file.", columns)
+    rows = {}
+    for (name, fingerprint), trials in frame.groupby(["dataset", "fingerprint"], sort=False):
+        row = dict.fromkeys(("rows", "features", "labels", "labels per row", "features used as"), "–")
+        if name in datasets:
+            size = datasets[name].describe()
+            sizes = (str(size.n_rows), str(size.n_features), str(size.n_labels), number(size.cardinality, 3))
+            row = dict(zip(row, (*sizes, _describe_features(datasets[name])), strict=True))
+        shares = ", ".join(f"{100 * share:g} %" for share in sorted(set(trials["train"])))
+        rows[name, fingerprint] = {**row, "training rows": shares, "checksum": fingerprint[:12]}
+    texts = pd.DataFrame.from_dict(rows, orient="index").droplevel(1).rename_axis("data set")
+    return Table("Data sets, and how their features are used.", texts)
+
+
+def _describe_features(dataset: Dataset) -> str:
+    schema = Schema.from_dataset(dataset)
+    if schema.layout == "sparse":
+        return "sparse numbers, divided by the largest of each column"
+    kinds = pd.Series([schema.kind(name) for name in schema.names or ()]).value_counts(sort=False)
+    words = [f"{count} {_KINDS[str(kind)]}" for kind, count in kinds.items()]
+    return "; ".join(words + [f"{len(schema.dropped)} dropped"] * bool(schema.dropped))
 
 
 def _list_methods(frame: pd.DataFrame) -> Table:
-    groups = frame.groupby(["method", "tune"], sort=False)
-    columns: dict[str, Iterable] = {
-        "method": [method_title(name) for (name, _), _ in groups],
-        "parameters": [Cell(_join_settings(trials["parameters"]), style="wide") for _, trials in groups],
-        "how": [f"tuned by {criterion_title(tune)}" if tune else "fixed" for (_, tune), _ in groups],
-        "trials": groups.size(),
+    rows = {
+        (method_title(name), tune): {
+            "parameters": _join_settings(trials["parameters"]),
+            "how": f"tuned by {criterion_title(tune)}" if tune else "fixed",
+            "trials": str(len(trials)),
+        }
+        for (name, tune), trials in frame.groupby(["method", "tune"], sort=False)
     }
-    return Table("Methods, with their parameters or, where they are tuned, the values tried.", columns)
+    texts = pd.DataFrame.from_dict(rows, orient="index").droplevel(1).rename_axis("method")
+    return Table("Methods, with their parameters or, where they are tuned, the values tried.", texts)
 
 
 def _join_settings(of_trials: Iterable[Mapping]) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from concurrent.futures import CancelledError
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing, contextmanager
-from functools import cache, partial
+from functools import cache
 from threading import current_thread, main_thread
 
 from joblib import Parallel, cpu_count, delayed, parallel_config
@@ -18,7 +18,6 @@ from mlspl.errors import UserError
 from mlspl.experiments.execution import run_trial
 from mlspl.experiments.store import Store
 from mlspl.experiments.trial import WORKER_DIED, Outcome, Trial
-from mlspl.recipes import Method
 
 Results = Generator[tuple[Trial, Outcome | None]]
 Run = Callable[[Trial, Dataset], Outcome]
@@ -31,8 +30,7 @@ def run_trials(
     jobs: int | None = None,
     scheduler: str | None = None,
     on_result: Callable[[Trial, Outcome | None], None] = lambda trial, outcome: None,
-    methods: Mapping[str, Method] | None = None,
-    seconds: float | None = None,
+    run: Run = run_trial,
 ) -> None:
     """Run the trials that the store does not have yet and record every outcome as it arrives.
 
@@ -42,23 +40,17 @@ def run_trials(
 
     Parameters
     ----------
-    trials : iterable of Trial
-        What to run.
-    datasets : mapping
-        The data sets they name.
-    store : Store
-        Where the outcomes go.
+    trials, datasets, store
+        What to run, the data sets by name, and where the outcomes go.
     jobs : int, optional
         Worker processes; as many as there are cores by default; 1 runs in this process.
     scheduler : str, optional
         Address of a Dask scheduler, ``tcp://host:port``, or ``"local"`` for a Dask cluster on this machine.
     on_result : callable, optional
         Called with each trial and its outcome, or None when another process had finished it meanwhile.
-    methods : mapping, optional
-        The methods that the trials name, where they are not those of :data:`mlspl.recipes.METHODS`.
-        The workers must be able to import what builds them.
-    seconds : float, optional
-        How much processor time a trial may take: see :func:`run_trial`.
+    run : callable, default=run_trial
+        Takes a trial and its data set and returns the outcome. The workers must be able to import it;
+        ``partial(run_trial, methods=...)`` runs methods of your own.
 
     Examples
     --------
@@ -75,7 +67,6 @@ def run_trials(
     pending = [trial for trial in trials if trial.key not in finished]
     random.SystemRandom().shuffle(pending)
     pending.sort(key=lambda trial: trial.split)
-    run = partial(run_trial, methods=methods, seconds=seconds)
     if scheduler is None:
         results = _on_processes(run, pending, datasets, store, jobs or cpu_count())
     else:

@@ -45,12 +45,9 @@ def critical_difference(n_methods: int, n_blocks: int, alpha: float = 0.05) -> f
 
 def holm(p_values: ArrayLike) -> NDArray[np.float64]:
     """Adjust p-values for testing all of them at once (Holm's step-down procedure)."""
-    p_values = np.asarray(p_values, dtype=np.float64)
-    order = np.argsort(p_values, kind="stable")
-    adjusted = np.empty_like(p_values)
-    factors = np.arange(len(p_values), 0, -1)
-    adjusted[order] = np.minimum(1.0, np.maximum.accumulate(p_values[order] * factors))
-    return adjusted
+    ordered = pd.Series(p_values, dtype=np.float64).sort_values(kind="stable")
+    adjusted = (ordered * np.arange(len(ordered), 0, -1)).cummax().clip(upper=1.0)
+    return adjusted.sort_index().to_numpy()
 
 
 def fewest_splits(n_pairs: int, alpha: float = 0.05) -> int:
@@ -64,20 +61,8 @@ def fewest_splits(n_pairs: int, alpha: float = 0.05) -> int:
 def wilcoxon_pairs(scores: ArrayLike, methods: Sequence[str], greater_is_better: bool) -> pd.DataFrame:
     """Wilcoxon's signed-rank test for every pair of methods, adjusted by Holm over the pairs.
 
-    Parameters
-    ----------
-    scores : array of shape (n_blocks, n_methods)
-        Paired scores: a row is one split, or one data set.
-    methods : sequence of str
-        Names of the columns.
-    greater_is_better : bool
-        The direction of the criterion.
-
-    Returns
-    -------
-    DataFrame
-        One row per pair: `better` and `worse` by the mean, their `difference` of means, `blocks`, `p` and
-        `p_holm`.
+    A row of the scores (n_blocks, n_methods) is one split, or one data set. The result has one row per pair:
+    `better` and `worse` by the mean, their `difference` of means, `blocks`, `p` and `p_holm`.
 
     Examples
     --------

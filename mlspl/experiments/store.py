@@ -18,42 +18,47 @@ from mlspl.experiments.trial import Outcome, Trial, canonical_json
 
 # "mlsp" in ASCII, in the header of every results file; the version counts changes of the table.
 _APPLICATION_ID = 0x6D6C7370
-_SCHEMA_VERSION = 2
+_SCHEMA_VERSION = 3
 _BUSY_SECONDS = 60.0
 
-_SCHEMA = """
-CREATE TABLE trial (
-    key TEXT PRIMARY KEY, dataset TEXT NOT NULL, fingerprint TEXT NOT NULL, method TEXT NOT NULL,
-    parameters TEXT NOT NULL, split INTEGER NOT NULL, train REAL NOT NULL, corruption TEXT NOT NULL,
-    tune TEXT NOT NULL, version TEXT NOT NULL, scores TEXT NOT NULL, error TEXT, chosen TEXT NOT NULL,
-    tune_seconds REAL NOT NULL, fit_seconds REAL NOT NULL, predict_seconds REAL NOT NULL,
-    peak_memory INTEGER, warnings TEXT NOT NULL, history TEXT, validation TEXT, host TEXT NOT NULL,
-    versions TEXT NOT NULL, recorded TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')),
-    folds INTEGER NOT NULL DEFAULT 0
-)
-"""
+_OPTIONAL = ("error", "peak_memory", "history")
+_JSON = dict.fromkeys(("parameters", "scores", "chosen", "versions"), "object")
+_JSON |= {"warnings": "array", "history": "array"}
+# Types of the parts of the columns that hold JSON.
+_PARTS: dict[str, Any] = {
+    "scores": (int, float, type(None)),
+    "versions": str,
+    "warnings": str,
+    "history": dict,
+}
+_TYPES = dict.fromkeys(("train", "tune_seconds", "fit_seconds", "predict_seconds"), "real")
+_TYPES |= dict.fromkeys(("split", "folds", "peak_memory"), "integer")
 _COLUMNS = ["key", *(field.name for field in fields(Trial)), *(field.name for field in fields(Outcome))]
 _SELECTED = [*_COLUMNS, "recorded"]
-_OPTIONAL = ("error", "peak_memory", "history", "validation")
-# Types of the columns that do not hold text, and of the whole and the parts of those that hold JSON.
-_NUMBERS: dict[str, Any] = dict.fromkeys(
-    ("train", "tune_seconds", "fit_seconds", "predict_seconds"), (int, float)
-)
-_NUMBERS |= dict.fromkeys(("split", "folds", "peak_memory"), int)
-_JSON: dict[str, tuple[Any, Any]] = {
-    "parameters": (dict, object),
-    "scores": (dict, (int, float, type(None))),
-    "chosen": (dict, object),
-    "warnings": (list, str),
-    "history": (list, dict),
-    "validation": ((list, dict), object),
-    "versions": (dict, str),
-}
+_NOW = "strftime('%Y-%m-%dT%H:%M:%fZ', 'now')"
+
+
+def _declare(name: str) -> str:
+    """Return the declaration of a column, with a check of its type that SQLite applies to each file."""
+    kind = _TYPES.get(name, "text")
+    check = f"typeof({name}) = '{kind}'"
+    if name in _JSON:
+        check += f" AND json_valid({name}) AND json_type({name}) = '{_JSON[name]}'"
+    elif kind == "real":
+        check += f" AND abs({name}) < 1e300"
+    if name in _OPTIONAL:
+        check = f"{name} IS NULL OR {check}"
+    key = " PRIMARY KEY" if name == "key" else ""
+    now = f" DEFAULT ({_NOW})" if name == "recorded" else ""
+    return f"{name} {kind.upper()}{key}{now} CHECK ({check})"
+
+
+_SCHEMA = f"CREATE TABLE trial ({', '.join(map(_declare, _SELECTED))})"
 # A finished trial is never replaced; a failed one is replaced by the outcome of its retry.
 _RECORD = (
     f"INSERT INTO trial ({', '.join(_COLUMNS)}) VALUES ({', '.join(f':{name}' for name in _COLUMNS)}) "
     f"ON CONFLICT (key) DO UPDATE SET {', '.join(f'{name} = excluded.{name}' for name in _COLUMNS[1:])}, "
-    "recorded = strftime('%Y-%m-%dT%H:%M:%fZ', 'now') WHERE trial.error IS NOT NULL"
+    f"recorded = {_NOW} WHERE trial.error IS NOT NULL"
 )
 _BUSY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 _FAULTS = {
@@ -165,32 +170,24 @@ class Store:
         if keys is not None:
             by_key = {row[0]: row for row in rows}
             rows = [by_key[key] for key in keys if key in by_key]
-        columns = {}
-        for place, name in enumerate(_SELECTED):
-            values = [self._checked(name, row[place], row[0]) for row in rows]
-            # pandas must not replace None in text and JSON.
-            columns[name] = pd.Series(values, dtype=None if name in _NUMBERS and values else object)
-        return pd.DataFrame(columns)
+        frame = pd.DataFrame(rows, columns=_SELECTED, dtype=object)
+        for name in _JSON:
+            frame[name] = [self._parse(name, text) for text in frame[name]]
+        return frame.astype(
+            {name: float if kind == "real" else int for name, kind in _TYPES.items() if name not in _OPTIONAL}
+        )
 
-    def _checked(self, column: str, value: Any, key: object) -> Any:
-        """Return a cell, parsed if it is JSON; refuse types that `record` does not write."""
-        if value is None and column in _OPTIONAL:
+    def _parse(self, column: str, text: str | None) -> Any:
+        if text is None:
             return None
-        fits = _fits(value, _NUMBERS.get(column, str))
-        if fits and column in _JSON:
-            whole, part = _JSON[column]
-            try:
-                value = json.loads(value)
-            except (ValueError, RecursionError):
-                value = None
+        try:
+            value = json.loads(text)
             parts = value.values() if isinstance(value, dict) else value
-            fits = isinstance(value, whole) and all(_fits(one, part) for one in parts)
-        if not fits:
-            raise StoreError(
-                f"The results file {self.path} is damaged: the {column} of trial {str(key)[:12]!r} has a "
-                "type that mlspl does not write. Restore the file, or delete that row with SQLite."
-            )
-        return value
+            if all(isinstance(part, _PARTS.get(column, object)) for part in parts):
+                return value
+        except (ValueError, RecursionError):
+            pass
+        raise _unusable(self.path, f"the column {column} has values of another type")
 
     def _query(self, statement: str, values: tuple | dict = ()) -> list[tuple]:
         deadline = time.monotonic() + _BUSY_SECONDS
@@ -248,12 +245,6 @@ def _kind(reason: object) -> int:
 
 def _unusable(path: Path, reason: object) -> StoreError:
     return StoreError(f"{path} {_FAULTS.get(_kind(reason), _DAMAGED)} ({reason}).")
-
-
-def _fits(value: object, types: Any) -> bool:
-    if isinstance(value, bool) or (isinstance(value, float) and not math.isfinite(value)):
-        return types is object
-    return isinstance(value, types)
 
 
 def _plain(value: Any) -> Any:

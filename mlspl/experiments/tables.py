@@ -1,10 +1,11 @@
-"""Tables of scores and of tests: built once, and written for pages, the terminal, Markdown and LaTeX."""
+"""Tables of scores and of tests: DataFrames of text, for pages, the terminal, Markdown and LaTeX."""
 
 import math
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+import numpy as np
 import pandas as pd
 from rich import table as rich
 from rich.console import Group
@@ -16,55 +17,42 @@ from mlspl.experiments.statistics import fewest_splits
 from mlspl.metrics import CRITERIA
 from mlspl.recipes import method_title
 
-_ARROWS = {True: "↑", False: "↓"}
 _LEGEND = "Mean ± standard deviation over splits, best in bold"
 _PAPER_LEGEND = "below it the paper's mean and, in brackets, ours minus the paper's"
+_NUMBER = r"[+−]?\d[\d.]*( ±[\d.]+)?(\n.*)?|–"
+
+Cells = Sequence[Sequence[tuple[str, bool]]]
+"""Lines of a table, first its heads: the text of each cell, and whether its first line is bold."""
 
 
-class Cell(NamedTuple):
-    """A cell: its text, the number it is sorted by, and how it looks.
+class Table(NamedTuple):
+    """A table of text whose index names the rows; `bold` says which cells are bold.
 
-    `best` is set in bold, `std` follows the text, `paper` is a second line. `style` is "", "wide" or "error".
+    A cell with a number may have a second line. `style` is "", "scores" or "tall".
     """
 
-    text: str
-    value: float | None = None
-    best: bool = False
-    std: str = ""
-    paper: str = ""
+    caption: str
+    texts: pd.DataFrame
+    bold: pd.DataFrame | None = None
     style: str = ""
 
     @property
-    def lines(self) -> list[str]:
-        """The text with its deviation, and the second line if there is one."""
-        return [f"{self.text} ±{self.std}" if self.std else self.text, *filter(None, [self.paper])]
+    def cells(self) -> Cells:
+        """The heads and then the rows, each with its name first."""
+        bold = np.zeros(self.texts.shape, bool) if self.bold is None else self.bold.to_numpy(dtype=bool)
+        lines = [(self.texts.index.name or "", *self.texts.columns), *self.texts.itertuples(name=None)]
+        masks = np.pad(bold, ((1, 0), (1, 0))).tolist()
+        return [list(zip(line, mask, strict=True)) for line, mask in zip(lines, masks, strict=True)]
+
+    @property
+    def numeric(self) -> list[bool]:
+        """Whether each column holds numbers; the first holds the names of the rows."""
+        return _are_numeric(self.cells)
 
 
-Lines = Sequence[Sequence[Cell]]
-
-
-class Table:
-    """A table of a page: cells by head of the column, of which the first names the rows.
-
-    `style` is "", "scores" or "tall". `lines` holds the heads and then the rows; `numeric` says which columns
-    hold numbers.
-    """
-
-    def __init__(self, caption: str, columns: Mapping[str, Iterable], style: str = ""):
-        self.caption, self.style = caption, style
-        cells = ([Cell(head), *map(_as_cell, column)] for head, column in columns.items())
-        self.lines: Lines = list(zip(*cells, strict=True))
-        self.numeric = _are_numeric(self.lines)
-
-
-def _are_numeric(lines: Lines) -> list[bool]:
-    return [any(cell.value is not None for cell in column) for column in zip(*lines, strict=True)]
-
-
-def _as_cell(value: object) -> Cell:
-    if isinstance(value, Cell | str):
-        return Cell(value) if isinstance(value, str) else value
-    return Cell(number(value, 3) if isinstance(value, float) else f"{value:g}", float(value))  # type: ignore
+def _are_numeric(cells: Cells) -> list[bool]:
+    columns = list(zip(*cells[1:], strict=True))
+    return [False, *(all(re.fullmatch(_NUMBER, text) for text, _ in column) for column in columns[1:])]
 
 
 def number(value: float, digits: int = 4, sign: bool = False) -> str:
@@ -78,44 +66,53 @@ def score_tables(summary: pd.DataFrame) -> dict[str, Table]:
     """Return the scores on each data set by title; a row is a method, a column a criterion."""
     tables = {}
     for name, part in summary.groupby("block", sort=False) if len(summary) else ():
-        variants = list(dict.fromkeys(part["variant"]))
-        columns: dict[str, Iterable] = {"": map(method_title, variants)}
-        for criterion, scores in part.groupby("criterion", sort=False):
-            scores = scores.set_index("variant")
-            columns[criterion_head(str(criterion))] = [_cell(scores.loc[variant]) for variant in variants]
+        texts = [
+            number(mean)
+            + ("" if math.isnan(std) else f" ±{number(std)}")
+            + ("" if math.isnan(paper) else f"\n{number(paper)} ({number(mean - paper, sign=True)})")
+            for mean, std, paper in part[["mean", "std", "paper"]].itertuples(index=False)
+        ]
+        part = part.assign(text=texts, head=part["criterion"].map(criterion_head))
+        wide = part.pivot(index="variant", columns="head", values=["text", "best"])
+        wide = wide.loc[part["variant"].unique()].rename(index=method_title).rename_axis(None)
+        heads = part["head"].unique()
         legend = f"{_LEGEND}; {_PAPER_LEGEND}." if part["paper"].notna().any() else f"{_LEGEND}."
-        tables[_title(str(name), part)] = Table(legend, columns, "scores")
+        tables[_title(str(name), part)] = Table(legend, wide["text"][heads], wide["best"][heads], "scores")
     return tables
 
 
 def ranks_table(comparisons: Sequence[Comparison]) -> Table | None:
     """Return average ranks, Friedman's p-value and Nemenyi's critical difference by each criterion."""
-    ranked = [(comparison, comparison.ranking) for comparison in comparisons if comparison.ranking]
+    ranked = {one.criterion: one.ranking for one in comparisons if one.ranking}
     if not ranked:
         return None
-    columns: dict[str, Iterable] = {"": [criterion_title(one.criterion) for one, _ in ranked]}
-    for name in ranked[0][0].methods:
-        ranks = [(ranking.ranks[name], ranking.ranks.min()) for _, ranking in ranked]
-        columns[method_title(name)] = [Cell(number(rank, 2), rank, rank == best) for rank, best in ranks]
-    columns["Friedman's p"] = [Cell(number(one.friedman.p_value), one.friedman.p_value) for _, one in ranked]
-    columns["Nemenyi's CD"] = [Cell(number(one.distance, 2), one.distance) for _, one in ranked]
-    n_datasets = len(ranked[0][0].means)
-    return Table(f"Average ranks over {n_datasets} data sets; 1 is best. CD: critical difference.", columns)
+    ranks = pd.DataFrame({name: ranking.ranks for name, ranking in ranked.items()}).T
+    texts = ranks.map(number, digits=2)
+    texts["Friedman's p"] = [number(ranking.friedman.p_value) for ranking in ranked.values()]
+    texts["Nemenyi's CD"] = [number(ranking.distance, 2) for ranking in ranked.values()]
+    bold = ranks.eq(ranks.min(axis=1), axis=0).reindex(columns=texts.columns, fill_value=False)
+    n_datasets = next(len(one.means) for one in comparisons if one.ranking)
+    caption = f"Average ranks over {n_datasets} data sets; 1 is best. CD: critical difference."
+    return Table(caption, texts.rename(index=criterion_title, columns=method_title), bold)
 
 
 def pairs_table(pairs: pd.DataFrame, caption: str, alpha: float = 0.05) -> Table:
     """Return the tests of pairs of methods, the significant ones in bold."""
-    columns = {
-        "criterion": pairs["criterion"].map(criterion_title),
-        "data set": pairs["block"],
-        "better": pairs["better"].map(method_title),
-        "worse": pairs["worse"].map(method_title),
-        "difference": [Cell(number(value, sign=True), value) for value in pairs["difference"]],
-        "pairs": pairs["blocks"],
-        "p": [Cell(number(p), p) for p in pairs["p"]],
-        "p (Holm)": [Cell(number(p), p, p < alpha) for p in pairs["p_holm"]],
-    }
-    return Table(caption, columns, "tall")
+    texts = pd.DataFrame(
+        {
+            "data set": pairs["block"],
+            "better": pairs["better"].map(method_title),
+            "worse": pairs["worse"].map(method_title),
+            "difference": [number(value, sign=True) for value in pairs["difference"]],
+            "pairs": pairs["blocks"].map(str),
+            "p": pairs["p"].map(number),
+            "p (Holm)": pairs["p_holm"].map(number),
+        }
+    )
+    texts.index = pd.Index(pairs["criterion"].map(criterion_title), name="criterion")
+    bold = pd.DataFrame(False, index=texts.index, columns=texts.columns)
+    bold["p (Holm)"] = (pairs["p_holm"] < alpha).to_numpy()
+    return Table(caption, texts, bold, "tall")
 
 
 def rich_tables(summary: pd.DataFrame, width: int) -> list[Group]:
@@ -123,16 +120,15 @@ def rich_tables(summary: pd.DataFrame, width: int) -> list[Group]:
     return [_rich(title, _transpose(table), width, "*") for title, table in score_tables(summary).items()]
 
 
-def _transpose(table: Table) -> Lines:
-    return list(zip(*table.lines, strict=True))
+def _transpose(table: Table) -> Cells:
+    return list(zip(*table.cells, strict=True))
 
 
 def rich_tests(
     comparisons: Sequence[Comparison], criteria: Collection[str], width: int, alpha: float = 0.05
 ) -> Iterator[Group]:
     """Yield ranks, counts of significant pairs, and all pairs by the given criteria, for the terminal."""
-    ranks = ranks_table(comparisons)
-    if ranks:
+    if ranks := ranks_table(comparisons):
         yield _rich(ranks.caption, _transpose(ranks), width)
     tested = [comparison for comparison in comparisons if len(comparison.pairs)]
     if tested:
@@ -140,30 +136,28 @@ def rich_tests(
     for one in tested:
         if one.criterion in criteria:
             title = f"{criterion_title(one.criterion)}: Wilcoxon's signed-rank test, Holm's adjustment"
-            table = pairs_table(one.pairs.assign(criterion=one.criterion), "", alpha)
-            yield _rich(title, table.lines, width)
+            yield _rich(title, pairs_table(one.pairs.assign(criterion=one.criterion), "", alpha).cells, width)
 
 
 def _wins(tested: Sequence[Comparison], width: int, alpha: float) -> Group:
     """How often each method is significantly better and worse than another, over the data sets."""
     title = f"Pairs significantly better–worse (Wilcoxon over splits, Holm, α = {alpha:g})"
-    columns = {"": [method_title(name) for name in tested[0].methods]}
+    texts = pd.DataFrame(index=tested[0].methods)
     for one in tested:
         significant = one.pairs[one.pairs["p_holm"] < alpha]
         won, lost = significant["better"].value_counts(), significant["worse"].value_counts()
-        columns[criterion_title(one.criterion)] = [
-            f"{won.get(name, 0)}–{lost.get(name, 0)}" for name in one.methods
-        ]
+        counts = [f"{won.get(name, 0)}–{lost.get(name, 0)}" for name in one.methods]
+        texts[criterion_title(one.criterion)] = counts
     if any((one.pairs["p_holm"] < alpha).any() for one in tested):
-        return _rich(title, Table("", columns).lines, width)
+        return _rich(title, Table("", texts.rename(index=method_title)).cells, width)
     needed = fewest_splits(max(one.pairs["block"].value_counts().max() for one in tested), alpha)
     few = max(one.pairs["blocks"].max() for one in tested) < needed
     return Group(Text(title, "bold"), f"Not tested: at least {needed} splits are needed." if few else "none")
 
 
-def _rich(title: str, lines: Lines, width: int, star: str = "") -> Group:
+def _rich(title: str, cells: Cells, width: int, star: str = "") -> Group:
     """A table for the terminal; columns that do not fit beside the first one follow below."""
-    texts = [[_rich_cell(cell, star) for cell in line] for line in lines]
+    texts = [[_rich_cell(text, is_bold, star) for text, is_bold in line] for line in cells]
     widths = [
         1 + max(len(part) for text in column for part in text.plain.split("\n"))
         for column in zip(*texts, strict=True)
@@ -173,7 +167,7 @@ def _rich(title: str, lines: Lines, width: int, star: str = "") -> Group:
         if not pieces or widths[0] + sum(widths[i] for i in (*pieces[-1], place)) > width:
             pieces.append([])
         pieces[-1].append(place)
-    numeric = _are_numeric(lines)
+    numeric = _are_numeric(cells)
     parts = []
     for piece in pieces:
         part = rich.Table(box=None, pad_edge=False)
@@ -186,22 +180,17 @@ def _rich(title: str, lines: Lines, width: int, star: str = "") -> Group:
     return Group(Text(printable(title), "bold"), *parts, "")
 
 
-def _rich_cell(cell: Cell, star: str) -> Text:
-    ours, *paper = map(printable, cell.lines)
-    text = Text(f"{star if cell.best else ''}{ours}", "bold" if cell.best else "")
+def _rich_cell(cell: str, is_bold: bool, star: str) -> Text:
+    ours, *paper = map(printable, cell.split("\n"))
+    text = Text(f"{star if is_bold else ''}{ours}", "bold" if is_bold else "")
     return text.append(f"\n{paper[0]}", "not bold dim") if paper else text
 
 
 def markdown_tables(summary: pd.DataFrame) -> str:
     """Return all tables as one Markdown text."""
-
-    def write(cell: Cell) -> str:
-        ours, *paper = map(_escape_markdown, cell.lines)
-        return "<br>".join([f"**{ours}**" if cell.best else ours, *paper])
-
     parts = []
     for title, table in score_tables(summary).items():
-        heads, *rows = ([write(cell) for cell in line] for line in _transpose(table))
+        heads, *rows = _write(table, _escape_markdown, "**{}**", "{}<br>{}")
         parts.append(f"## {_escape_markdown(title)}\n\n{table.caption}\n\n{markdown_table(heads, rows)}")
     return "\n\n".join(parts) + "\n"
 
@@ -210,17 +199,12 @@ def latex_tables(summary: pd.DataFrame) -> str:
     """Return all tables as LaTeX; the document needs the package booktabs."""
     parts = ["% needs \\usepackage{booktabs}"]
     for title, table in score_tables(summary).items():
-        heads, *lines = _transpose(table)
-        rows = []
-        for line in lines:
-            texts = [list(map(_escape_latex, cell.lines)) for cell in line]
-            pairs = zip(texts, line, strict=True)
-            rows.append([rf"\textbf{{{ours}}}" if cell.best else ours for (ours, *_), cell in pairs])
-            if any(cell.paper for cell in line):
-                rows.append([rf"{{\footnotesize {paper[0]}}}" if paper else "" for _, *paper in texts])
-        frame = pd.DataFrame(rows, columns=[_escape_latex(head.text) for head in heads])
+        second = r"\shortstack[r]{{{} \\ \footnotesize {}}}"
+        heads, *rows = _write(table, _escape_latex, r"\textbf{{{}}}", second)
         parts.append(
-            frame.style.hide(axis="index").to_latex(
+            pd.DataFrame(rows, columns=heads)
+            .style.hide(axis="index")
+            .to_latex(
                 column_format="l" + "r" * (len(heads) - 1),
                 hrules=True,
                 position_float="centering",
@@ -228,6 +212,17 @@ def latex_tables(summary: pd.DataFrame) -> str:
             )
         )
     return "\n".join(parts)
+
+
+def _write(table: Table, escape: Callable[[str], str], bold: str, second: str) -> list[list[str]]:
+    """Return the cells with a criterion a row, escaped and with the marks of bold text and second lines."""
+
+    def write(cell: str, is_bold: bool) -> str:
+        ours, *paper = map(escape, cell.split("\n"))
+        ours = bold.format(ours) if is_bold else ours
+        return second.format(ours, *paper) if paper else ours
+
+    return [[write(*cell) for cell in line] for line in _transpose(table)]
 
 
 def markdown_table(heads: Sequence[str], rows: Iterable[Sequence[str]], numeric: bool = True) -> str:
@@ -244,7 +239,8 @@ def criterion_title(criterion: str) -> str:
 def criterion_head(criterion: str) -> str:
     """Return a criterion's name in words, with an arrow up if greater is better."""
     known = CRITERIA.get(criterion)
-    return criterion_title(criterion) + (f" {_ARROWS[known.greater_is_better]}" if known else "")
+    arrow = "" if known is None else " ↑" if known.greater_is_better else " ↓"
+    return criterion_title(criterion) + arrow
 
 
 def _title(name: str, part: pd.DataFrame) -> str:
@@ -258,17 +254,6 @@ def _title(name: str, part: pd.DataFrame) -> str:
     if first["tune"]:
         words.append(f"tuned by {first['tune'].replace('_', ' ')}")
     return f"{name} ({', '.join(words)})"
-
-
-def _cell(row: pd.Series) -> Cell:
-    paper = f"{number(row['paper'])} ({number(row['difference'], sign=True)})"
-    return Cell(
-        number(row["mean"]),
-        row["mean"],
-        bool(row["best"]),
-        std="" if math.isnan(row["std"]) else number(row["std"]),
-        paper="" if math.isnan(row["paper"]) else paper,
-    )
 
 
 _LATEX = str.maketrans(

@@ -33,28 +33,10 @@ _CORRUPTIONS = ("flip", "missing", "swap", "ambiguous")
 class Trial:
     """One method, with its parameters, on one split of one data set.
 
-    Parameters
-    ----------
-    dataset : str
-        Name of the data set.
-    fingerprint : str
-        Checksum of its contents: other data under the same name is another trial.
-    method : str
-        Name in the registry of methods.
-    parameters : mapping
-        What the method is built with; with `tune`, the list of values to search of each parameter.
-    split : int
-        Seed of the split, of the corruption and of the method.
-    train : float, default=0.3
-        Share of the rows to train on.
-    corruption : str, default=""
-        What is done to the training labels, as ``"flip:0.2"``; empty for nothing.
-    tune : str, default=""
-        Criterion of the inner cross-validation; empty to use `parameters` as they are.
-    version : str
-        Version of the package.
-    folds : int, default=0
-        Of a cross-validation, whose folds 0 to folds - 1 are the splits; 0 for the splits of the protocol.
+    `fingerprint` is the checksum of the data: other data under the same name is another trial. With `tune`,
+    the criterion of an inner cross-validation, `parameters` are the lists of values to search. `split` seeds
+    the split, the corruption of the training labels (``"flip:0.2"``) and the method; with `folds`, it is the
+    fold of a cross-validation instead, and `train` says which share of the rows is trained on.
     """
 
     dataset: str
@@ -71,36 +53,19 @@ class Trial:
     @cached_property
     def key(self) -> str:
         """SHA-256 of everything that decides the scores; the data set's name does not."""
-        identity = {field.name: getattr(self, field.name) for field in fields(self)}
-        del identity["dataset"]
-        if not self.folds:
-            del identity["folds"]
-        identity["parameters"] = dict(self.parameters)
+        left_out = ("dataset", "" if self.folds else "folds")
+        names = (field.name for field in fields(self) if field.name not in left_out)
+        identity = {name: getattr(self, name) for name in names} | {"parameters": dict(self.parameters)}
         return hashlib.sha256(canonical_json(identity).encode()).hexdigest()
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a trial gave: scores, or an error.
+    """What a trial gave: scores, or an error, which says why there are none.
 
-    Parameters
-    ----------
-    scores : dict
-        Value of each criterion; empty if the trial failed.
-    error : str, optional
-        Why it failed.
-    chosen : dict
-        The parameters of the fitted method: the trial's own or the chosen ones.
-    tune_seconds, fit_seconds, predict_seconds : float
-        Processor time of each part, on one core.
-    peak_memory : int, optional
-        Peak memory of the process during the trial, in bytes.
-    warnings : list of str
-        Each distinct warning, with its category.
-    history, validation : list of dict, optional
-        The method's ``history_`` and ``cv_results_``, if it has them.
-    host, versions : str, dict
-        Name and kind of the computer, versions of Python and the numerical libraries.
+    `chosen` are the parameters of the fitted method: the trial's own or the tuned ones. Seconds are processor
+    time on one core, `peak_memory` is that of the process in bytes, `warnings` has each warning once.
+    `history` is the method's ``history_``, if it has one.
     """
 
     scores: dict[str, float] = field(default_factory=dict)
@@ -112,7 +77,6 @@ class Outcome:
     peak_memory: int | None = None
     warnings: list[str] = field(default_factory=list)
     history: list[dict] | None = None
-    validation: list[dict] | None = None
     host: str = ""
     versions: dict[str, str] = field(default_factory=dict)
 
@@ -158,18 +122,14 @@ def plan_trials(
     functions: Iterable[str] = (),
     folds: int = 0,
 ) -> list[Trial]:
-    """List the trials of all methods on all splits of all data sets.
+    """List the trials of all methods on splits 0 to splits - 1 of all data sets, each once.
 
     Parameters
     ----------
-    datasets : mapping
-        The data sets by name.
-    methods : iterable of str
-        Names of methods.
-    splits : int, default=10
-        Splits 0 to splits - 1 of the protocol.
-    train : sequence of float, default=(0.3,)
-        Shares of training rows.
+    datasets, methods
+        The data sets by name, and names of methods.
+    splits, train : int, sequence of float
+        Number of splits, and shares of training rows.
     corruption : str, default=""
         ``KIND:RATE``, done to the training labels.
     tune : str, default=""
@@ -178,11 +138,6 @@ def plan_trials(
         Self-paced functions to run the published MLSPL with as well.
     folds : int, default=0
         Number of folds of a cross-validation, in place of `splits` and `train`.
-
-    Returns
-    -------
-    list of Trial
-        Each once.
 
     Examples
     --------
@@ -193,10 +148,8 @@ def plan_trials(
     """
     if folds:
         for name, data in datasets.items():
-            if not 2 <= folds <= data.Y.shape[0]:
-                raise UserError(
-                    f"{name} has {data.Y.shape[0]} rows: give 2 to {data.Y.shape[0]} folds, not {folds}."
-                )
+            if not 2 <= folds <= (n_rows := data.Y.shape[0]):
+                raise UserError(f"{name} has {n_rows} rows: give 2 to {n_rows} folds, not {folds}.")
         splits, train = folds, [round(1 - 1 / folds, 12)]
     if not 1 <= splits <= _MOST_SPLITS:
         raise UserError(f"There may be 1 to {_MOST_SPLITS:,} splits; {splits:,} were asked for.")

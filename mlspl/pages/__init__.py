@@ -7,13 +7,14 @@ one family: both extend ``base.html``, which has the style sheet, the policy and
 from mlspl.pages._images import find_pictures
 from mlspl.pages._render import render
 from mlspl.pages.audit import AUDIT_FILES, write_audit, write_audit_folder
-from mlspl.pages.decisions import read_decisions
+from mlspl.pages.decisions import read_cells, read_decisions
 from mlspl.pages.label_studio import LABEL_STUDIO_FILES, write_label_studio
 
 __all__ = [
     "AUDIT_FILES",
     "LABEL_STUDIO_FILES",
     "find_pictures",
+    "read_cells",
     "read_decisions",
     "render",
     "write_audit",

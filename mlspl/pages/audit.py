@@ -33,10 +33,8 @@ def write_audit(path: str | PathLike, audit: Audit, X, **page: Any) -> Path:
 
     Parameters
     ----------
-    path : path
-        The file to write.
-    audit : Audit
-        From :func:`mlspl.curriculum.audit`.
+    path, audit
+        The file to write, and what :func:`mlspl.curriculum.audit` found.
     X : array, sparse matrix or DataFrame of shape (n, d)
         The features, in units that a reader knows; NaN where a value is missing.
     name : str, default="data"
@@ -85,20 +83,8 @@ def write_audit_folder(
 ) -> list[Path]:
     """Write what an audit found: audit.html, issues.csv, labels.csv and rows.csv.
 
-    Parameters
-    ----------
-    folder : path
-        The folder to write to; it is made if it does not exist.
-    audit : Audit
-        From :func:`mlspl.curriculum.audit`.
-    X : array or CSR array of shape (n, d)
-        The features, in units that a reader knows.
-    inputs : sequence of paths
-        Files that were read, which are never replaced.
-    force : bool, default=False
-        Replace files of the same names that were not written by this function, or were changed since.
-    **page
-        Further arguments of :func:`write_audit`.
+    The folder is made if it does not exist. `inputs` are files that were read, which are never replaced; with
+    `force`, other files of these names are. All else is as in :func:`write_audit`.
     """
     outputs = OutputFolder(folder, inputs, force=force)
     outputs.check(AUDIT_FILES)

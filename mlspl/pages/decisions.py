@@ -1,6 +1,5 @@
 """`read_decisions`: what a reviewer decided on the page of an audit."""
 
-import csv
 import re
 from io import StringIO
 from os import PathLike
@@ -11,13 +10,32 @@ import pandas as pd
 
 from mlspl._text import safe_cell
 from mlspl.datasets import DataFormatError, Dataset
-from mlspl.errors import UserError, shorten
-from mlspl.pages.label_studio import read_annotations
+from mlspl.errors import UserError, guess_column, shorten
+from mlspl.pages.label_studio import check_fingerprint, read_annotations
 
 DECISIONS = ("accepted", "rejected", "unsure")
 """What can be decided: the label is wrong and is turned; it is right; nobody knows."""
 
 _COLUMNS = ("fingerprint", "row", "label", "suggested", "decision")
+
+
+def read_cells(path: Path, *needed: str) -> pd.DataFrame:
+    """Return the cells of a delimited file as they are written, with the needed columns, indexed by line."""
+    if not path.is_file():
+        raise UserError(f"{path} is not a file. Name a CSV file.")
+    try:
+        text = path.read_bytes().decode("utf-8-sig")
+        # Excel announces the delimiter in a line before the header.
+        skipped = int(text[:4].lower() == "sep=")
+        text = text.partition("\n")[2] if skipped else text
+        separator = max(",;\t", key=text.partition("\n")[0].count)
+        cells = pd.read_csv(StringIO(text), sep=separator, dtype=str, keep_default_na=False, index_col=False)
+    except (ValueError, UnicodeDecodeError) as error:
+        raise DataFormatError(f"this is no CSV in UTF-8 ({error}). Save it as 'CSV UTF-8'.", path) from None
+    if absent := [name for name in needed if name not in cells]:
+        hint = guess_column(absent[0], cells.columns)
+        raise DataFormatError(f"there is no column {absent[0]!r}.{hint}", path, 1 + skipped)
+    return cells.fillna("").set_index(pd.RangeIndex(2 + skipped, 2 + skipped + len(cells)))
 
 
 def read_decisions(path: str | PathLike, dataset: Dataset) -> pd.DataFrame:
@@ -53,24 +71,10 @@ def read_decisions(path: str | PathLike, dataset: Dataset) -> pd.DataFrame:
        1      0 accepted    0.0    1.0
     """
     path = Path(path)
-    if not path.is_file():
-        raise UserError(f"{path} is not a file. Export decisions from audit.html, and name that file.")
     if path.suffix.lower() == ".json":
         return read_annotations(path, dataset)
-    try:
-        text = path.read_bytes().decode("utf-8-sig")
-        # Excel announces the delimiter in a line before the header.
-        skipped = int(text[:4].lower() == "sep=")
-        text = text.partition("\n")[2] if skipped else text
-        delimiter = max(",;\t", key=text.partition("\n")[0].count)
-        table = list(csv.DictReader(StringIO(text, newline=""), delimiter=delimiter, strict=True))
-    except (csv.Error, UnicodeDecodeError) as error:
-        raise DataFormatError(f"this is no CSV in UTF-8 ({error}). Save it as 'CSV UTF-8'.", path) from None
-    if not table:
-        raise DataFormatError("it holds no decisions.", path)
-    if absent := [name for name in _COLUMNS if name not in table[0]]:
-        raise DataFormatError(f"there is no column {absent[0]!r}: this is no decisions.csv.", path, 1)
-    fingerprint = dataset.fingerprint()
+    cells = read_cells(path, *_COLUMNS)
+    cells["decision"] = cells["decision"].str.strip().str.lower()
     # A name that a spreadsheet would take for a formula has an apostrophe before it.
     positions: dict[str, set[int]] = {}
     for j, name in enumerate(dataset.label_names):
@@ -78,50 +82,44 @@ def read_decisions(path: str | PathLike, dataset: Dataset) -> pd.DataFrame:
             positions.setdefault(spelling, set()).add(j)
     n_rows = dataset.Y.shape[0]
     found: dict[tuple[int, int], tuple[str, float, float]] = {}
-    for line, cells in enumerate(table, 2 + skipped):
-        if not (decision := (cells["decision"] or "").strip().lower()):
-            continue
-        if cells["fingerprint"] != fingerprint:
-            raise UserError(
-                f"{path}: these decisions were made for other data than {dataset.name}, or for other labels "
-                "of it. Name the file that was audited, with the same --labels and other options of reading."
-            )
-        name, row = cells["label"] or "", cells["row"] or ""
+    cells = cells[cells["decision"] != ""]
+    check_fingerprint(cells["fingerprint"], dataset, path)
+    for line, cell in cells.to_dict("index").items():
+        name, row, decision = cell["label"], cell["row"], cell["decision"]
+
+        def refuse(message: str, line=line) -> DataFormatError:
+            return DataFormatError(message, path, line)
+
         labels = positions.get(name, set())
         if len(labels) > 1:
-            message = f"{shorten(name)!r} can mean two labels. Rename one of them, and audit the file again."
-            raise DataFormatError(message, path, line)
+            raise refuse(f"{shorten(name)!r} can mean two labels. Rename one of them, and audit again.")
         if not labels or not re.fullmatch("[0-9]{1,18}", row) or int(row) >= n_rows:
-            message = f"{dataset.name} has no row {shorten(row)!r} with a label {shorten(name)!r}."
-            raise DataFormatError(message, path, line)
+            raise refuse(f"{dataset.name} has no row {shorten(row)!r} with a label {shorten(name)!r}.")
+        if decision not in DECISIONS or cell["suggested"] not in ("0", "1"):
+            raise refuse(f"a decision is one of {', '.join(DECISIONS)}.")
         (label,) = labels
-        if decision not in DECISIONS or cells["suggested"] not in ("0", "1"):
-            raise DataFormatError(f"a decision is one of {', '.join(DECISIONS)}.", path, line)
         given = float(dataset.Y[int(row), label])
-        if "given" in cells and not _is_given(cells["given"], given):
-            raise DataFormatError(
-                f"label {shorten(name)!r} of row {row} was {shorten(cells['given'] or 'unknown')} when "
+        if "given" in cell and not _is_given(cell["given"], given):
+            raise refuse(
+                f"label {shorten(name)!r} of row {row} was {shorten(cell['given'] or 'unknown')} when "
                 f"it was reviewed, and is {'unknown' if given != given else int(given)} in {dataset.name}. "
-                "Were label columns renamed or exchanged? Name the file that was audited, or audit this one.",
-                path,
-                line,
+                "Were label columns renamed or exchanged? Name the file that was audited, or audit this one."
             )
-        value = {"accepted": float(cells["suggested"]), "rejected": given, "unsure": np.nan}[decision]
+        value = {"accepted": float(cell["suggested"]), "rejected": given, "unsure": np.nan}[decision]
         before = found.setdefault((int(row), label), (decision, given, value))
         if before[0] != decision or (decision == "accepted" and before[2] != value):
-            message = (
+            raise refuse(
                 f"row {row} and label {shorten(name)!r} have two different decisions. Remove one of them."
             )
-            raise DataFormatError(message, path, line)
     if not found:
-        raise DataFormatError("it holds no decisions: its column 'decision' is empty.", path)
+        raise DataFormatError("it holds no decisions.", path)
     return pd.DataFrame(
         [(*pair, *what) for pair, what in found.items()],
         columns=["row", "label", "decision", "given", "value"],
     )
 
 
-def _is_given(cell: str | None, given: float) -> bool:
+def _is_given(cell: str, given: float) -> bool:
     """Whether a cell says what the label is; an empty one says that it is unknown."""
     try:
         said = float(cell or "nan")

@@ -3,7 +3,7 @@
 import json
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from importlib.metadata import version
 from os import PathLike
 from pathlib import Path
@@ -126,19 +126,16 @@ def read_annotations(path: str | PathLike, dataset: Dataset) -> pd.DataFrame:
         raise DataFormatError(f"this is no JSON ({shorten(str(error))}).", path) from None
     if not isinstance(tasks, list) or not all(isinstance(task, dict) for task in tasks):
         raise DataFormatError("this is no export of Label Studio: it is not a list of tasks.", path)
-    fingerprint, n_rows = dataset.fingerprint(), dataset.Y.shape[0]
+    n_rows = dataset.Y.shape[0]
+    # JSON-MIN has an entry per annotation, and the data beside its choices.
+    data_of_tasks = [task if "annotation_id" in task else task.get("data") for task in tasks]
+    fingerprints = [data.get("fingerprint") for data in data_of_tasks if isinstance(data, dict)]
+    check_fingerprint(fingerprints, dataset, path)
     sets: dict[int, list[set[str]]] = {}
-    for number, task in enumerate(tasks, 1):
-        # JSON-MIN has an entry per annotation, and the data beside its choices.
-        data = task if "annotation_id" in task else task.get("data")
+    for number, (task, data) in enumerate(zip(tasks, data_of_tasks, strict=True), 1):
         annotations = [task] if data is task else task.get("annotations")
         if not isinstance(data, dict) or not isinstance(annotations, list):
             raise DataFormatError(f"task {number} is no task with annotations of Label Studio.", path)
-        if data.get("fingerprint") != fingerprint:
-            raise UserError(
-                f"{path}: these tasks were made for other data than {dataset.name}, or for other labels of "
-                "it. Name the file that was audited, with the same --labels and other options of reading."
-            )
         row = data.get("row")
         if type(row) is not int or not 0 <= row < n_rows:
             raise DataFormatError(f"task {number}: {dataset.name} has no row {shorten(str(row))!r}.", path)
@@ -163,6 +160,16 @@ def read_annotations(path: str | PathLike, dataset: Dataset) -> pd.DataFrame:
     if not sets:
         raise DataFormatError("it holds no annotations. Export a project with submitted tasks.", path)
     return pd.concat([_decide(dataset, row, chosen) for row, chosen in sets.items()], ignore_index=True)
+
+
+def check_fingerprint(found: Iterable[object], dataset: Dataset, path: Path) -> None:
+    """Refuse decisions on other data."""
+    fingerprint = dataset.fingerprint()
+    if any(one != fingerprint for one in found):
+        raise UserError(
+            f"{path}: these decisions were made for other data than {dataset.name}, or for other labels of "
+            "it. Name the file that was audited, with the same --labels and other options of reading."
+        )
 
 
 def _choices(annotation: dict[str, Any]) -> set[str]:

@@ -33,6 +33,7 @@ from studies.benchmark.declaration import (
     name_of_split,
 )
 from studies.benchmark.page import RESULTS, write_page
+from studies.limits import run_limited
 from studies.results import export, join_results, load_into, read_results, write_results
 
 
@@ -136,8 +137,7 @@ def _run(
                 options.jobs,
                 options.scheduler,
                 on_result=lambda trial, _: advance(f"{trial.dataset} {trial.corruption} {trial.method}"),
-                methods=ENTRIES,
-                seconds=SECONDS,
+                run=partial(run_limited, methods=ENTRIES, seconds=SECONDS),
             )
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from mlspl.cli import main as cli
-from mlspl.cli.reading import parse_labels
+from mlspl.cli.options import parse_labels
 from mlspl.datasets import load_dataset, read_dataset, write_dataset
 from tests.frames import nominal_of
 

@@ -15,7 +15,7 @@ from mlspl._text import safe_cell
 from mlspl.cli.main import app
 from mlspl.datasets import read_dataset
 from mlspl.experiments import Outcome, Store, Trial
-from mlspl.experiments.results import write_results
+from mlspl.experiments.report import write_results
 from mlspl.experiments.tables import rich_tables
 
 # An escape sequence, a control character of C1, a changed direction, and markup that closes what is not open.

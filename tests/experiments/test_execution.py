@@ -1,9 +1,6 @@
 """A trial's numbers are those anyone computes from the sentence of the protocol."""
 
 import json
-import signal
-import time
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import numpy as np
@@ -97,25 +94,6 @@ def test_every_method_runs_repeats_itself_bit_by_bit_and_can_be_stored(digits, n
         assert {"pace", "objective", "in_play"} <= row["history"][-1].keys()
     if name == "mlspl-cv":
         assert "pace_function" in row["chosen"]
-        assert len(row["validation"]) > 1
-
-
-class Idler(MLkNNClassifier):
-    """Burns processor time before it fits."""
-
-    def fit(self, X, Y, label_weight=None):
-        end = time.process_time() + 20
-        while time.process_time() < end:
-            pass
-        return super().fit(X, Y, label_weight)
-
-
-class Slow(MLkNNClassifier):
-    def fit(self, X, Y, label_weight=None):
-        end = time.thread_time() + 0.2
-        while time.thread_time() < end:
-            pass
-        return super().fit(X, Y, label_weight)
 
 
 def methods_with(estimator):
@@ -128,25 +106,6 @@ def test_a_method_of_ones_own(digits):
     assert five(outcome) == by_hand(digits, 3, 0.3, MLkNNClassifier(k=10))
     assert {"joblib", "machine"} <= set(outcome.versions)
     assert "no method 'mine'" in run_trial(replace(trial_of(digits), method="mine"), digits).error
-
-
-def test_a_trial_that_takes_too_long_is_interrupted(digits):
-    trial = replace(trial_of(digits), method="mine")
-    started = time.process_time()
-    outcome = run_trial(trial, digits, methods_with(Idler), seconds=0.3)
-    assert time.process_time() - started < 10
-    assert outcome.error == "TimeLimit: more than 0.3 s of processor time"
-    assert not outcome.scores
-    # The timer is off again, and the next trial has all of its time.
-    assert run_trial(trial, digits, methods_with(MLkNNClassifier), seconds=60).error is None
-    assert signal.getitimer(signal.ITIMER_PROF) == (0.0, 0.0)
-
-
-def test_in_another_thread_a_trial_that_took_too_long_has_failed(digits):
-    trial = replace(trial_of(digits), method="mine")
-    with ThreadPoolExecutor(1) as pool:
-        outcome = pool.submit(run_trial, trial, digits, methods_with(Slow), 0.1).result()
-    assert outcome.error == "TimeLimit: more than 0.1 s of processor time"
 
 
 def test_seconds_hold_no_compilation(monkeypatch, digits):

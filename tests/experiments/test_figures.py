@@ -50,11 +50,11 @@ def test_every_panel_has_a_mean_and_a_deviation_per_function(scores):
                     [parameters.get("pace_function") == name for parameters in scores["chosen"]]
                 )
                 values = scores.loc[chosen & (scores["dataset"] == dataset), criterion]
-                assert bars.lines[0].get_xydata()[i].tolist() == [i, pytest.approx(values.mean())]
-                ends = bars.lines[2][0].get_segments()[i][:, 1]
+                assert bars.lines[0].get_xydata()[i].tolist() == [pytest.approx(values.mean()), i]
+                ends = bars.lines[2][0].get_segments()[i][:, 0]
                 np.testing.assert_allclose(ends, [values.mean() - values.std(), values.mean() + values.std()])
             unpaced = scores.loc[(scores["method"] == "ml-loc") & (scores["dataset"] == dataset), criterion]
-            assert axis.lines[-1].get_ydata()[0] == pytest.approx(unpaced.mean())
+            assert axis.lines[-1].get_xdata()[0] == pytest.approx(unpaced.mean())
     assert next(panels, None) is None
 
 

@@ -186,31 +186,25 @@ def test_views_triggers_and_other_tables_are_refused(tmp_path, change, create):
         ("train", float("inf")),
         ("fit_seconds", "soon"),
         ("error", b"x"),
-        ("scores", '{"a": 1e999}'),
         ("scores", '{"a": "x"}'),
         ("scores", '{"a": [1]}'),
-        ("scores", '{"a": true}'),
         ("scores", "[" * 100_000),
+        ("scores", "[" * 900 + "]" * 900),
+        ("parameters", '{"a": ' + "[" * 990 + "]" * 990 + "}"),
         ("history", "[1]"),
         ("versions", '{"numpy": 2}'),
         ("warnings", "[[]]"),
+        *((column, text) for column in ("scores", "history") for text in ("{", "3", b"\xff", '"x"')),
     ],
 )
 def test_cells_of_other_types_are_refused(tmp_path, column, value):
     path = tmp_path / "results.db"
     with Store(path) as store:
         store.record(trial(), Outcome(scores={"a": 1.0}))
-        store._query(f"UPDATE trial SET {column} = ?", (value,))
-        with pytest.raises(StoreError, match=f"{column} of trial .* type|damaged"):
-            store.frame()
-
-
-@pytest.mark.parametrize("column", ["scores", "parameters", "history", "warnings"])
-@pytest.mark.parametrize("text", ["{", "3", b"\xff", '"x"'])
-def test_a_damaged_column_is_a_sentence(tmp_path, column, text):
-    path = tmp_path / "results.db"
-    with Store(path) as store:
-        store.record(trial(), Outcome(scores={"a": 1.0}))
-        store._query(f"UPDATE trial SET {column} = ?", (text,))
-        with pytest.raises(StoreError, match=f"the {column} of trial"):
-            store.frame()
+    forged = sqlite3.connect(path)
+    forged.execute("PRAGMA ignore_check_constraints = ON")
+    forged.execute(f"UPDATE trial SET {column} = ?", (value,))
+    forged.commit()
+    forged.close()
+    with pytest.raises(StoreError, match="damaged"), Store(path) as store:
+        store.frame()

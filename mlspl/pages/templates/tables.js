@@ -2,7 +2,8 @@
 
 function key(row, column) {
   const cell = row.cells[column];
-  return "value" in cell.dataset ? Number(cell.dataset.value) : cell.textContent;
+  const number = cell.classList.contains("number") && cell.textContent.replace("−", "-").match(/^[+-]?[\d.]+/);
+  return number ? Number(number[0]) : cell.textContent;
 }
 
 function order(a, b) {

@@ -1,16 +1,20 @@
-"""How the commands read files: the options that say what a file does not, kept in the model for new rows."""
+"""What commands read: data sets, files or standard input, read as the options say; checks of outputs."""
 
+import shutil
+import sys
+import tempfile
 from collections import Counter
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields, replace
-from functools import wraps
-from inspect import Parameter, Signature, signature
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from glob import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-from mlspl._names import join_names, split_names
-from mlspl.cli.options import option
-from mlspl.cli.sources import STANDARD, counted, file_name, make_table, note, spooled
+from mlspl._files import check_output
+from mlspl._names import join_names
+from mlspl.cli.options import SPELLING, Reading, parse_labels
+from mlspl.cli.output import counted, make_table, note, notes
 from mlspl.errors import UserError, guess_column, listed, shorten
 
 if TYPE_CHECKING:
@@ -20,6 +24,10 @@ if TYPE_CHECKING:
     from mlspl.persistence import ModelInfo
     from mlspl.recipes import Schema
 
+STANDARD = "-"
+"""How the command line spells standard input and output."""
+
+
 # Above this number of columns, those that are treated alike share a line.
 _MOST_COLUMNS = 20
 _USES = {
@@ -28,109 +36,66 @@ _USES = {
     "date": "year, month, day",
     "text": "words, word pairs (TF-IDF)",
 }
-_SPELLING = ("decimal", "thousands", "encoding")
 # Their labels are in a file beside them.
 _ARRAYS = (".npy", ".npz")
 
 
-@dataclass(frozen=True)
-class Reading:
-    """What a user says about a file that the file does not say itself; `with_reading` makes it options."""
+@contextmanager
+def spooled(source: str) -> Iterator[Path]:
+    """Give the path of a file, or of a copy of standard input; print the warnings of readers as notes.
 
-    labels: Annotated[
-        str | None,
-        option(
-            "WHICH",
-            "Label columns: names separated by commas, a pattern such as 'TAG_*', their number (-3: the last "
-            "three), an XML file, or one column that holds all labels of a row, as a|b. By default: the XML "
-            "file next to DATA, MEKA's -C, or a column named labels or tags.",
-        ),
-    ] = None
-    label_sep: Annotated[
-        str | None, option("SIGN", "Separator of labels in a set, if not |, ; or a comma.")
-    ] = None
-    text: Annotated[
-        str,
-        option(
-            "COLUMNS",
-            "Columns of text to use, separated by commas; auto: all columns of sentences; none. Text becomes "
-            "TF-IDF weights of words and word pairs.",
-        ),
-    ] = "auto"
-    categorical: Annotated[
-        str, option("COLUMNS", "Number columns that are categories, separated by commas.")
-    ] = ""
-    numeric: Annotated[str, option("COLUMNS", "Columns that must be numeric, separated by commas.")] = ""
-    drop: Annotated[str, option("COLUMNS", "Columns to leave out, separated by commas.")] = ""
-    na: Annotated[str | None, option("VALUES", "Words that mean a missing value, in place of ?, NA, …")] = (
-        None
-    )
-    decimal: Annotated[str | None, option("SIGN", "Decimal sign of CSV files; guessed by column.")] = None
-    thousands: Annotated[str | None, option("SIGN", "Thousands separator of CSV files.")] = None
-    encoding: Annotated[str | None, option("NAME", "Encoding if not UTF-8, such as cp1252.")] = None
+    The first bytes of standard input determine its format. Messages call the copy standard input.
+    """
+    if source != STANDARD:
+        with notes():
+            yield Path(source)
+        return
+    from mlspl.datasets import guess_suffix
 
-    @property
-    def text_columns(self) -> list[str] | None:
-        """The columns to learn words from; None for all columns of text."""
-        return None if self.text == "auto" else [] if self.text == "none" else split_names(self.text)
-
-    @property
-    def kinds(self) -> dict[str, str]:
-        """The kinds of the columns that are named."""
-        named = {"text": self.text_columns or [], "categorical": split_names(self.categorical)}
-        kinds: dict[str, str] = {}
-        for kind, names in (named | {"numeric": split_names(self.numeric)}).items():
-            for name in names:
-                if kinds.setdefault(name, kind) != kind:
-                    raise UserError(f"column {name!r} cannot be both {kinds[name]} and {kind}.")
-        return kinds
-
-    def spelling(self) -> dict[str, Any]:
-        """How cells are written, as arguments of `read_dataset` and `relabel_file`."""
-        na_values = None if self.na is None else split_names(self.na)
-        return {"na_values": na_values, **{name: getattr(self, name) for name in _SPELLING}}
-
-    def options(self) -> dict[str, Any]:
-        """The arguments of `read_dataset`, but the labels."""
-        drop = split_names(self.drop)
-        return {"label_sep": self.label_sep or None, "drop": drop, "kinds": self.kinds, **self.spelling()}
-
-    def to_arguments(self) -> list[str]:
-        """Return the options that were given, as a shell gets them."""
-        given = ((field.name, getattr(self, field.name), field.default) for field in fields(self))
-        return [f"--{name.replace('_', '-')}={value}" for name, value, usual in given if value != usual]
-
-    def to_json(self, dataset: "Dataset") -> dict[str, Any]:
-        """What a model file keeps of it, to read new rows in the same way."""
-        kept = self.options() | {"label_column": dataset.label_column, "label_joint": dataset.label_joint}
-        del kept["kinds"]
-        return kept
+    if sys.stdin is None or sys.stdin.isatty():
+        raise UserError("standard input is closed or a terminal. Pipe a file into the command, or name one.")
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder) / "input"
+        with copy.open("wb") as stream:
+            shutil.copyfileobj(sys.stdin.buffer, stream)
+        path = copy
+        try:
+            path = copy.rename(Path(folder) / f"standard input{guess_suffix(copy)}")
+            with notes(hidden=str(path)):
+                yield path
+        except UserError as error:
+            raise UserError(str(error).replace(str(path), "standard input")) from None
 
 
-def parse_labels(text: str | None) -> str | int | None:
-    """What ``--labels`` means: a number, or what `read_dataset` finds out with the names of the columns."""
-    return int(text) if text is not None and text.lstrip("+-").isdecimal() else text
+def file_name(source: str) -> str:
+    """What messages call a source."""
+    return "standard input" if source == STANDARD else Path(source).name
 
 
-def with_reading(*names: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Give a command these fields of `Reading`, or all of them, as options in place of `reading`."""
-    known = signature(Reading).parameters
-    options = [known[name].replace(kind=Parameter.KEYWORD_ONLY) for name in names or known]
+def check_target(
+    out: str | Path,
+    inputs: Iterable[str | Path | None],
+    force: bool,
+    is_ours: Callable[[Path], bool] = lambda path: False,
+) -> None:
+    """Check that a file can be written and replaces no input and no foreign file, before work starts."""
+    if out != STANDARD:
+        check_output(out, inputs, force=force, is_ours=is_ours)
 
-    def decorate(command: Callable[..., None]) -> Callable[..., None]:
-        @wraps(command)
-        def run(**given: Any) -> None:
-            told = {option.name: given.pop(option.name) for option in options}
-            command(reading=Reading(**told), **given)
 
-        others = signature(command).parameters
-        place = list(others).index("reading")
-        parameters = [one.replace(kind=Parameter.KEYWORD_ONLY) for one in others.values()]
-        parameters[place : place + 1] = options
-        run.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
-        return run
+def input_files(*sources: str | Path | None) -> Iterator[Path]:
+    """Yield the files that a command reads, with label files beside them; lazy, because it imports much."""
+    from mlspl.datasets import EMBEDDED, list_datasets, locate_dataset
 
-    return decorate
+    for source in sources:
+        if not source:
+            continue
+        path: Path | None = Path(source)
+        if source in list_datasets() and source != EMBEDDED:
+            path = locate_dataset(str(source))
+        if path is not None and path.is_file():
+            stem = path.name.partition(".")[0]
+            yield from (path, path.with_name(f"{stem}.xml"), *path.parent.glob(f"{escape(stem)}.labels.*"))
 
 
 def open_dataset(source: str, reading: Reading, encode: bool = False) -> "Dataset":
@@ -298,7 +263,7 @@ def stored_reading(info: "ModelInfo") -> tuple[dict[str, str], dict[str, Any]]:
     texts = {name: value for name, value in stored.items() if isinstance(value, str)}
     label_sets = {name: texts.get(name, "") for name in ("label_column", "label_joint", "label_sep")}
     options: dict[str, Any] = {"kinds": info.schema.kinds, "day_first": info.schema.day_first}
-    options |= {name: texts.get(name) for name in _SPELLING}
+    options |= {name: texts.get(name) for name in SPELLING}
     for name, default in (("na_values", None), ("drop", [])):
         is_list = isinstance(value := stored.get(name), list) and all(isinstance(part, str) for part in value)
         options[name] = value if is_list else default

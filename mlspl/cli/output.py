@@ -1,13 +1,21 @@
-"""Tables of criteria, for the terminal and for files."""
+"""What commands print: notes on standard error, tables, scores."""
 
+import csv
+import io
 import json
 import math
-from collections.abc import Mapping, Sequence
+import warnings
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+import typer
+from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
-from mlspl.cli.sources import make_table, to_csv
+from mlspl._text import safe_cell, shown
+from mlspl.errors import shorten
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,6 +33,68 @@ _HEADINGS = {
     "f1": "F1",
     "auc": "AUC",
 }
+
+
+def counted(number: int, what: str) -> str:
+    """Return a number of things: 1 row, 2 rows."""
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
+
+
+def to_csv(rows: Iterable[Iterable[object]]) -> str:
+    """Return rows as CSV; a text that a spreadsheet would take for a formula gets an apostrophe."""
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    for row in rows:
+        writer.writerow([safe_cell(cell) if isinstance(cell, str) else cell for cell in row])
+    return stream.getvalue()
+
+
+def make_table(
+    headings: Sequence[str], rows: Iterable[Sequence[object]], title: str = "", left: int = 1
+) -> Table:
+    """Return a table of plain text; the first `left` columns are text, the others numbers."""
+    table = Table(title=title or None, title_justify="left", box=None, pad_edge=False)
+    for position, heading in enumerate(headings):
+        table.add_column(heading, justify="left" if position < left else "right", overflow="fold")
+    for row in rows:
+        table.add_row(*(cell if isinstance(cell, Text) else shown(str(cell)) for cell in row))
+    return table
+
+
+def note(text: str) -> None:
+    """Say something on standard error."""
+    Console(stderr=True, soft_wrap=True, highlight=False).print(
+        f"[yellow]note:[/] {shown(shorten(text, 4000))}"
+    )
+
+
+@contextmanager
+def notes(hidden: str = "") -> Iterator[None]:
+    """Print warnings as notes, each once; a hidden path is called standard input."""
+    said = set()
+
+    def say(message, category, filename, lineno, file=None, line=None):
+        text = " ".join(str(message).split())
+        if text not in said:
+            said.add(text)
+            note(text.replace(hidden, "standard input") if hidden else text)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        for technical in (DeprecationWarning, PendingDeprecationWarning, FutureWarning, RuntimeWarning):
+            warnings.simplefilter("ignore", technical)
+        warnings.showwarning = say
+        yield
+
+
+@contextmanager
+def exit_on_interrupt(message: str) -> Iterator[None]:
+    """On Ctrl-C, print a message and exit with code 130."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        note(f"stopped by Ctrl-C: {message}")
+        raise typer.Exit(130) from None
 
 
 def score_rows(Y, F, P, label_names: Sequence[str]) -> Scores:
