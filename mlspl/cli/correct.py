@@ -3,6 +3,7 @@
 import csv
 import json
 import shlex
+from dataclasses import fields
 from pathlib import Path
 from typing import Annotated
 
@@ -45,7 +46,7 @@ def correct(
         dataset = files.open_dataset(data, reading)
         decided = read_decisions(decisions, dataset)
     except UserError as error:
-        raise _with_options(error, decisions, reading) from None
+        raise _with_command(error, data, decisions, out, reading) from None
     changes = decided[
         ~((decided["given"] == decided["value"]) | decided[["given", "value"]].isna().all(axis=1))
     ]
@@ -81,13 +82,19 @@ def correct(
     )
 
 
-def _with_options(error: UserError, decisions: Path, reading: Reading) -> UserError:
-    """Return the error with the options of the audit, which are in decisions.csv, if they were others."""
+def _with_command(error: UserError, data: str, decisions: Path, out: Path, reading: Reading) -> UserError:
+    """Return the error with the options that the audit, by decisions.csv, had otherwise, and the command."""
     try:
         with decisions.open(encoding="utf-8-sig", newline="") as stream:
             audited = json.loads(next(csv.DictReader(stream)).get("options") or "null")
-        if audited is None or audited == reading.to_arguments():
-            return error
-        return UserError(f"{error} The audit had other options: {printable(shlex.join(audited))}")
-    except (OSError, StopIteration, ValueError, TypeError, csv.Error, RecursionError):
+        differing = sorted({text.partition("=")[0] for text in {*audited} ^ {*reading.to_arguments()}})
+    except (OSError, StopIteration, ValueError, TypeError, AttributeError, csv.Error, RecursionError):
         return error
+    known = {f"--{field.name.replace('_', '-')}" for field in fields(Reading)}
+    if not differing or not known.issuperset(differing):
+        return error
+    command = shlex.join(["mlspl", "correct", data, str(decisions), *audited, "-o", str(out)])
+    verb = "differs" if len(differing) == 1 else "differ"
+    return UserError(
+        f"{error} {', '.join(differing)} {verb} from the options of the audit. Use: {printable(command)}"
+    )

@@ -317,7 +317,8 @@ def test_correct_names_the_options_of_the_audit(mlspl, digits, tmp_path):
         for given in ((), ("--labels=-3",)):
             code, _, errors = mlspl("correct", digits, "decisions.csv", *given, "-o", "copy.csv")
             assert code == 2
-            assert (f"options: {said}\n" in errors) == bool(said), errors
+            assert (f"decisions.csv {said} -o copy.csv\n" in errors) == bool(said), errors
+            assert ("--drop differs" in errors) == (bool(given) and "--drop" in said)
     assert not (tmp_path / "copy.csv").exists()
 
 

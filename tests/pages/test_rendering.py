@@ -3,10 +3,11 @@
 import json
 import re
 
+import pandas as pd
 import pytest
 from jinja2 import UndefinedError
 
-from mlspl.experiments.tables import Cell, Table
+from mlspl.experiments.tables import Table
 from mlspl.pages import render
 
 EVIL = "</script></title><img src=x onerror=alert(1)>\"' {{ 7 * 7 }}"
@@ -14,13 +15,13 @@ EVIL = "</script></title><img src=x onerror=alert(1)>\"' {{ 7 * 7 }}"
 
 @pytest.fixture
 def page(tmp_path):
-    table = Table(EVIL, {"name": [EVIL], EVIL: [Cell("1 < 2", 1.5, std="&")]}, "scores")
+    texts = pd.DataFrame({EVIL: ["1 < 2"], "score": ["1.5 ±0.1\n<&"]}, index=pd.Index([EVIL], name="name"))
+    table = Table(EVIL, texts, style="scores")
     content = dict.fromkeys(["panels", "ranks", "warnings", "corruption", "folds"])
     text = render(
         "report.html",
         title=EVIL,
         has_paper=False,
-        features={EVIL: [EVIL]},
         **content,
         command=EVIL,
         facts={EVIL: 3},
