@@ -8,19 +8,8 @@ from rich.text import Text
 
 from mlspl._files import OutputFolder
 from mlspl._text import printable, shown
-from mlspl.cli import files, output
-from mlspl.cli.options import (
-    ForceOption,
-    Reading,
-    SeedOption,
-    SetOption,
-    SpaceOption,
-    argument,
-    flag,
-    option,
-    parse_parameters,
-    with_reading,
-)
+from mlspl.cli import files, options, output
+from mlspl.cli.options import ForceOption, Reading, argument, flag, option, with_reading
 from mlspl.errors import UserError, guess_column, shorten
 
 if TYPE_CHECKING:
@@ -49,8 +38,8 @@ def audit(
         str | None,
         option("METHOD", "As in `mlspl fit`. Default: the mean of three models; for text a linear model."),
     ] = None,
-    parameters: SetOption = None,
-    space: SpaceOption = None,
+    parameters: options.SetOption = None,
+    space: options.SpaceOption = None,
     probabilities: Annotated[
         Path | None,
         option("FILE", "Out-of-fold probabilities of your own model: rows as in DATA, one column per label."),
@@ -60,7 +49,7 @@ def audit(
         Literal["label-studio"] | None,
         option(None, "Also write suspected rows as tasks for this program."),
     ] = None,
-    seed: SeedOption = 0,
+    seed: options.SeedOption = 0,
     force: ForceOption = False,
 ) -> None:
     """Find labels that are probably wrong, and write a page for reviewing them.
@@ -81,7 +70,7 @@ def audit(
         raise UserError("--probabilities come from your own model: leave out --method, --set and --space.")
     inputs = list(files.input_files(data, reading.labels, probabilities))
     OutputFolder(out, inputs, force=force).check([*AUDIT_FILES, *(LABEL_STUDIO_FILES if export else ())])
-    given_parameters = parse_parameters(parameters, space)
+    given_parameters = options.parse_parameters(parameters, space)
     if given_parameters and method is None:
         raise UserError("--set and --space are parameters of a method: name it by --method.")
     chosen = None if method is None else get_method(method).with_parameters(given_parameters)

@@ -8,18 +8,8 @@ from rich.console import Console
 from mlspl._files import OutputFolder
 from mlspl._names import split_names
 from mlspl._text import printable, shown
-from mlspl.cli import files
-from mlspl.cli.options import (
-    CRITERION_HELP,
-    METHOD_NAMES,
-    ForceOption,
-    JobsOption,
-    Reading,
-    argument,
-    flag,
-    option,
-    with_reading,
-)
+from mlspl.cli import files, options
+from mlspl.cli.options import ForceOption, Reading, argument, flag, option, with_reading
 from mlspl.cli.reproduce import open_datasets, report_trials
 from mlspl.errors import UserError
 
@@ -32,10 +22,12 @@ def compare(
         str,
         argument("FILE", "With --methods: data or a data set's name. Without: results.db or CSV of scores."),
     ],
-    methods: Annotated[str, option("NAMES", f"Methods, separated by commas: {METHOD_NAMES}.")] = "",
+    methods: Annotated[str, option("NAMES", f"Methods, separated by commas: {options.METHOD_NAMES}.")] = "",
     folds: Annotated[int | None, option("N", "Number of folds.", show_default=str(_FOLDS), min=2)] = None,
-    tune: Annotated[str, option("CRITERION", f"Tune all methods by a criterion, {CRITERION_HELP}.")] = "",
-    jobs: JobsOption = None,
+    tune: Annotated[
+        str, option("CRITERION", f"Tune all methods by a criterion, {options.CRITERION_HELP}.")
+    ] = "",
+    jobs: options.JobsOption = None,
     criterion: Annotated[
         list[str] | None, option("CRITERION", "Print all pairs by this criterion; may be repeated.")
     ] = None,

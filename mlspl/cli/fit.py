@@ -13,21 +13,8 @@ from rich.console import Console
 from mlspl._files import write_file
 from mlspl._progress import show_progress
 from mlspl._text import shown
-from mlspl.cli import files, output
-from mlspl.cli.options import (
-    CRITERION_HELP,
-    ForceOption,
-    MethodOption,
-    Reading,
-    SeedOption,
-    SetOption,
-    SpaceOption,
-    argument,
-    flag,
-    option,
-    parse_parameters,
-    with_reading,
-)
+from mlspl.cli import files, options, output
+from mlspl.cli.options import ForceOption, Reading, argument, flag, option, with_reading
 from mlspl.errors import UserError
 
 if TYPE_CHECKING:
@@ -55,11 +42,14 @@ def fit(
     out: Annotated[str, option("FILE", "Model file to write, such as model.skops.", "--out", "-o")] = "",
     *,
     reading: Reading,
-    method: MethodOption = "mlspl",
-    parameters: SetOption = None,
-    space: SpaceOption = None,
+    method: options.MethodOption = "mlspl",
+    parameters: options.SetOption = None,
+    space: options.SpaceOption = None,
     tune: Annotated[
-        str, option("CRITERION", f"Tune parameters by cross-validation with a criterion, {CRITERION_HELP}.")
+        str,
+        option(
+            "CRITERION", f"Tune parameters by cross-validation with a criterion, {options.CRITERION_HELP}."
+        ),
     ] = "",
     test_size: Annotated[
         float | None,
@@ -78,7 +68,7 @@ def fit(
         ),
     ] = None,
     dry_run: Annotated[bool, flag("--dry-run", "Show how each column would be used; fit nothing.")] = False,
-    seed: SeedOption = 0,
+    seed: options.SeedOption = 0,
     scheduler: Annotated[
         str | None,
         option(
@@ -108,7 +98,7 @@ def fit(
     from mlspl.persistence import save_model
     from mlspl.recipes import Recipe, get_method
 
-    chosen = get_method(method).with_parameters(parse_parameters(parameters, space))
+    chosen = get_method(method).with_parameters(options.parse_parameters(parameters, space))
     if tune:
         get_criterion(tune)
     if test_size is not None and not 0 < test_size < 1:

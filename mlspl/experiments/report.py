@@ -342,7 +342,10 @@ def _list_datasets(frame: pd.DataFrame, datasets: Mapping[str, Dataset]) -> Tabl
             size = datasets[name].describe()
             sizes = (str(size.n_rows), str(size.n_features), str(size.n_labels), number(size.cardinality, 3))
             row = dict(zip(row, (*sizes, _describe_features(datasets[name])), strict=True))
-        shares = ", ".join(f"{100 * share:g} %" for share in sorted(set(trials["train"])))
+        shares = ", ".join(
+            f"{folds - 1} of {folds} folds" if folds else f"{100 * share:g} %"
+            for share, folds in sorted(set(zip(trials["train"], trials["folds"], strict=True)))
+        )
         rows[name, fingerprint] = {**row, "training rows": shares, "checksum": fingerprint[:12]}
     texts = pd.DataFrame.from_dict(rows, orient="index").droplevel(1).rename_axis("data set")
     return Table("Data sets, and how their features are used.", texts)
