@@ -47,9 +47,7 @@ def fit(
     space: options.SpaceOption = None,
     tune: Annotated[
         str,
-        option(
-            "CRITERION", f"Tune parameters by cross-validation with a criterion, {options.CRITERION_HELP}."
-        ),
+        option("CRITERION", f"Tune parameters by a criterion, {options.CRITERION_HELP}."),
     ] = "",
     test_size: Annotated[
         float | None,
