@@ -14,6 +14,7 @@ pair, and with a pace. Any classifier whose ``fit`` takes ``sample_weight`` can 
 
 import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
 
 from mlspl import SelfPacedClassifier, datasets, metrics
 from mlspl.model_selection import protocol_split
@@ -54,11 +55,9 @@ for rate in rates:
     quality["paced"].append(judge(paced, noisy))
     print(f"{rate:.0%} inverted: unpaced {quality['unpaced'][-1]:.4f}, paced {quality['paced'][-1]:.4f}")
 
-figure, axis = plt.subplots(figsize=(6, 3.2), layout="constrained")
-for name, colour in (("unpaced", "#d55e00"), ("paced", "#0072b2")):
-    axis.plot(np.array(rates) * 100, quality[name], marker="o", color=colour, label=name)
+curves = pd.DataFrame(quality, index=[100 * rate for rate in rates])
+axis = curves.plot(marker="o", color={"unpaced": "#d55e00", "paced": "#0072b2"}, figsize=(6, 3.2))
 axis.set(xlabel="labels inverted, %", ylabel="average precision on new rows")
-axis.legend(frameon=False)
 plt.show()
 
 # %%

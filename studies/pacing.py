@@ -39,9 +39,7 @@ __all__ = ["RESULTS", "Setting", "gains", "list_trials", "read_results", "run_tr
 
 RESULTS = Path(__file__).with_suffix(".csv.gz")
 REAL = {
-    "OPP-115, annotator 1": ("opp115", "1"),
-    "OPP-115, annotator 2": ("opp115", "2"),
-    "OPP-115, annotator 3": ("opp115", "3"),
+    **{f"OPP-115, annotator {k}": ("opp115", k) for k in "123"},
     "CheXpert, labeler": ("chexpert", "labeler"),
     "CheXpert, radiologist 1": ("chexpert", "radiologist_1"),
     "mirflickr": ("mirflickr", None),

@@ -154,14 +154,7 @@ GROUPS = (
 def group_ranks(table: pd.DataFrame, criterion: str, groups: Iterable[Group] = GROUPS) -> pd.DataFrame:
     """Average rank of every method in every group of settings; a column a group, `n` in the last row.
 
-    Parameters
-    ----------
-    table : DataFrame
-        From :func:`score_trials`.
-    criterion : str
-        Which column.
-    groups : iterable of Group
-        The columns.
+    The table is that of :func:`score_trials`, the criterion one of its columns.
     """
     sign = -1 if CRITERIA[criterion].greater_is_better else 1
     columns = {}

@@ -10,10 +10,5 @@ def build(**parameters):
     return PerLabel(HistGradientBoostingClassifier(early_stopping=False, **parameters), least=5)
 
 
-METHOD = Method(
-    "hist-boosting",
-    "HistGB",
-    build,
-    {"max_iter": 10, "learning_rate": 0.3, "min_samples_leaf": 5, "max_bins": 31},
-    {"max_leaf_nodes": [4, 8, 16]},
-)
+DEFAULTS = {"max_iter": 10, "learning_rate": 0.3, "min_samples_leaf": 5, "max_bins": 31}
+METHOD = Method("hist-boosting", "HistGB", build, DEFAULTS, {"max_leaf_nodes": [4, 8, 16]})
