@@ -86,14 +86,7 @@ class Store:
 
     Several processes may read and write at once, and a killed process leaves whole trials. A file of another
     program, a damaged file, and a file with views, triggers or other tables are refused and not changed.
-    One `Store` may be shared between threads.
-
-    Parameters
-    ----------
-    path : str or Path
-        The file; created if it does not exist.
-    create : bool, default=True
-        False opens an existing file read-only.
+    One `Store` may be shared between threads. ``create=False`` opens an existing file read-only.
 
     Examples
     --------

@@ -44,14 +44,8 @@ def write_label_studio(
     """Write the rows with suspected labels for Label Studio.
 
     Each row with an issue is a task. Its prediction is the more probable value of every label, its score the
-    largest suspicion of the row. Pictures are embedded, so that Label Studio needs no access to files.
-
-    Parameters
-    ----------
-    outputs : OutputFolder
-        The folder to write to.
-    audit, X, fingerprint, feature_names, ids, texts, images
-        As in :func:`write_audit`. Rows without text and picture show their features.
+    largest suspicion of the row. Pictures are embedded, so that Label Studio needs no access to files. Rows
+    without text and picture show their features. The parameters are those of :func:`write_audit`.
     """
     if bad := [name for name in audit.label_names if _BAD_NAME.search(name)]:
         raise UserError(
