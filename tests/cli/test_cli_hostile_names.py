@@ -101,7 +101,8 @@ def test_no_command_hands_on_what_a_name_orders(mlspl, folder, tmp_path, path):
     for file in folder.iterdir():
         (tmp_path / file.name).write_bytes(file.read_bytes())
     code, out, errors = mlspl(*path, *COMMANDS[path])
-    refused = {"convert": "XML cannot hold", "export": "cannot be exported"}.get(path[-1])  # MLkNN has no ONNX form
+    # MLkNN has no ONNX form.
+    refused = {"convert": "XML cannot hold", "export": "cannot be exported"}.get(path[-1])
     assert code == 0 or (refused and refused in errors), errors
     assert_harmless(out, errors)
     # What correct writes is the user's own file, of which it changes labels only.
