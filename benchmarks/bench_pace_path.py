@@ -1,7 +1,6 @@
 """A whole pace path in units of one unpaced fit, and cross-fitted codes in units of in-sample ones.
 
-Twenty points of one path (Gaussian, per class, quantiles 0.5 to 1), and ten points of three paths, which
-are further apart.
+The path has twenty points: Gaussian, per class, quantiles 0.5 to 1.
 """
 
 import os
@@ -9,20 +8,19 @@ import time
 from itertools import product
 
 import numpy as np
-from mlspl.models._kernel_family import visit_paths
 from sklearn.preprocessing import StandardScaler
 
 from mlspl import MLSPLClassifier
 from mlspl.datasets import load_dataset
 from mlspl.model_selection import protocol_split
 from mlspl.models._families import list_points
+from mlspl.models._family_learners import _visit_paths
 from mlspl.models.local_correlation import Coding
 from mlspl.spaces import Gram
 
 REPEATS = 7
-ONE_PATH = list_points(["class"], np.linspace(0.5, 1.0, 20)[:-1])
-THREE_PATHS = list_points(["label", "class", "negatives"], [0.5, 0.7, 0.9])
-HEADS = ("unpaced", "one path", "ratio", "three", "ratio", "in-sample", "cross-fit", "ratio")
+PATH = list_points(np.linspace(0.5, 1.0, 20)[:-1])
+HEADS = ("unpaced", "path", "ratio", "in-sample", "cross-fit", "ratio")
 
 
 def best_of(function, *arguments, **named):
@@ -37,7 +35,7 @@ def best_of(function, *arguments, **named):
 
 def fit_path(X, Y, C, points):
     rows = Gram(gamma=0.5 / X.shape[1]).prepare(X)
-    steps = visit_paths(rows, Y, None, Coding(regressor="ridge", random_state=0), {C: points})
+    steps = _visit_paths(rows, Y, None, Coding(regressor="ridge", random_state=0), {C: points})
     assert sum(1 for _ in steps) == len(points)
 
 
@@ -53,15 +51,10 @@ def main():
         train, _ = protocol_split(len(data.Y), 0)
         X, Y = StandardScaler().fit_transform(data.X[train]), np.asarray(data.Y[train], dtype=bool)
         unpaced = best_of(fit, X, Y, C)
-        one, three = (best_of(fit_path, X, Y, C, points) for points in (ONE_PATH, THREE_PATHS))
+        path = best_of(fit_path, X, Y, C, PATH)
         inside, across = (best_of(fit, X, Y, C, "gaussian", codes) for codes in ("in-sample", "cross-fit"))
-        cells = [f"{unpaced:8.3f}s", f"{one:8.3f}s", f"{one / unpaced:8.1f}x", f"{three:8.3f}s"]
-        cells += [
-            f"{three / unpaced:8.1f}x",
-            f"{inside:8.3f}s",
-            f"{across:8.3f}s",
-            f"{across / inside:8.1f}x",
-        ]
+        cells = [f"{unpaced:8.3f}s", f"{path:8.3f}s", f"{path / unpaced:8.1f}x"]
+        cells += [f"{inside:8.3f}s", f"{across:8.3f}s", f"{across / inside:8.1f}x"]
         print(f"{name + f', C = {C:g}':18}", *cells)
 
 

@@ -68,11 +68,10 @@ def list_trials() -> list[tuple[Setting, str, int]]:
     clean = [Setting("clean", name) for name in SETS]
     planted = {kind: [Setting(kind, name) for name in SETS] for kind in PLANTED}
     stages: list[tuple[list[Setting], Sequence[str], range]] = [
-        (real, ("forest", "extra trees"), range(5)),
-        (clean + planted["flip:0.3"], ("forest",), range(2)),
-        (real, ("MLSPL-CV",), range(2)),
-        ([each for kind in PLANTED[1:] for each in planted[kind]], ("forest",), range(1)),
-        (clean + planted["flip:0.3"], ("extra trees", "MLSPL-CV"), range(1)),
+        (real, tuple(MODELS), range(2)),
+        (clean + planted["flip:0.3"], tuple(MODELS), range(1)),
+        (real, tuple(MODELS), range(4)),
+        (clean + planted["flip:0.3"], tuple(MODELS), range(3)),
         (real, tuple(MODELS), range(10)),
         (clean + [each for settings in planted.values() for each in settings], tuple(MODELS), range(10)),
     ]
@@ -131,7 +130,7 @@ def run_trial(setting: Setting, model: str, split: int) -> dict[str, Any]:
     scores = {"paced": np.nan, "unpaced": np.nan}
     with one_library_thread():
         if model == "forest":
-            pair = (
+            pair: Any = (
                 SelfPacedForestClassifier(random_state=split, pace_function=p) for p in ("gaussian", None)
             )
         elif model == "MLSPL-CV":
@@ -289,4 +288,7 @@ def main(arguments: Sequence[str]) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    # Other processes find the functions of a module that has a name, not those of __main__.
+    from studies import pacing
+
+    pacing.main(sys.argv[1:])

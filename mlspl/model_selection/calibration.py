@@ -10,12 +10,10 @@ from scipy.special import expit, logit
 from sklearn.utils.validation import check_is_fitted
 
 from mlspl._validation import check_scores
-from mlspl.metrics import rank_criteria
 from mlspl.model_selection._training import ScoreEstimator, fit_curves, fit_logistic, resolve, smooth_targets
 
 # Slope per standard deviation of a label with uninformative scores: small, but it keeps their order.
 _FLAT = 1e-6
-_LEAST_SHARE = 0.05
 # Slopes of `AnchoredCalibration` are limited to these; beyond, probabilities are 0, 1 or ½.
 _SLOPES = (1e-3, 1e3)
 # Prior variances of the influence of another label's log-odds and of its probability in `JointCalibration`.
@@ -115,17 +113,15 @@ class PooledCalibration(PlattCalibration):
 class ShrunkCalibration(Calibration):
     """Log-odds shrunk towards those of the label's frequency: prior + share · (score − prior).
 
-    The scores must be log-odds. The slope of smallest log loss, at most 1, is common to all labels. Label
-    noise makes that slope too small, so the share is halfway from the slope to 1. The share is the slope
-    itself if scores shrunk halfway have a lower average precision than the frequencies, by more than one
-    standard error.
+    The scores must be log-odds. The slope of smallest log loss, from 0 to 1, is common to all labels.
+    Label noise makes that slope too small, so the share is halfway from the slope to 1.
 
     Attributes
     ----------
     prior_ : ndarray of shape (L,)
         The log-odds of the labels' frequencies.
     share_ : float
-        From 0.05 (uninformative scores, which keep their order) to 1.
+        From 0.5 to 1.
     """
 
     _contents = {"prior_": "float (labels)", "share_": "float"}
@@ -138,15 +134,7 @@ class ShrunkCalibration(Calibration):
         feature, target = deviation.reshape(-1, 1) / scale, relevant.ravel().astype(np.float64)
         fitted = fit_logistic(feature, target, weight.ravel(), offset=prior, start=np.array([scale]))
         slope = float(np.clip(fitted[0] / scale, 0.0, 1.0))
-        halfway = (1.0 + slope) / 2
-        truth = np.where(weight > 0, relevant, np.nan)
-        # Rounded, so that ties are ties on every CPU.
-        by_prior, by_scores = (
-            rank_criteria(truth, (self.prior_ + share * deviation).round(9))[3] for share in (0.0, halfway)
-        )
-        gain = (by_prior - by_scores)[~np.isnan(by_prior)]
-        worse = len(gain) > 1 and gain.mean() > gain.std(ddof=1) / np.sqrt(len(gain)) + 1e-9
-        self.share_ = max(slope, _LEAST_SHARE) if worse else halfway
+        self.share_ = (1.0 + slope) / 2
 
     def log_odds(self, F: ArrayLike) -> NDArray[np.float64]:
         """Return prior + share · (F − prior), shape (n, L)."""

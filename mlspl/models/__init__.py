@@ -11,7 +11,6 @@ from mlspl.models._base import predict_top
 from mlspl.models._base import store_parameters as store_parameters
 from mlspl.models._base import with_callbacks as with_callbacks
 from mlspl.models._calibrated import without_training_data
-from mlspl.models._families import UNPACED as UNPACED
 from mlspl.models._families import Candidate as Candidate
 from mlspl.models._families import FittedMember as FittedMember
 from mlspl.models._families import PathPoint as PathPoint

@@ -48,6 +48,10 @@ class RowSamples:
             row[random.permutation(n_rows)[: max(1, int(_SAMPLED * n_rows))]] = 1
         return cls(counts, random.randint(np.iinfo(np.int32).max, size=(n_forests, n_trees)))
 
+    def with_all_rows(self) -> "RowSamples":
+        """The same trees, each grown on all rows: none is left for out-of-sample probabilities."""
+        return RowSamples(np.ones_like(self.counts), self.seeds)
+
 
 def make_tree(forest, min_samples_leaf, max_features, n_features):
     """A scikit-learn tree that holds the parameters; it refuses invalid ones."""

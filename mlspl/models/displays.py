@@ -159,7 +159,7 @@ class PacePathDisplay(_FitDisplay):
         for family, marker in zip(families, cycle("os^D"), strict=False):
             rows = results[results["family"] == family]
             best = rows.loc[(sign * rows["mean"]).idxmax()]
-            for name in set(rows) & {"gamma", "C"}:
+            for name in set(rows) & {"gamma", "C", "max_features"}:
                 rows = rows[(rows[name] == best[name]) | rows[name].isna()]
             end = np.array(rows.loc[rows["target"] == 1.0, "folds"].item())
             for (function, per), path in rows.sort_values("target").groupby(

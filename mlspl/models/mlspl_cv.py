@@ -18,15 +18,18 @@ from mlspl.models._base import (
 from mlspl.models._checks import CONSTRAINTS, warn_of_data
 from mlspl.models._families import (
     BUDGETS,
+    FEWEST_ROWS,
     Budget,
     Family,
     FamilyModel,
+    average_families,
+    choose_members,
     evaluate_candidates,
     list_points,
     search_families,
-    select_families,
     split_rows,
     summarise_members,
+    weigh_families,
 )
 from mlspl.models._family_learners import ForestFamily, KernelFamily
 from mlspl.models._space_classifier import report_space
@@ -40,7 +43,7 @@ __all__ = ["MLSPLClassifierCV"]
 
 _FAMILIES = ("joint", "kernel", "forest", "linear", "net")
 _FORESTS = {"joint", "forest"}
-# Beyond so many labels or pairs, a kernel classifier and a forest for each label take too long.
+# Beyond so many labels or pairs, a kernel classifier for each label takes too long.
 _MOST_LABELS, _MOST_PAIRS = 64, 100_000
 # A time limit below this many seconds means the settings of "fast".
 _FAST_SECONDS = 120.0
@@ -52,15 +55,14 @@ _SEARCH_SHARE = 0.6
 class MLSPLClassifierCV(CallbackSupportMixin, DecisionMixin, MultiLabelClassifier):
     """Self-paced multi-label learning by several families of learners, each with its validated pace.
 
-    The pace is a path from few pairs to all of them; its last point is the unpaced model. There are up to
-    three families by default: forests of joint trees, which serve all labels at once; kernel classifiers with
-    cross-fitted codes (C and γ are tried); and a forest per label. Every setting and point is evaluated
-    out-of-fold.
+    The pace is a path from few pairs to all of them; its last point is the unpaced model. There are two
+    families by default: forests of joint trees, which serve all labels at once, and kernel classifiers with
+    cross-fitted codes (C and γ are tried). Every setting and point is evaluated out-of-fold.
 
-    The best points of the best kernel settings are averaged; the point of a forest is the one with the
-    smallest log loss; and the log-odds of the families are averaged. Two exceptions: a forest per label is
-    left out if the mean is as good without it, and a family stands alone if it beats the mean by over two
-    standard errors. A threshold rule is chosen on the out-of-fold scores.
+    Of each setting, the point with the smallest log loss is taken, and the best settings of a family are
+    averaged. The probabilities of the families are averaged with fixed weights, 0.7 for joint trees:
+    on noisy labels, validation prefers the family that learns the noise best. A threshold rule is chosen on
+    the out-of-fold scores.
 
     Parameters
     ----------
@@ -69,14 +71,14 @@ class MLSPLClassifierCV(CallbackSupportMixin, DecisionMixin, MultiLabelClassifie
         takes its place if no row has both present and absent labels.
     families : "auto" or sequence of {"joint", "kernel", "forest", "linear", "net"}, default="auto"
         The families to average: joint trees, classifiers in `space`, a forest per label, linear classifiers,
-        and networks, which need PyTorch. "auto" is the first three; joint trees and linear classifiers with
-        more than 64 labels or 100,000 pairs of a row and a label; and no joint trees for one label.
+        and networks, which need PyTorch. "auto" is the first two, or joint trees and linear classifiers with
+        more than 64 labels or 100,000 pairs of a row and a label.
     budget : {"fast", "default", "thorough"} or float, default="default"
         How much to try; or a time limit in seconds. The search ends after 60 % of it, between folds, and the
         rest is for the fit on all rows. At least one family is always finished.
     quantiles : sequence of float, optional
-        Points of each path: the share of each group's pairs whose loss lies below the pace; by default 0.7
-        and 0.9. The unpaced end is always added; with no quantile at all nothing is paced.
+        Points of each path: the share of the pairs of each label and class whose loss lies below the pace;
+        by default 0.7, 0.8 and 0.9, and none with fewer than 100 rows. The unpaced end is always added.
     C : sequence of float, optional
         Costs to try, by default from 0.125 to 8, in a linear space divided by the mean squared length of a
         row. Try further ones if `best_params_` has the largest or smallest.
@@ -98,8 +100,8 @@ class MLSPLClassifierCV(CallbackSupportMixin, DecisionMixin, MultiLabelClassifie
     space_ : str or None
         The space of the family "kernel", and why it was taken.
     cv_results_, members_ : list of dict
-        Every setting and point: family, weight in the mean, gamma and C, pace_function, per, target, and the
-        criterion out-of-fold (mean, folds). The members are those with a weight, best first.
+        Every setting and point: family, weight in the mean, gamma and C or max_features, pace_function, per,
+        target, and the criterion out-of-fold (mean, folds). The members are those with a weight, best first.
     criterion_ : str
         Name of the criterion that was used.
     best_params_, best_score_ : dict, float
@@ -118,8 +120,8 @@ class MLSPLClassifierCV(CallbackSupportMixin, DecisionMixin, MultiLabelClassifie
 
     Notes
     -----
-    With S settings, P points and L labels, the search fits S·P·cv·L SVMs with warm starts, P·cv·L forests and
-    cv joint forests; memory is about three n×n matrices and the held-out scores, S·P·n·L numbers.
+    With S settings, P points and L labels, the search fits S·P·cv·L SVMs with warm starts and up to 2·cv
+    joint forests; memory is about three n×n matrices and the held-out scores, S·P·n·L numbers.
 
     Examples
     --------
@@ -127,7 +129,7 @@ class MLSPLClassifierCV(CallbackSupportMixin, DecisionMixin, MultiLabelClassifie
     >>> digits = datasets.load_dataset("digits-traits")
     >>> model = MLSPLClassifierCV(budget="fast", C=(1.0,), random_state=0).fit(digits.X[:150], digits.Y[:150])
     >>> sorted({member["family"] for member in model.members_})
-    ['forest', 'joint', 'kernel']
+    ['joint', 'kernel']
     """
 
     _contents = {
@@ -193,38 +195,32 @@ class MLSPLClassifierCV(CallbackSupportMixin, DecisionMixin, MultiLabelClassifie
         truth = known_labels(Y, label_weight)
         criterion = resolve_criterion(self.criterion, truth)
         self.criterion_ = criterion.name
-        given = self._given()
+        given = self._given(len(Y))
         folds = split_rows(Y, given.cv, self.random_state)
         families = self._make_families(names, given, X, Y.shape[1])
         with fit_progress(self, sum(family.n_reports for family in families), X, Y) as report:
             found, self.stop_reason_ = search_families(families, X, Y, label_weight, folds, report, deadline)
         sign = -1.0 if criterion.greater_is_better else 1.0
-        evaluated, odds, scales = [], [], []
-        for family, candidates in found.items():
-            rows = evaluate_candidates(candidates, family.cut, truth, folds, criterion)
-            taken = family.choose(candidates, [sign * row["mean"] for row in rows], Y, label_weight)
-            members = [candidates[i] for i in taken]
-            held_out = family.scores(np.mean([member.held_out for member in members], axis=0))
-            scale = get_calibration(family.calibration if len(found) > 1 else "none")
-            scales.append(scale.fit(held_out, Y, label_weight))
-            odds.append(scale.log_odds(held_out))
-            evaluated.append((rows, members, taken))
-        kept = select_families([family.name for family in found], odds, criterion, truth, folds, sign)
+        weights = weigh_families([family.name for family in found])
         self.families_, self.cv_results_ = [], []
-        fitted = []
-        for number, (family, (rows, members, taken)) in enumerate(zip(found, evaluated, strict=True)):
-            share = 1.0 / len(kept) / len(taken) if number in kept else 0.0
+        odds, fitted = [], []
+        for (family, candidates), weight in zip(found.items(), weights, strict=True):
+            rows = evaluate_candidates(candidates, truth, folds, criterion)
+            badness = [sign * row["mean"] for row in rows]
+            taken = choose_members(candidates, badness, Y, label_weight, family.n_settings)
             self.cv_results_ += [
-                {"family": family.name, "weight": share if i in taken else 0.0, **row}
+                {"family": family.name, "weight": weight / len(taken) if i in taken else 0.0, **row}
                 for i, row in enumerate(rows)
             ]
-            if number in kept:
-                models, fitted_members = family.learn(X, Y, label_weight, members)
-                self.families_.append(FamilyModel(family.name, models, scales[number]))
-                fitted.append((family.name, fitted_members))
+            held_out = np.mean([candidates[i].held_out for i in taken], axis=0)
+            calibration = get_calibration(family.calibration if len(found) > 1 else "none")
+            odds.append(calibration.fit(held_out, Y, label_weight).log_odds(held_out))
+            models, members = family.learn(X, Y, label_weight, [candidates[i] for i in taken])
+            self.families_.append(FamilyModel(family.name, models, calibration, weight))
+            fitted.append((family.name, members))
         known = np.ones(Y.shape, dtype=bool) if label_weight is None else label_weight > 0
         self.label_weights_, self.trace_, self.history_ = summarise_members(fitted, known)
-        self._decide(np.mean([odds[number] for number in kept], axis=0), Y, label_weight, folds, criterion)
+        self._decide(average_families(odds, weights), Y, label_weight, folds, criterion)
         self.members_ = sorted(
             (row for row in self.cv_results_ if row["weight"] > 0),
             key=lambda row: round(sign * row["mean"], 9),
@@ -234,8 +230,8 @@ class MLSPLClassifierCV(CallbackSupportMixin, DecisionMixin, MultiLabelClassifie
         del self.best_params_["weight"], self.best_params_["folds"]
         self.best_params_ |= {name: self.decisions_[0][name] for name in ("calibration", "threshold")}
 
-    def _given(self) -> Budget:
-        """What the budget says, unless a parameter says otherwise."""
+    def _given(self, n_rows) -> Budget:
+        """What the budget says, unless a parameter says otherwise; few rows are not paced."""
         if self.C is not None and (not len(self.C) or min(self.C) <= 0):
             raise UserError(f"C is {self.C!r}; give one or more positive numbers to try.")
 
@@ -243,14 +239,14 @@ class MLSPLClassifierCV(CallbackSupportMixin, DecisionMixin, MultiLabelClassifie
         if not isinstance(budget, str):
             budget = "fast" if budget < _FAST_SECONDS else "default"
         given = {name: getattr(self, name, None) for name in Budget._fields}
+        if self.quantiles is None and n_rows < FEWEST_ROWS:
+            given["quantiles"] = ()
         return BUDGETS[budget]._replace(**{name: value for name, value in given.items() if value is not None})
 
     def _family_names(self, n_rows, n_labels) -> tuple[str, ...]:
         if isinstance(self.families, str) and self.families == "auto":
-            if n_labels == 1:
-                return ("kernel", "forest")
             is_large = n_labels > _MOST_LABELS or n_rows * n_labels > _MOST_PAIRS
-            return ("joint", "linear") if is_large else ("joint", "kernel", "forest")
+            return ("joint", "linear" if is_large else "kernel")
         names = tuple(dict.fromkeys(self.families))
         if not names or not set(names) <= set(_FAMILIES):
             known = ", ".join(map(repr, _FAMILIES))
@@ -258,7 +254,7 @@ class MLSPLClassifierCV(CallbackSupportMixin, DecisionMixin, MultiLabelClassifie
         return names
 
     def _make_families(self, names, given, X, n_labels) -> list[Family]:
-        points = list_points(given.per, given.quantiles)
+        points = list_points(given.quantiles)
         self.space_ = None
         made: list[Family] = []
         for name in names:
@@ -283,7 +279,8 @@ class MLSPLClassifierCV(CallbackSupportMixin, DecisionMixin, MultiLabelClassifie
         return made
 
     def _raw_scores(self, X):
-        return np.mean([model.log_odds(X) for model in self.families_], axis=0)
+        odds = [model.log_odds(X) for model in self.families_]
+        return average_families(odds, [model.weight for model in self.families_])
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -17,7 +17,7 @@ from mlspl.models._base import (
     store_parameters,
     with_callbacks,
 )
-from mlspl.models._families import log_losses, split_rows
+from mlspl.models._families import FEWEST_ROWS, log_losses, split_rows
 from mlspl.models._forest import (
     LEARNERS,
     JointForestLearner,
@@ -31,8 +31,8 @@ from mlspl.noise import wrong_shares
 
 __all__ = ["SelfPacedForestClassifier"]
 
-# Schedules that are compared, the trees of each fold, and the rows below which no comparison is made.
-_QUANTILES, _N_FOLDS, _N_TREES, _FEWEST_ROWS = (0.9, 0.8, 0.7), 3, 100, 100
+# Schedules that are compared, and the trees of each fold.
+_QUANTILES, _N_FOLDS, _N_TREES = (0.9, 0.8, 0.7), 3, 100
 # Beyond so many labels `trees="auto"` grows no forest per label.
 _MOST_LABELS_APART = 64
 
@@ -53,8 +53,7 @@ class SelfPacedForestClassifier(CallbackSupportMixin, MultiLabelClassifier):
     schedule : schedule of :mod:`mlspl.pacing`, optional
         How the pace grows. By default one step, chosen by the log loss of held-out rows: to the 0.9, 0.8 or
         0.7 quantile of the losses of each label and class, to the estimated share of right labels
-        (:class:`~mlspl.pacing.NoisePace`), or none at all if no pace lowers the log loss. A pace that lowers
-        the average precision by more than a standard error is not used.
+        (:class:`~mlspl.pacing.NoisePace`), or none at all if no pace lowers the log loss.
     forest : {"extra-trees", "random-forest"}, default="extra-trees"
         Extremely randomised trees, which cut at random, or trees that look for the best cut.
     min_samples_leaf : int or float, default=2
@@ -82,8 +81,8 @@ class SelfPacedForestClassifier(CallbackSupportMixin, MultiLabelClassifier):
         The weight that was used.
     {label_weights_}
     pace_choice_ : list of dict
-        How far each schedule tried lowers the log loss of held-out rows (gain) and raises their average
-        precision (precision_gain), with standard errors. Empty if `schedule` is given.
+        How far each schedule tried lowers the log loss of held-out rows: gain and standard_error. Empty if
+        `schedule` is given.
     forests_ : LabelForests, JointForest or MeanForest
         The trees, and the frequency of each label.
     feature_importances_, label_feature_importances_ : arrays (n_features,), (n_labels, n_features)
@@ -222,7 +221,7 @@ def _choose_schedule(rows: TreeRows, Y, prior, function, n_jobs, random_state) -
     schedules apart where average precision does not. The trees of a fold are grown once, unpaced; each
     schedule changes only the weights in their leaves.
     """
-    if len(Y) < _FEWEST_ROWS or Y.shape[1] < 2:
+    if len(Y) < FEWEST_ROWS or Y.shape[1] < 2:
         return None, []
     paces = (pacing.QuantilePace(q, q, 1, per="class") for q in _QUANTILES)
     schedules = [*paces, pacing.NoisePace(_estimate_shares)]
@@ -238,27 +237,15 @@ def _choose_schedule(rows: TreeRows, Y, prior, function, n_jobs, random_state) -
             pace = schedule.pace(schedule.targets[0], losses, Y[train], prior[train] > 0)
             learner.reweight(pacing.check_weights(function.weight(losses, pace), losses.shape, function))
             held_out[number, test] = learner.model().probabilities(rows.X[test], n_jobs)
-    truth = np.where(prior > 0, Y, np.nan)
-    log_gain, log_error = _compare([-log_losses(logit(scores), Y, prior) for scores in held_out])
-    gain, error = _compare([rank_criteria(truth, scores)[-1] for scores in held_out])
-    table = np.column_stack([log_gain, log_error, gain, error]).tolist()
-    names = ("gain", "standard_error", "precision_gain", "precision_error")
+    losses = np.array([log_losses(logit(scores), Y, prior) for scores in held_out])
+    gains = losses[0] - losses[1:]
+    means, errors = gains.mean(axis=1).round(9), gains.std(axis=1, ddof=1) / np.sqrt(len(Y))
     records = [
-        {"schedule": str(schedule), **dict(zip(names, row, strict=True))}
-        for schedule, row in zip(schedules, table, strict=True)
+        {"schedule": str(schedule), "gain": float(mean), "standard_error": float(error)}
+        for schedule, mean, error in zip(schedules, means, errors, strict=True)
     ]
-    gains = np.where(gain < -error, 0.0, np.round(log_gain, 9))
-    best = int(np.argmax(gains))
-    return (schedules[best] if gains[best] > 0 else None), records
-
-
-def _compare(values) -> tuple[np.ndarray, np.ndarray]:
-    """Mean gain of each schedule over the first, and its standard error, over the rows with a value."""
-    gains = np.array(values[1:]) - values[0]
-    gains = gains[:, np.isfinite(gains).all(axis=0)]
-    if gains.shape[1] < 2:
-        return np.zeros(len(gains)), np.zeros(len(gains))
-    return gains.mean(axis=1), gains.std(axis=1, ddof=1) / np.sqrt(gains.shape[1])
+    best = int(np.argmax(means))
+    return (schedules[best] if means[best] > 0 else None), records
 
 
 def _estimate_shares(losses, Y, known):

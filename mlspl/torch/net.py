@@ -16,7 +16,6 @@ from mlspl import noise, pacing
 from mlspl.errors import UserError
 from mlspl.model_selection import IterativeStratification
 from mlspl.models import (
-    UNPACED,
     CallbackSupportMixin,
     Candidate,
     FittedMember,
@@ -327,16 +326,16 @@ class NetFamily:
     """Networks, each trained without one fold; held-out scores are log-odds.
 
     They are slightly optimistic, as a network is stopped early on its fold. The networks of the search are
-    the fitted model. Of the `points`, those with one pace per label and class are tried.
+    the fitted model.
     """
 
     name = "net"
-    cut = 0.0
     calibration = "pooled"
+    n_settings = 1
 
     def __init__(self, points: list[PathPoint], random_state) -> None:
         self._training = import_training()
-        self.points = [point for point in points if point == UNPACED or point.per == "class"]
+        self.points = points
         self.random_state = random_state
         self.n_reports = len(self.points)
 
@@ -359,14 +358,6 @@ class NetFamily:
             self._found[point] = networks.rounds[-1], networks.reduce(losses), networks.reduce(weights)
             note = f"net: {number} of {len(self.points)} paces"
             yield note, [Candidate({}, point, networks.rounds[-1].log_odds)]
-
-    def choose(self, candidates: list[Candidate], badness: list[float], Y, label_weight) -> list[int]:
-        """The point with the smallest log loss; a paced one has to be ahead by half a standard error."""
-        return [choose_point([each.held_out for each in candidates], Y, label_weight)]
-
-    def scores(self, held_out) -> np.ndarray:
-        """The log-odds themselves."""
-        return held_out
 
     def learn(self, X, Y, label_weight, members: list[Candidate]) -> tuple[list[Model], list[FittedMember]]:
         """Return the networks of the chosen point."""

@@ -14,7 +14,6 @@ from sklearn.svm import LinearSVC
 from skops.io import dumps, loads
 
 from mlspl.errors import UserError
-from mlspl.metrics import average_precision
 from mlspl.model_selection import (
     CALIBRATIONS,
     IdentityCalibration,
@@ -150,7 +149,7 @@ def test_calibration_makes_scaled_labels_comparable():
 @settings(max_examples=50, deadline=None)
 @given(st.integers(0, 10_000), st.sampled_from([0.0, 0.3, 1.0, 3.0]), st.booleans())
 def test_the_shrunk_share_is_half_way_to_the_best_slope(seed, signal, weighted):
-    """The slope by a grid, which is the slow way; that itself where frequencies rank better than half way."""
+    """The slope by a grid, which is the slow way."""
     rng = np.random.default_rng(seed)
     Y = rng.random((60, 3)) < [0.5, 0.2, 0.05]
     F = rng.standard_normal(Y.shape) + signal * (2 * Y - 1)
@@ -162,19 +161,8 @@ def test_the_shrunk_share_is_half_way_to_the_best_slope(seed, signal, weighted):
     odds = prior + grid[:, None, None] * (F - prior)
     losses = (weight * (np.logaddexp(0, odds) - Y * odds)).sum(axis=(1, 2))
     slope = grid[losses.argmin()]
-    half_way = prior + (1 + slope) / 2 * (F - prior)
-    gain = np.array(
-        [
-            average_precision(y, prior[None]) - average_precision(y, row)
-            for y, row in zip(Y[:, None], half_way[:, None], strict=True)
-            if y.any() and not y.all()
-        ]
-    )
-    # Rows with all labels have a gain of 0 and count in the mean.
-    gain = np.append(gain, np.zeros(Y.all(axis=1).sum()))
-    worse = gain.mean() > gain.std(ddof=1) / np.sqrt(len(gain)) + 1e-9
     # The grid's step is .001, the root's tolerance 1e-6.
-    assert abs(calibration.share_ - (max(slope, 0.05) if worse else (1 + slope) / 2)) < 1e-3
+    assert abs(calibration.share_ - (1 + slope) / 2) < 1e-3
     np.testing.assert_allclose(calibration.log_odds(F), prior + calibration.share_ * (F - prior))
 
 
@@ -182,7 +170,7 @@ def test_scores_that_say_nothing_are_drawn_to_the_frequencies_and_good_ones_stay
     rng = np.random.default_rng(0)
     Y = rng.random((400, 3)) < [0.5, 0.2, 0.05]
     noise = 3 * rng.standard_normal(Y.shape)
-    assert ShrunkCalibration().fit(noise, Y).share_ < 0.1
+    assert ShrunkCalibration().fit(noise, Y).share_ < 0.55
     good = logit(np.array([0.5, 0.2, 0.05])) + 4 * (Y - 0.5)
     np.testing.assert_array_equal(ShrunkCalibration().fit(good, Y).log_odds(good), good)
 

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 import matplotlib
 import numpy as np
 import pytest
-from scipy.special import expit
+from scipy.special import expit, logit
 from sklearn import metrics
 from sklearn.base import clone
 from sklearn.metrics import jaccard_score, make_scorer
@@ -14,9 +14,18 @@ from sklearn.metrics import jaccard_score, make_scorer
 from mlspl import MLSPLClassifierCV
 from mlspl.datasets import corrupt
 from mlspl.errors import UserError
-from mlspl.metrics import CRITERIA, average_precision
+from mlspl.metrics import average_precision
 from mlspl.model_selection import PooledCalibration
-from mlspl.models._families import UNPACED, Candidate, list_points, log_losses, select_families, split_rows
+from mlspl.models._families import (
+    UNPACED,
+    Candidate,
+    average_families,
+    choose_members,
+    list_points,
+    log_losses,
+    split_rows,
+    weigh_families,
+)
 from mlspl.models._family_learners import ForestFamily
 from mlspl.models._forest import JointForestLearner, RowSamples, TreeRows, make_tree
 from mlspl.models._forest_models import JointForest, as_floats
@@ -31,50 +40,78 @@ def fitted():
     return clone(ALL).fit(X_TRAIN, Y_TRAIN)
 
 
-def test_the_model_is_the_mean_of_its_families(fitted):
-    joint, kernel = fitted.families_  # on these digits, a forest per label adds nothing to joint trees
+def test_the_model_is_the_weighted_mean_of_its_families(fitted):
+    joint, kernel = fitted.families_
     assert [family.family for family in fitted.families_] == ["joint", "kernel"]
-    assert {row["family"] for row in fitted.cv_results_} == {"joint", "kernel", "forest"}
     weights = dict.fromkeys(("joint", "kernel"), 0.0)
     for member in fitted.members_:
         weights[member["family"]] += member["weight"]
-    assert weights == pytest.approx(dict.fromkeys(weights, 1 / 2))
+    assert weights == pytest.approx({"joint": 0.7, "kernel": 0.3})
     margins = clone(ALL).set_params(families=("kernel",)).fit(X_TRAIN, Y_TRAIN).families_[0].log_odds(X_TEST)
     of_kernel = kernel.calibration.slope_ * margins + kernel.calibration.offset_
     assert isinstance(joint.models[0], JointForest)
     assert len(joint.models[0].trees) == 40
-    mean = (joint.models[0].scores(X_TEST) + of_kernel) / 2
-    expected = fitted.calibration_.log_odds(mean)
+    mean = 0.7 * joint.models[0].probabilities(X_TEST) + 0.3 * expit(of_kernel)
+    expected = fitted.calibration_.log_odds(logit(mean))
     np.testing.assert_allclose(fitted.decision_function(X_TEST), expected, atol=5e-3)
 
 
+@pytest.mark.parametrize(
+    ("names", "weights"),
+    [
+        (["joint"], [1]),
+        (["kernel", "joint", "net"], [0.15, 0.7, 0.15]),
+        (["linear", "forest"], [1 / 2, 1 / 2]),
+    ],
+)
+def test_joint_trees_weigh_most(names, weights):
+    assert weigh_families(names) == pytest.approx(weights)
+
+
+def test_probabilities_are_averaged_and_huge_log_odds_stay():
+    odds = np.array([[[-2.0, 0.5]], [[1.0, 3.0]]])
+    mean = 0.25 * expit(odds[0]) + 0.75 * expit(odds[1])
+    np.testing.assert_allclose(average_families(odds, [0.25, 0.75]), logit(mean))
+    np.testing.assert_allclose(average_families([[[900.0, -900.0]]], [1.0]), [[900.0, -900.0]])
+
+
 @pytest.mark.parametrize("paced_is_right", [True, False])
-def test_a_forest_takes_the_pace_with_the_smallest_log_loss(paced_is_right):
+def test_a_setting_takes_the_pace_with_the_smallest_log_loss(paced_is_right):
     random = np.random.default_rng(0)
     Y = random.random((100, 4)) < 0.5
-    right = np.clip(np.where(Y, 0.8, 0.2) + 0.1 * random.standard_normal(Y.shape), 0.05, 0.95)
-    points = list_points(("class",), (0.5,))
+    right = np.where(Y, 1.4, -1.4) + random.standard_normal(Y.shape)
     candidates = [
-        Candidate({}, point, right if paced_is_right == (point != UNPACED) else 1.0 - right)
-        for point in points
+        Candidate({"C": C}, point, right if paced_is_right == (point != UNPACED) else -right)
+        for C in (1.0, 2.0, 4.0)
+        for point in list_points((0.5,))
     ]
-    family = ForestFamily("joint", points, 40, 5, None, 0)
-    (taken,) = family.choose(candidates, [0.0, 0.0], Y, None)
-    assert (candidates[taken].point != UNPACED) == paced_is_right
+    taken = choose_members(candidates, [3.0, 3.0, 1.0, 1.0, 2.0, 2.0], Y, None, 2)
+    assert [candidates[i].setting["C"] for i in taken] == [2.0, 4.0]
+    assert all((candidates[i].point != UNPACED) == paced_is_right for i in taken)
 
 
-def test_joint_trees_are_grown_again_with_the_weights_of_the_chosen_pace():
+def test_joint_trees_are_grown_on_all_rows_with_the_weights_of_the_chosen_pace():
     Y, _ = corrupt(Y_TRAIN.astype(bool), "flip", 0.2, 0)
-    point = list_points(("class",), (0.7,))[1]
+    point = list_points((0.7,))[1]
     family = ForestFamily("joint", [UNPACED, point], 30, 3, None, 0)
-    model, member = (part[0] for part in family.learn(X_TRAIN, Y, None, [Candidate({}, point, Y)]))
-    rows = TreeRows(as_floats(X_TRAIN), make_tree("extra-trees", 2, "auto", 64))
+    candidate = Candidate({"max_features": 8}, point, Y)
+    model, member = (part[0] for part in family.learn(X_TRAIN, Y, None, [candidate]))
+    rows = TreeRows(as_floats(X_TRAIN), make_tree("extra-trees", 2, 8, 64))
     learner = JointForestLearner(rows, Y, np.ones(Y.shape), RowSamples.draw(30, *Y.shape, 0), None)
     learner.fit(np.ones(Y.shape))
     np.testing.assert_array_equal(member.losses, learner.losses())
+    learner.samples = RowSamples(np.ones_like(learner.samples.counts), learner.samples.seeds)
     learner.fit(member.label_weights)
     np.testing.assert_array_equal(model.probabilities(X_TRAIN), learner.model().probabilities(rows.X))
+    assert (model.leaves >= 0).all()  # every row is in every tree
     assert member.label_weights.min() < 0.5 < member.label_weights.max()
+
+
+def test_forests_of_wide_rows_try_two_numbers_of_features():
+    Y, X = Y_TRAIN.astype(bool), np.hstack([X_TRAIN] * 2)
+    family = ForestFamily("joint", [UNPACED], 12, 2, None, 0)
+    *_, (_, candidates) = family.search(X, Y, None, split_rows(Y, 2, 0))
+    assert [candidate.setting["max_features"] for candidate in candidates] == [12, 11]
 
 
 def test_other_weights_in_the_leaves_keep_the_trees():
@@ -109,32 +146,15 @@ def test_log_losses_are_those_of_calibrated_scores():
     assert log_losses(odds, Y, weight).mean() == pytest.approx(expected, abs=1e-6)
 
 
-def test_a_family_that_spoils_the_mean_is_left_out():
-    """Beyond two standard errors of its folds; anything less is a matter of chance."""
-    random = np.random.default_rng(0)
-    truth = random.random((200, 5)) < 0.4
-    folds = split_rows(truth, 5, 0)
-    right, other = (np.where(truth, 1.0, -1.0) + random.standard_normal(truth.shape) for _ in range(2))
-    wrong = 5 * random.standard_normal(truth.shape)
-    judge_by = {"criterion": CRITERIA["average_precision"], "truth": truth, "folds": folds, "sign": -1.0}
-    assert select_families(["joint", "kernel"], [right, wrong], **judge_by) == [0]
-    assert select_families(["joint", "kernel"], [wrong, right], **judge_by) == [1]
-    assert select_families(["joint", "kernel"], [right, other], **judge_by) == [0, 1]
-    assert select_families(["joint"], [wrong], **judge_by) == [0]
-    # A forest per label that repeats what joint trees say is not needed; one that adds to them is.
-    assert select_families(["joint", "forest"], [right, right], **judge_by) == [0]
-    assert select_families(["joint", "forest"], [right, other], **judge_by) == [0, 1]
-
-
 def test_members_are_in_the_history_and_the_trace(fitted):
     names = [step["family"] for step in fitted.history_]
-    assert sorted(names) == ["joint", "kernel", "kernel", "kernel", "kernel"]
-    assert fitted.trace_.n_steps == 4
+    assert sorted(names) == ["joint", "kernel", "kernel"]
+    assert fitted.trace_.n_steps == 2
 
 
 @pytest.mark.parametrize("name", ["joint", "forest"])
 def test_the_held_out_rows_of_a_forest_are_not_seen(name):
-    family = ForestFamily(name, list_points(("class",), (0.7,)), 40, 3, None, 0)
+    family = ForestFamily(name, list_points((0.7,)), 40, 3, None, 0)
     Y = Y_TRAIN.astype(bool)
     folds = split_rows(Y, 3, 0)
     ((_, first),) = family.search(X_TRAIN, Y, None, folds[:1])
@@ -170,7 +190,7 @@ def test_families_are_drawn_side_by_side(fitted):
     matplotlib.use("agg")
     ax = fitted.plot_path()
     names = [container.get_label() for container in ax.containers]
-    assert names == [f"{family}: gaussian, per class" for family in ("joint", "kernel", "forest")]
+    assert names == [f"{family}: gaussian, per class" for family in ("joint", "kernel")]
     matplotlib.pyplot.close(ax.figure)
 
 
@@ -217,15 +237,22 @@ def test_families_and_budgets_that_there_are_not(parameters, sentence):
 
 def test_a_fast_budget_tries_less():
     few = MLSPLClassifierCV(budget="fast", random_state=0).fit(X_TRAIN, Y_TRAIN)
-    assert len(few.cv_results_) == 2 + 2 * 2 + 2
+    assert len(few.cv_results_) == 4 + 2 * 4
     assert len(few.cv_results_[0]["folds"]) == 3
+
+
+def test_few_rows_are_paced_only_if_asked():
+    model = clone(ALL).set_params(families=("joint",)).fit(X_TRAIN[:60], Y_TRAIN[:60])
+    assert [row["target"] for row in model.cv_results_] == [1.0]
+    model.set_params(quantiles=(0.7,)).fit(X_TRAIN[:60], Y_TRAIN[:60])
+    assert [row["target"] for row in model.cv_results_] == [1.0, 0.7]
 
 
 @pytest.mark.parametrize(
     ("n_rows", "n_labels", "names"),
     [
-        (500, 1, ("kernel", "forest")),
-        (500, 64, ("joint", "kernel", "forest")),
+        (500, 1, ("joint", "kernel")),
+        (500, 64, ("joint", "kernel")),
         (500, 65, ("joint", "linear")),
         (20_000, 6, ("joint", "linear")),
     ],
@@ -247,7 +274,7 @@ def test_a_time_limit_ends_the_search_with_what_is_finished(monkeypatch):
     clock = iter(range(1000))
     whole = clone(ALL).set_params(budget=100.0).fit(X_TRAIN, Y_TRAIN)
     assert whole.stop_reason_ == "max_steps"
-    assert {row["family"] for row in whole.cv_results_} == {"joint", "kernel", "forest"}
+    assert {row["family"] for row in whole.cv_results_} == {"joint", "kernel"}
 
 
 def test_a_linear_family_stands_beside_the_others():
