@@ -60,7 +60,7 @@ test-torch: .venv/installed-torch
 	$(PIP) install $(TORCH)
 	touch $@
 
-# The figures of docs/networks.md: networks on clean, planted and real noise; an hour on two cores.
+# The figures of docs/networks.md: networks on clean, planted and real noise; half an hour on one core.
 networks: .venv/installed-torch
 	$(BIN)/python -m studies.networks docs/networks.md
 

@@ -6,6 +6,7 @@ Sets with real noise are read as `load_noisy_labels` finds them, and left out wh
 
 import argparse
 import re
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -23,6 +24,11 @@ from mlspl.pacing import QuantilePace
 from mlspl.torch import FallingPace, SelfPacedLoss
 
 TRAIN, FLIPS, EPOCHS = 0.3, 0.3, 100
+DESCRIPTION = (
+    "Average precision on correct test labels. Training rows: 30 % of emotions and scene, half of the "
+    'others. "Stopped early" is the epoch with the best average precision on the given labels of '
+    "a fifth of the rows."
+)
 PLANTED = {
     f"{name}, {noise}": (name, flips)
     for name in ("emotions", "scene")
@@ -35,10 +41,7 @@ REAL = {
 LOSSES: dict[str, Callable[[tuple[int, int]], SelfPacedLoss]] = {
     "plain": lambda shape: SelfPacedLoss(shape, pace_function=None, keep_trace=False),
     "paced (default)": lambda shape: SelfPacedLoss(shape, keep_trace=False),
-    "paced from epoch 2": lambda shape: SelfPacedLoss(shape, warm_up=1, keep_trace=False),
-    "paced up": lambda shape: SelfPacedLoss(
-        shape, schedule=QuantilePace(0.5, 0.9, 20), warm_up=1, keep_trace=False
-    ),
+    "paced up": lambda shape: SelfPacedLoss(shape, schedule=QuantilePace(0.5, 0.9, 20), keep_trace=False),
     "paced down": lambda shape: SelfPacedLoss(shape, schedule=FallingPace(FLIPS, 20), keep_trace=False),
     "LL-R": lambda shape: SelfPacedLoss.large_loss_rejection(),
     "LL-Ct": lambda shape: SelfPacedLoss.large_loss_correction(),
@@ -102,33 +105,31 @@ def main() -> None:
     """Train all, and print or write the tables."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("page", nargs="?", type=Path)
-    parser.add_argument("--splits", default="0,1,2,3,4,5,6,7,8,9")
-    parser.add_argument("--sets", default="", help="only titles that contain this")
+    parser.add_argument("--splits", type=int, default=3, help="splits 0, 1, ...")
+    parser.add_argument("--minutes", type=float, default=30.0, help="CPU time, after which no split begins")
     options = parser.parse_args()
     torch.set_num_threads(1)
-    splits = [int(split) for split in options.splits.split(",")]
     found = []
-    for title in filter(lambda title: options.sets in title, [*PLANTED, *REAL]):
-        for split in splits:
+    n_splits = 0
+    while n_splits < options.splits and time.process_time() < 60 * options.minutes:
+        for title in [*PLANTED, *REAL]:
             try:
-                data = load(title, split)
+                X, Y, X_test, Y_test = load(title, n_splits)
             except (UserError, OSError) as error:
                 print(f"{title}: left out ({error})")
-                break
+                continue
             for name, make in LOSSES.items():
-                last, stopped = train(make(data[1].shape), *data, seed=split)
+                last, stopped = train(make(Y.shape), X, Y, X_test, Y_test, n_splits)
                 found.append({"set": title, "loss": name, "last epoch": last, "stopped early": stopped})
-                print(found[-1], flush=True)
+                print(n_splits, found[-1], flush=True)
+        n_splits += 1
     means = pd.DataFrame(found).groupby(["set", "loss"], sort=False).mean()
-    tables = [
-        f"Trained to the {EPOCHS}th epoch:" if column == "last epoch" else "Stopped early:"
-        for column in means.columns
-    ]
+    headings = (f"Trained to the {EPOCHS}th epoch:", "Stopped early:")
     text = "\n\n".join(
         f"{heading}\n\n{_table(means[column].unstack('set', sort=False))}"
-        for heading, column in zip(tables, means.columns, strict=True)
+        for heading, column in zip(headings, means.columns, strict=True)
     )
-    text = f"Mean of the splits {options.splits}.\n\n{text}"
+    text = f"{DESCRIPTION} Mean of {n_splits} splits, from 0 on.\n\n{text}"
     if options.page is None:
         print(text)
         return

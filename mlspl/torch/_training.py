@@ -183,11 +183,11 @@ class Networks:
         log_odds, _ = self._validate(places)
         with torch.no_grad():
             blocks = torch.arange(len(self.Y), device=self.device).split(_BLOCK_ROWS)
-            losses = [self._losses(self._outputs(groups, rows), rows).cpu().numpy() for rows in blocks]
+            parts = [self._losses(self._outputs(groups, rows), rows).cpu().numpy() for rows in blocks]
         is_own = owner.module is not None
         layers = [] if is_own else join_layers([group.arrays(self.X.shape[1]) for group in groups])
         modules = list(groups[0].networks.cpu()) if is_own else []
-        return Round(layers, modules, log_odds, np.concatenate(losses, axis=1), epoch)
+        return Round(layers, modules, log_odds, np.concatenate(parts, axis=1), epoch)
 
     @torch.no_grad()
     def _validate(self, places) -> tuple[np.ndarray, np.ndarray]:
