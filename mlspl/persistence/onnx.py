@@ -197,12 +197,11 @@ def _probabilities(graph: _Graph, model: Any, scores: str) -> str | None:
 
 
 def _network(graph: _Graph, networks: Any, x: str) -> str:
-    column, start, width, low, high = networks.pieces.values()
-    if len(column):
-        pieces = graph.add("Gather", x, column, axis=1)
-        pieces = graph.add("Div", graph.add("Sub", pieces, start), width)
-        pieces = graph.add("Min", graph.add("Max", pieces, low), high)
-        x = graph.add("Concat", x, pieces, axis=1)
+    pieces = networks.pieces
+    if len(pieces["column"]):
+        encoded = graph.add("Sub", graph.add("Gather", x, pieces["column"], axis=1), pieces["start"])
+        encoded = graph.add("Max", graph.add("Div", encoded, pieces["width"]), pieces["low"])
+        x = graph.add("Concat", x, graph.add("Min", encoded, pieces["high"]), axis=1)
     x = graph.add("Div", graph.add("Sub", x, networks.center), networks.spread)
     x = graph.add("Clip", x, np.array(-LARGEST_INPUT), np.array(LARGEST_INPUT))
     for layer in networks.layers:

@@ -85,7 +85,7 @@ class NetworkModel(Model):
         if is_sparse:
             model.center, spread = np.zeros(X.shape[1]), abs(X).max(axis=0).toarray().ravel()
         else:
-            inputs = model.standardise(X)
+            inputs = model._encode(X)
             model.center, spread = inputs.mean(axis=0), inputs.std(axis=0)
         # Of a constant column, rounding may leave a tiny deviation.
         model.spread = np.where(spread <= 1e-12 * np.abs(model.center), 1.0, spread)
@@ -97,20 +97,22 @@ class NetworkModel(Model):
         return len(self.center) - len(self.pieces["column"])
 
     def standardise(self, X):
-        """Inputs of the networks."""
+        """Inputs of the networks; sparse features of a fit stay sparse."""
         if sparse.issparse(X):
             return X @ sparse.diags_array(1.0 / self.spread, format="csr")
-        column, start, width, low, high = self.pieces.values()
-        inputs = np.hstack([X, np.clip((X[:, column] - start) / width, low, high)])
-        return np.clip((inputs - self.center) / self.spread, -LARGEST_INPUT, LARGEST_INPUT)
+        return np.clip((self._encode(X) - self.center) / self.spread, -LARGEST_INPUT, LARGEST_INPUT)
+
+    def _encode(self, X) -> np.ndarray:
+        pieces = self.pieces
+        encoded = (X[:, pieces["column"]] - pieces["start"]) / pieces["width"]
+        return np.hstack([X, np.clip(encoded, pieces["low"], pieces["high"])])
 
     def scores(self, X, outputs=None) -> np.ndarray:
         """Log-odds (n, L); `outputs` computes them from standardised features, by default the layers do."""
         parts = []
         for rows in gen_batches(X.shape[0], _BLOCK_ROWS):
-            values = self.standardise(X[rows])
-            values = values.toarray() if sparse.issparse(values) else values
-            parts.append((outputs or self._outputs)(values))
+            values = X[rows].toarray() if sparse.issparse(X) else X[rows]
+            parts.append((outputs or self._outputs)(self.standardise(values)))
         return np.concatenate(parts)
 
     def _outputs(self, values) -> np.ndarray:

@@ -54,7 +54,9 @@ def test_a_seed_gives_one_result_and_copies_agree(model):
 def test_numpy_and_torch_agree(model):
     """The prediction against the same layers of torch."""
     fitted = model.networks_
-    column, start, width, low, high = fitted.pieces.values()
+    column, start, width, low, high = (
+        fitted.pieces[name] for name in ("column", "start", "width", "low", "high")
+    )
     encoded = np.clip((X_TEST[:, column] - start) / width, low, high)
     x = torch.tensor((np.hstack([X_TEST, encoded]) - fitted.center) / fitted.spread).clamp(-100, 100)
     outputs = []
@@ -98,6 +100,13 @@ def test_sparse_features():
         model.decision_function(sparse.csr_array(X_TEST)), model.decision_function(X_TEST), rtol=1e-9
     )
     assert average_precision(Y_TEST, model.predict_proba(X_TEST)) > 0.8
+
+
+def test_the_unit_and_the_container_of_the_features_do_not_matter(model):
+    scores = model.decision_function(X)
+    assert_allclose(model.decision_function(sparse.csr_array(X)), scores)
+    shifted = clone(model).fit(4.0 * X + 4096.0, Y)  # exact in floating point
+    assert_allclose(shifted.decision_function(4.0 * X + 4096.0), scores, rtol=1e-3, atol=1e-3)
 
 
 def test_without_noise_there_is_one_round():
