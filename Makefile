@@ -68,7 +68,7 @@ networks: .venv/installed-torch
 LABEL_STUDIO := .venv-label-studio/bin/python
 test-label-studio:
 	test -x $(LABEL_STUDIO) || $(PYTHON) -m venv .venv-label-studio
-	$(LABEL_STUDIO) -m pip --disable-pip-version-check install --quiet --editable . pytest pytest-timeout label-studio-sdk
+	$(LABEL_STUDIO) -m pip --disable-pip-version-check install --quiet --editable . pytest pytest-timeout hypothesis label-studio-sdk
 	$(LABEL_STUDIO) -m pytest tests/cli/test_cli_label_studio.py
 
 lint: .venv/installed-dev

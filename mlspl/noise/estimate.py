@@ -24,11 +24,11 @@ from mlspl.model_selection import fit_logistic
 from mlspl.noise._curve import FALSE, LOST, fit_curve, look_up_pairs, row_dispersion
 from mlspl.noise._other_labels import OtherLabels, adjust_for_other_labels
 
-# Prior odds of instance-dependent noise: (EVEN/φ)⁴, with the strength of PRIOR_PAIRS reviews. φ is the number
-# of errors expected under the first model over that under the second: 0.17 to 0.5 with planted flips and lost
-# labels (emotions, scene, medical, enron), 0.01 to 0.09 with labels given by people (CheXpert, OPP-115,
-# mirflickr). The rule was set on these.
-EVEN = 0.095
+# Prior odds of instance-dependent noise: (EVEN/φ)³, with the strength of PRIOR_PAIRS reviews. φ is the number
+# of errors expected under the first model, at the medians of its rates, over that under the second: 0.19 to
+# 0.5 with planted flips and lost labels (emotions, scene, yeast, medical, enron), 0 to 0.07 with labels given
+# by people (CheXpert, OPP-115, mirflickr). The rule was set on these.
+EVEN = 0.07
 PRIOR_PAIRS = 2.0
 # Labels alone cannot tell the models apart, so intervals keep this chance of either.
 UNTOLD = 0.1
@@ -105,8 +105,9 @@ def estimate_noise(
     first, second = (_wrong(given, truth, trusted) for truth in (class_conditional, dependent))
     prior = instance_dependent
     if prior is None:
-        ratio = np.nansum(first) / max(np.nansum(second), 1e-9)
-        prior = 1 / (1 + (ratio / EVEN) ** 4)
+        # Medians, because means of rates that little is known about are those of their prior.
+        ratio = np.nansum(first) / max(np.nansum(second), 1e-9) * _median_share(posterior, given)
+        prior = 1 / (1 + (ratio / EVEN) ** 3)
     untold = UNTOLD * (instance_dependent is None)
     weights, wide = _weigh(first, second, decisions, given, prior, untold)
     weight = float(weights @ _WEIGHTS)
@@ -194,6 +195,23 @@ def _wrong(given, truth, trusted):
     return wrong
 
 
+def _marginal(posterior, grid):
+    """Return the values of a rate, and the probability of each for every label, (L, values)."""
+    values = np.unique(grid)
+    return values, np.column_stack([posterior[:, grid == value].sum(axis=1) for value in values])
+
+
+def _median_share(posterior, given):
+    """Return the number of errors at the median rates over that at the mean rates."""
+    median = mean = 0.0
+    for grid, code in ((LOST, 1), (FALSE, 0)):
+        values, mass = _marginal(posterior, grid)
+        count = (given == code).sum(axis=0)
+        median += count @ values[(np.cumsum(mass, axis=1) >= 0.5).argmax(axis=1)]
+        mean += count @ (mass @ values)
+    return median / max(mean, 1e-9)
+
+
 def _weigh(first, second, decisions, given, prior, untold):
     """Return the probability of each of _WEIGHTS by the prior and the reviewed decisions; also for intervals.
 
@@ -244,8 +262,7 @@ def _rates_table(given, posterior, second, weights, factor, names):
         ("lost", LOST, lost, lost + ones - false, factor[0]),
         ("false", FALSE, false, false + zeros - lost, factor[1]),
     ):
-        values = np.unique(grid)
-        mass = np.column_stack([posterior[:, grid == value].sum(axis=1) for value in values])
+        values, mass = _marginal(posterior, grid)
         dependent = count / np.maximum(total, 1e-9)
         rows = []
         for label in range(len(posterior)):

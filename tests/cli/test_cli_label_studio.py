@@ -272,7 +272,9 @@ def test_label_studio_reads_what_is_written(audited, correct, tmp_path):
         assert known.validate_task({"data": task["data"]})
         for prediction in task["predictions"]:
             assert known.validate_prediction(prediction)
-    export = [annotate(task, task["predictions"][0]["result"][0]["value"]["choices"]) for task in tasks[:9]]
+    results = [task["predictions"][0]["result"] for task in tasks[:9]]
+    chosen = [[name for part in result for name in part["value"]["choices"]] for result in results]
+    export = [annotate(task, names) for task, names in zip(tasks, chosen, strict=False)]
     (tmp_path / "export.json").write_text(json.dumps(export), encoding="utf-8")
     code, _, changed = correct(export)
     assert code == 0
