@@ -53,7 +53,8 @@ class SelfPacedForestClassifier(CallbackSupportMixin, MultiLabelClassifier):
     schedule : schedule of :mod:`mlspl.pacing`, optional
         How the pace grows. By default one step, chosen by the log loss of held-out rows: to the 0.9, 0.8 or
         0.7 quantile of the losses of each label and class, to the estimated share of right labels
-        (:class:`~mlspl.pacing.NoisePace`), or none at all if no pace lowers the log loss.
+        (:class:`~mlspl.pacing.NoisePace`), or none at all if no pace lowers the log loss. A pace that lowers
+        the average precision by more than two standard errors is not used.
     forest : {"extra-trees", "random-forest"}, default="extra-trees"
         Extremely randomised trees, which cut at random, or trees that look for the best cut.
     min_samples_leaf : int or float, default=2
@@ -237,15 +238,25 @@ def _choose_schedule(rows: TreeRows, Y, prior, function, n_jobs, random_state) -
             pace = schedule.pace(schedule.targets[0], losses, Y[train], prior[train] > 0)
             learner.reweight(pacing.check_weights(function.weight(losses, pace), losses.shape, function))
             held_out[number, test] = learner.model().probabilities(rows.X[test], n_jobs)
-    losses = np.array([log_losses(logit(scores), Y, prior) for scores in held_out])
-    gains = losses[0] - losses[1:]
-    means, errors = gains.mean(axis=1).round(9), gains.std(axis=1, ddof=1) / np.sqrt(len(Y))
+    truth = np.where(prior > 0, Y, np.nan)
+    gains, errors = _compare([-log_losses(logit(scores), Y, prior) for scores in held_out])
+    precision, precision_errors = _compare([rank_criteria(truth, scores)[-1] for scores in held_out])
     records = [
-        {"schedule": str(schedule), "gain": float(mean), "standard_error": float(error)}
-        for schedule, mean, error in zip(schedules, means, errors, strict=True)
+        {"schedule": str(schedule), "gain": float(gain), "standard_error": float(error)}
+        for schedule, gain, error in zip(schedules, gains, errors, strict=True)
     ]
-    best = int(np.argmax(means))
-    return (schedules[best] if means[best] > 0 else None), records
+    gains = np.where(precision < -2 * precision_errors, 0.0, gains.round(9))
+    best = int(np.argmax(gains))
+    return (schedules[best] if gains[best] > 0 else None), records
+
+
+def _compare(values) -> tuple[np.ndarray, np.ndarray]:
+    """Mean gain over the first values, and its standard error, over the rows with a value."""
+    gains = np.array(values[1:]) - values[0]
+    gains = gains[:, np.isfinite(gains).all(axis=0)]
+    if gains.shape[1] < 2:
+        return np.zeros(len(gains)), np.zeros(len(gains))
+    return gains.mean(axis=1), gains.std(axis=1, ddof=1) / np.sqrt(gains.shape[1])
 
 
 def _estimate_shares(losses, Y, known):

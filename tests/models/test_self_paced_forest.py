@@ -304,6 +304,7 @@ def test_the_default_pace_is_the_one_with_the_smallest_held_out_log_loss():
     )
     assert len(clean.pace_choice_) == len(paced.pace_choice_) == 4
     for model in (clean, paced):
+        # On these digits no pace lowers the average precision by two standard errors and the log loss, too.
         gain = max(choice["gain"] for choice in model.pace_choice_)
         assert bool(model.history_) == (gain > 0)
         assert (model.label_weights_ == 1).all() == (gain <= 0)
