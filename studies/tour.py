@@ -35,8 +35,8 @@ def main(folder: Path) -> None:
     console.print("\n[bold]1. The paper's methods[/]: average precision, higher is better")
     console.print(_paper_table(folder))
     console.print(
-        "Trained on 30 % of the rows, mean of two splits. As published, MLSPL equals ML-LOC nearly to the "
-        "last digit: its codes contain the training labels, so nothing is left to pace."
+        "Trained on 30 % of the rows, mean of two splits. As published, MLSPL is nearly equal to ML-LOC: its "
+        "codes are made from the training labels, so nearly all weights are 1."
     )
     digits = datasets.load_dataset("digits-traits")
     given = annotate_blurred(digits)

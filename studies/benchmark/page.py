@@ -72,6 +72,7 @@ def benchmark_page(results: pd.DataFrame, n_declared: int | None = None) -> str:
     return Template(_TEMPLATE.read_text(encoding="utf-8")).substitute(
         n_methods=table["method"].nunique(),
         n_sets=table.loc[table["corruption"] != "real", "dataset"].nunique(),
+        n_kinds=table.loc[~table["corruption"].isin(["", "real"]), "corruption"].nunique(),
         n_real=table.loc[table["corruption"] == "real", "dataset"].nunique(),
         n_splits=SPLITS[""],
         n_done=f"{len(table):,}",

@@ -82,10 +82,13 @@ def compare_methods(table: pd.DataFrame, criterion: str, what: str) -> Compariso
 
 
 def condition_means(table: pd.DataFrame, criterion: str) -> pd.DataFrame:
-    """Mean over the data sets by method and condition, of the splits that all methods have."""
-    complete = _complete(table, criterion)
-    means = complete.groupby(["corruption", "dataset"]).mean().groupby("corruption").mean().T
-    return means.reindex(columns=[name for name in CONDITIONS if name in means])
+    """Mean over the data sets by method and condition, of the splits that all methods there have."""
+    means = {
+        name: _complete(table[table["corruption"] == name], criterion).groupby("dataset").mean().mean()
+        for name in CONDITIONS
+        if name in set(table["corruption"])
+    }
+    return pd.DataFrame(means).dropna(axis="columns", how="all")
 
 
 def mean_interval(differences: ArrayLike, level: float = 0.95) -> tuple[float, float]:
