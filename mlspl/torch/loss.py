@@ -219,12 +219,7 @@ class SelfPacedLoss(nn.Module):
     def large_loss_rejection(cls, step: float = 0.002, **options: Any) -> "SelfPacedLoss":
         """LL-R: ignore the negatives with the largest losses of a batch: Kim et al. 2022.
 
-        Parameters
-        ----------
-        step : float, default=0.002
-            Share of the batch's pairs that is ignored in the second epoch; it grows by this much per epoch.
-        **options
-            Further parameters of the class.
+        In the second epoch the share `step` of the batch's pairs is ignored; it grows by this much per epoch.
         """
         return cls(pace_function="hard", schedule=_NegativesPace(step), **options)
 
@@ -237,15 +232,7 @@ class SelfPacedLoss(nn.Module):
     def splc(
         cls, threshold: float = 0.6, base: str | PairLoss = "focal-margin", **options: Any
     ) -> "SelfPacedLoss":
-        """SPLC: learn negatives with a probability above a threshold as positives: Zhang et al. 2021.
-
-        Parameters
-        ----------
-        threshold : float, default=0.6
-            The probability.
-        base, **options
-            Parameters of the class.
-        """
+        """SPLC: learn negatives with a probability above a threshold as positives: Zhang et al. 2021."""
         loss = base if callable(base) else _LOSSES[base]
         bound = loss(torch.logit(torch.tensor([[threshold]])), torch.zeros(1, 1)).item()
         schedule = _NegativesPace(bound=bound)
