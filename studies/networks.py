@@ -105,7 +105,7 @@ def main() -> None:
     """Train all, and print or write the tables."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("page", nargs="?", type=Path)
-    parser.add_argument("--splits", type=int, default=3, help="splits 0, 1, ...")
+    parser.add_argument("--splits", type=int, default=10, help="splits 0, 1, ...")
     parser.add_argument("--minutes", type=float, default=30.0, help="CPU time, after which no split begins")
     options = parser.parse_args()
     torch.set_num_threads(1)
