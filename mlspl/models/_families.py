@@ -13,6 +13,7 @@ from mlspl._rounding import on_grid
 from mlspl.model_selection import Calibration, IterativeStratification, get_calibration
 from mlspl.models._forest_models import JointForest, LabelForests
 from mlspl.models.tuned_decision import evaluate
+from mlspl.noise import wrong_shares
 from mlspl.spaces import Model
 
 
@@ -40,29 +41,36 @@ FEWEST_ROWS = 100
 # from the features, a kernel learns them, too. On mirflickr (real noise) it ranks the given labels of
 # held-out rows better by 0.05 and the true ones worse by 0.08.
 _JOINT_SHARE = 0.7
+# On development splits of six sets with real noise, the mean gain of a paced joint forest is 0.0097 with this
+# share and the estimated noise first, and 0.0078 with the largest gain.
+_GOOD_GAIN = 0.8
 # The path of every self-paced function costs a path more, and Gaussian ones rank best on development data.
 _PACE_FUNCTION = "gaussian"
 
 
 class PathPoint(NamedTuple):
-    """A point of a path: self-paced function, group of losses, and their quantile that is the pace."""
+    """A point of a path: self-paced function, group of losses, and their quantile that is the pace.
+
+    With `per` "noise", the quantile of each label and class is its estimated share of right labels.
+    """
 
     pace_function: str | None
-    per: Literal["class", "label", "negatives", "all"] | None
-    target: float
+    per: Literal["class", "label", "negatives", "all", "noise"] | None
+    target: float | None
 
 
 UNPACED = PathPoint(None, None, 1.0)
 
 
-def list_points(quantiles) -> list[PathPoint]:
-    """All points: the unpaced one first, then the path from its largest quantile down."""
+def list_points(quantiles, *, follow_noise=False) -> list[PathPoint]:
+    """All points: the unpaced one, the estimated noise if asked for, and the quantiles from the largest."""
     if not all(0.0 <= quantile < 1.0 for quantile in quantiles):
         raise ValueError(
             f"quantiles are {tuple(quantiles)}; give numbers from 0 to below 1. 1 is always added."
         )
-    path = sorted(set(quantiles), reverse=True)
-    return [UNPACED, *(PathPoint(_PACE_FUNCTION, "class", quantile) for quantile in path)]
+    path = [PathPoint(_PACE_FUNCTION, "class", each) for each in sorted(set(quantiles), reverse=True)]
+    noise = [PathPoint(_PACE_FUNCTION, "noise", None)] if path and follow_noise else []
+    return [UNPACED, *noise, *path]
 
 
 def visit_points(fit, losses, points, Y, known) -> Iterator[tuple[PathPoint, np.ndarray]]:
@@ -74,10 +82,24 @@ def visit_points(fit, losses, points, Y, known) -> Iterator[tuple[PathPoint, np.
     for point in points:
         weights = np.ones(Y.shape)
         if point != UNPACED:
-            pace = pacing.QuantilePace(per=point.per).pace(point.target, losses, Y, known)
+            schedule = FOLLOW_NOISE if point.per == "noise" else pacing.QuantilePace(per=point.per)
+            pace = schedule.pace(point.target, losses, Y, known)
             weights = pacing.get(point.pace_function).weight(losses, pace)
         fit(weights)
         yield point, weights
+
+
+def _estimate_shares(losses, Y, known) -> np.ndarray:
+    """Shares of wrong labels, estimated from the losses −ln p of the given labels."""
+    given = np.exp(-losses)
+    probabilities = np.where(Y, given, 1.0 - given)
+    return wrong_shares(np.where(known, Y, np.nan), probabilities, other_labels=False)
+
+
+# The estimate takes 20 ms a label, so with more than so many labels only quantiles are tried.
+MOST_LABELS_ESTIMATED = 64
+# Of losses −ln p.
+FOLLOW_NOISE = pacing.NoisePace(_estimate_shares)
 
 
 def split_rows(Y, n_folds, random_state) -> list[tuple[np.ndarray, np.ndarray]]:
@@ -191,7 +213,7 @@ def evaluate_candidates(candidates, truth, folds, criterion) -> list[dict[str, A
 
 
 def choose_members(candidates: list[Candidate], badness, Y, label_weight, n_settings: int) -> list[int]:
-    """The point with the smallest log loss of each setting, of the settings where it is best; best first.
+    """The point of each setting with nearly the smallest log loss, of the best settings; best first.
 
     Every pair counts in the log loss, so it tells paces apart where a ranking criterion does not.
     """
@@ -215,13 +237,20 @@ def log_losses(odds, Y, label_weight) -> np.ndarray:
 
 
 def choose_point(odds: list[np.ndarray], Y, label_weight, n_errors: float = 0.5) -> int:
-    """The log-odds with the smallest log loss; the first, unless others lead by so many standard errors."""
-    if len(odds) == 1:
-        return 0
+    """The first log-odds with nearly the smallest log loss, less so many standard errors of its gain."""
     losses = np.array([log_losses(each, Y, label_weight) for each in odds])
     gains = losses[0] - losses
-    lead = gains.mean(axis=1) - n_errors * gains.std(axis=1, ddof=1) / np.sqrt(len(Y))
-    return int(np.argmax(np.round(lead, 9))) if lead.max() > 1e-9 else 0
+    return first_good(gains.mean(axis=1) - n_errors * gains.std(axis=1, ddof=1) / np.sqrt(len(Y)))
+
+
+def first_good(gains) -> int:
+    """The first with at least 0.8 of the largest gain; 0 if there is none.
+
+    Where people's errors follow from the features, the strongest pace learns them best: on mirflickr (real
+    noise) the last tenth of the gain in log loss cost 0.013 in average precision.
+    """
+    gains = np.round(gains, 9)
+    return int(np.argmax(gains >= _GOOD_GAIN * gains.max())) if gains.max() > 0 else 0
 
 
 def summarise_members(
@@ -233,7 +262,7 @@ def summarise_members(
     history: list[dict[str, Any]] = []
     traced, _ = max(learned, key=lambda pair: len(pair[1]))
     for name, members in learned:
-        for member in sorted(members, key=lambda member: member.candidate.point.target):
+        for member in sorted(members, key=lambda member: member.candidate.point.target or 0.0):
             if name == traced:
                 trace.add(member.losses, member.label_weights)
             history.append(

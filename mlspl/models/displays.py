@@ -167,8 +167,11 @@ class PacePathDisplay(_FitDisplay):
             ):
                 gains = sign * (np.array(path["folds"].tolist()) - end)[:, np.isfinite(end)]
                 errors = gains.std(axis=1, ddof=1) / np.sqrt(gains.shape[1])
-                name = f"{function}, {'negatives' if per == 'negatives' else f'per {per}'}"
+                name = "estimated noise" if per == "noise" else f"{function}, per {per}"
                 name = name if len(families) == 1 else f"{family}: {name}"
+                if per == "noise":
+                    ax.axhline(gains.mean(), linestyle="--", linewidth=1, color="0.3", label=name)
+                    continue
                 # Shifted, so that error bars do not overlap.
                 places = path["target"] + 0.006 * len(ax.containers)
                 means = gains.mean(axis=1)

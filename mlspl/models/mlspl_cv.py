@@ -19,6 +19,7 @@ from mlspl.models._checks import CONSTRAINTS, warn_of_data
 from mlspl.models._families import (
     BUDGETS,
     FEWEST_ROWS,
+    MOST_LABELS_ESTIMATED,
     Budget,
     Family,
     FamilyModel,
@@ -59,10 +60,10 @@ class MLSPLClassifierCV(CallbackSupportMixin, DecisionMixin, MultiLabelClassifie
     families by default: forests of joint trees, which serve all labels at once, and kernel classifiers with
     cross-fitted codes (C and γ are tried). Every setting and point is evaluated out-of-fold.
 
-    Of each setting, the point with the smallest log loss is taken, and the best settings of a family are
-    averaged. The probabilities of the families are averaged with fixed weights, 0.7 for joint trees:
-    on noisy labels, validation prefers the family that learns the noise best. A threshold rule is chosen on
-    the out-of-fold scores.
+    Of each setting, the mildest point with nearly the smallest log loss is taken, and the best settings of a
+    family are averaged. The probabilities of the families are averaged with fixed weights, 0.7 for joint
+    trees: on noisy labels, validation prefers the family that learns the noise best. A threshold rule is
+    chosen on the out-of-fold scores.
 
     Parameters
     ----------
@@ -78,7 +79,8 @@ class MLSPLClassifierCV(CallbackSupportMixin, DecisionMixin, MultiLabelClassifie
         rest is for the fit on all rows. At least one family is always finished.
     quantiles : sequence of float, optional
         Points of each path: the share of the pairs of each label and class whose loss lies below the pace;
-        by default 0.7, 0.8 and 0.9, and none with fewer than 100 rows. The unpaced end is always added.
+        by default 0.7, 0.8 and 0.9, and none with fewer than 100 rows. The unpaced end is always added, and
+        for forests of up to 64 labels the estimated share of right ones (:class:`~mlspl.pacing.NoisePace`).
     C : sequence of float, optional
         Costs to try, by default from 0.125 to 8, in a linear space divided by the mean squared length of a
         row. Try further ones if `best_params_` has the largest or smallest.
@@ -259,8 +261,9 @@ class MLSPLClassifierCV(CallbackSupportMixin, DecisionMixin, MultiLabelClassifie
         made: list[Family] = []
         for name in names:
             if name in _FORESTS:
+                paces = list_points(given.quantiles, follow_noise=n_labels <= MOST_LABELS_ESTIMATED)
                 n_trees = given.n_estimators
-                made.append(ForestFamily(name, points, n_trees, given.cv, self.n_jobs, self.random_state))
+                made.append(ForestFamily(name, paces, n_trees, given.cv, self.n_jobs, self.random_state))
                 continue
             if name == "net":
                 from mlspl.torch import NetFamily

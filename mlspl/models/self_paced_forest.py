@@ -17,7 +17,14 @@ from mlspl.models._base import (
     store_parameters,
     with_callbacks,
 )
-from mlspl.models._families import FEWEST_ROWS, log_losses, split_rows
+from mlspl.models._families import (
+    FEWEST_ROWS,
+    FOLLOW_NOISE,
+    MOST_LABELS_ESTIMATED,
+    first_good,
+    log_losses,
+    split_rows,
+)
 from mlspl.models._forest import (
     LEARNERS,
     JointForestLearner,
@@ -27,7 +34,6 @@ from mlspl.models._forest import (
     make_tree,
 )
 from mlspl.models._forest_models import JointForest, LabelForests, MeanForest, as_floats
-from mlspl.noise import wrong_shares
 
 __all__ = ["SelfPacedForestClassifier"]
 
@@ -51,10 +57,11 @@ class SelfPacedForestClassifier(CallbackSupportMixin, MultiLabelClassifier):
         Number of trees, of each label's forest and of the joint one.
     {pace_function}
     schedule : schedule of :mod:`mlspl.pacing`, optional
-        How the pace grows. By default one step, chosen by the log loss of held-out rows: to the 0.9, 0.8 or
-        0.7 quantile of the losses of each label and class, to the estimated share of right labels
-        (:class:`~mlspl.pacing.NoisePace`), or none at all if no pace lowers the log loss. A pace that lowers
-        the average precision by more than two standard errors is not used.
+        How the pace grows. By default one step, chosen by the log loss of held-out rows: to the estimated
+        share of right labels (:class:`~mlspl.pacing.NoisePace`, with up to 64 labels), to the 0.9, 0.8 or
+        0.7 quantile of the losses of each label and class, or none at all if no pace lowers the log loss. The
+        first with at least 0.8 of the largest gain is used. A pace that lowers the average precision by more
+        than two standard errors is not.
     forest : {"extra-trees", "random-forest"}, default="extra-trees"
         Extremely randomised trees, which cut at random, or trees that look for the best cut.
     min_samples_leaf : int or float, default=2
@@ -216,7 +223,7 @@ def _choose_trees(learner: MeanForestLearner, Y, prior) -> MeanForestLearner | J
 
 
 def _choose_schedule(rows: TreeRows, Y, prior, function, n_jobs, random_state) -> tuple[Any, list[dict]]:
-    """The schedule whose joint forests have the smallest log loss on held-out rows, or None: no pacing.
+    """The schedule whose joint forests have nearly the smallest log loss of held-out rows, or None.
 
     The given labels of held-out rows are noisy too, but every pair counts in the log loss, so it tells
     schedules apart where average precision does not. The trees of a fold are grown once, unpaced; each
@@ -224,8 +231,9 @@ def _choose_schedule(rows: TreeRows, Y, prior, function, n_jobs, random_state) -
     """
     if len(Y) < FEWEST_ROWS or Y.shape[1] < 2:
         return None, []
-    paces = (pacing.QuantilePace(q, q, 1, per="class") for q in _QUANTILES)
-    schedules = [*paces, pacing.NoisePace(_estimate_shares)]
+    schedules: list[pacing.PaceSchedule] = [pacing.QuantilePace(q, q, 1, per="class") for q in _QUANTILES]
+    if Y.shape[1] <= MOST_LABELS_ESTIMATED:
+        schedules.insert(0, FOLLOW_NOISE)
     held_out = np.empty((1 + len(schedules), *Y.shape))
     for train, test in split_rows(Y, _N_FOLDS, random_state):
         samples = RowSamples.draw(_N_TREES, len(train), 1, random_state)
@@ -245,9 +253,8 @@ def _choose_schedule(rows: TreeRows, Y, prior, function, n_jobs, random_state) -
         {"schedule": str(schedule), "gain": float(gain), "standard_error": float(error)}
         for schedule, gain, error in zip(schedules, gains, errors, strict=True)
     ]
-    gains = np.where(precision < -2 * precision_errors, 0.0, gains.round(9))
-    best = int(np.argmax(gains))
-    return (schedules[best] if gains[best] > 0 else None), records
+    chosen = first_good([0.0, *np.where(precision < -2 * precision_errors, 0.0, gains)])
+    return (schedules[chosen - 1] if chosen else None), records
 
 
 def _compare(values) -> tuple[np.ndarray, np.ndarray]:
@@ -257,10 +264,3 @@ def _compare(values) -> tuple[np.ndarray, np.ndarray]:
     if gains.shape[1] < 2:
         return np.zeros(len(gains)), np.zeros(len(gains))
     return gains.mean(axis=1), gains.std(axis=1, ddof=1) / np.sqrt(gains.shape[1])
-
-
-def _estimate_shares(losses, Y, known):
-    """Shares of wrong labels, estimated from the losses −ln p of the given labels."""
-    given = np.exp(-losses)
-    probabilities = np.where(Y, given, 1.0 - given)
-    return wrong_shares(np.where(known, Y, np.nan), probabilities, other_labels=False)

@@ -21,6 +21,7 @@ from mlspl.models._families import (
     Candidate,
     average_families,
     choose_members,
+    first_good,
     list_points,
     log_losses,
     split_rows,
@@ -237,7 +238,7 @@ def test_families_and_budgets_that_there_are_not(parameters, sentence):
 
 def test_a_fast_budget_tries_less():
     few = MLSPLClassifierCV(budget="fast", random_state=0).fit(X_TRAIN, Y_TRAIN)
-    assert len(few.cv_results_) == 4 + 2 * 4
+    assert len(few.cv_results_) == 5 + 2 * 4
     assert len(few.cv_results_[0]["folds"]) == 3
 
 
@@ -245,7 +246,19 @@ def test_few_rows_are_paced_only_if_asked():
     model = clone(ALL).set_params(families=("joint",)).fit(X_TRAIN[:60], Y_TRAIN[:60])
     assert [row["target"] for row in model.cv_results_] == [1.0]
     model.set_params(quantiles=(0.7,)).fit(X_TRAIN[:60], Y_TRAIN[:60])
-    assert [row["target"] for row in model.cv_results_] == [1.0, 0.7]
+    assert [row["target"] for row in model.cv_results_] == [1.0, None, 0.7]
+    assert [row["per"] for row in model.cv_results_] == [None, "noise", "class"]
+
+
+def test_forests_follow_the_noise_up_to_64_labels():
+    model = clone(ALL).set_params(families=("joint",), n_estimators=8)
+    many = np.random.RandomState(0).rand(len(Y_TRAIN), 65) < 0.3
+    assert "noise" not in {row["per"] for row in model.fit(X_TRAIN, many).cv_results_}
+
+
+def test_the_first_point_with_most_of_the_gain_is_taken():
+    assert first_good([0.0, 0.79, 0.8, 1.0]) == 2
+    assert first_good([0.0, -1.0, 0.0]) == 0
 
 
 @pytest.mark.parametrize(
