@@ -7,12 +7,13 @@ import os
 import secrets
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
+from os import PathLike
 from pathlib import Path
 from typing import IO
 
 from mlspl.errors import UserError
 
-__all__ = ["OutputFolder", "check_output", "replace_file", "write_file"]
+__all__ = ["OutputFolder", "check_output", "explain_failure", "replace_file", "write_file"]
 
 _REASONS = {
     errno.ENOSPC: "the disk is full. Make room, or name another folder",
@@ -27,7 +28,7 @@ _REASONS = {
 
 @contextmanager
 def replace_file(
-    path: str | Path, mode: str = "w", before: Callable[[Path], None] | None = None
+    path: str | PathLike, mode: str = "w", before: Callable[[Path], None] | None = None
 ) -> Iterator[IO]:
     """Open a temporary file that takes the place of `path` once all of it is on the disk.
 
@@ -55,14 +56,15 @@ def replace_file(
             os.close(folder)
 
 
-def write_file(path: str | Path, content: str | bytes) -> None:
-    """Write a whole file at once."""
+def write_file(path: str | PathLike, content: str | bytes) -> Path:
+    """Write a whole file at once, and return its path."""
     with replace_file(path, "wb" if isinstance(content, bytes) else "w") as stream:
         stream.write(content)
+    return Path(path)
 
 
 def check_output(
-    path: str | Path,
+    path: str | PathLike,
     inputs: Iterable[str | Path | None] = (),
     *,
     force: bool = False,
@@ -207,15 +209,22 @@ def _refuse_inputs(path: Path, inputs: Iterable[str | Path | None]) -> None:
 
 @contextmanager
 def _temporary(path: Path) -> Iterator[Path]:
-    """Give the name of a file while it is written; turn what prevents writing into a UserError."""
+    """Give the name of a file while it is written."""
     if not path.parent.is_dir():
         raise UserError(f"the folder {path.parent} does not exist. Make it first.")
     part = path.with_name(f".{path.name[:100]}.{secrets.token_hex(8)}.part")
-    try:
+    with explain_failure(path):
         try:
             yield part
         finally:
             part.unlink(missing_ok=True)
+
+
+@contextmanager
+def explain_failure(path: Path) -> Iterator[None]:
+    """Turn what prevents writing to a path, such as a full disk, into a UserError."""
+    try:
+        yield
     except OSError as error:
         if error.errno not in _REASONS:
             raise

@@ -285,7 +285,7 @@ def main(arguments: Sequence[str]) -> None:
     results = read_results()
     images = page.parent / "images"
     images.mkdir(parents=True, exist_ok=True)
-    save_figure(gain_figure(results), images, "study_pacing")
+    save_figure(gain_figure(results), images, "study_pacing", force=True)
     write_file(page, study_page(results).encode())
 
 

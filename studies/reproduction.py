@@ -263,7 +263,9 @@ def _main(arguments: Sequence[str]) -> None:
             page = reproduction_page(store)
     except UserError as error:
         sys.exit(f"error: {error}")
-    save_figure(grid_figure(read_grid()), Path(arguments[1]).parent / "images", "reproduction_functions")
+    save_figure(
+        grid_figure(read_grid()), Path(arguments[1]).parent / "images", "reproduction_functions", force=True
+    )
     Path(arguments[1]).write_text(page, encoding="utf-8")
 
 

@@ -59,7 +59,7 @@ def main(folder: Path) -> None:
         console.print(line)
     picture = folder / "suspected_labels.png"
     _draw(audit, is_wrong, digits.X[train]).savefig(picture, dpi=110)
-    audit.to_html(folder / "audit.html", digits.X[train], name="digits, labels of Cid")
+    audit.to_html(folder / "audit.html", digits.X[train], name="digits, labels of Cid", force=True)
     console.print("\n[bold]4. Where to look[/]")
     for path, text in {
         folder / "audit.html": "the review page of the audit: open it in a browser",

@@ -58,9 +58,9 @@ def correct(
         changes = changes[changes["value"].notna()]
     changed = list(zip(changes["row"], changes["label"], changes["value"], strict=True))
     if data in list_datasets():
-        path = write_dataset(dataset.with_labels(changed), out)
+        path = write_dataset(dataset.with_labels(changed), out, force=force)
     else:
-        path = relabel_file(data, out, dataset, changed, **reading.spelling())
+        path = relabel_file(data, out, dataset, changed, force=force, **reading.spelling())
     console = Console(highlight=False)
     made = decided["decision"].value_counts()
     said = ", ".join(f"{made[name]} {name}" for name in ("accepted", "rejected", "unsure") if name in made)

@@ -4,13 +4,11 @@ import io
 import time
 from contextlib import ExitStack
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
 
-from mlspl._files import write_file
 from mlspl._progress import show_progress
 from mlspl._text import shown
 from mlspl.cli import files, options, output
@@ -85,17 +83,17 @@ def fit(
     """
     if not out and not dry_run:
         raise UserError("name the model file: -o model.skops. Or see what would be done: --dry-run.")
-    if out:
-        files.check_target(out, files.input_files(data, reading.labels), force, _is_model)
     from joblib import cpu_count
 
     from mlspl._cluster import open_cluster
     from mlspl._parallel import on_cluster
     from mlspl.metrics import get_criterion
     from mlspl.model_selection import protocol_split
-    from mlspl.persistence import save_model
+    from mlspl.persistence import is_model_file, save_model
     from mlspl.recipes import Recipe, get_method
 
+    if out:
+        files.check_target(out, files.input_files(data, reading.labels), force, is_model_file)
     chosen = get_method(method).with_parameters(options.parse_parameters(parameters, space))
     if tune:
         get_criterion(tune)
@@ -138,15 +136,14 @@ def fit(
         }
         if proba is None:
             proba = n_rows * n_labels <= _MOST_PAIRS_WITH_PROBABILITIES
-        packed = io.BytesIO()
+        target = io.BytesIO() if out == files.STANDARD else out
         what = "preparing probabilities" if proba else "packing the model"
         with output.notes(), Console(stderr=True).status(what):
             names = dataset.label_names
-            save_model(model, packed, proba=proba, label_names=names, schema=schema, summary=summary)
-        if out == files.STANDARD:
-            typer.echo(packed.getvalue(), nl=False)
-        else:
-            write_file(out, packed.getvalue())
+            told: dict[str, Any] = {"label_names": names, "schema": schema, "summary": summary}
+            save_model(model, target, proba=proba, force=force, **told)
+        if isinstance(target, io.BytesIO):
+            typer.echo(target.getvalue(), nl=False)
     values = ", ".join(f"{name}={value}" for name, value in best.items())
     how = f", tuned by {tune.replace('_', ' ')}: {values}" if tune and best else ""
     console.print(
@@ -157,17 +154,6 @@ def fit(
         console.print(f"Fitted in a {used}", markup=False, soft_wrap=True)
     if out != files.STANDARD:
         console.print(f"Wrote {shown(out)}", soft_wrap=True)
-
-
-def _is_model(path: Path) -> bool:
-    """Whether a file is a model that `mlspl fit` may replace."""
-    from mlspl.persistence import read_model_info
-
-    try:
-        read_model_info(path)
-    except (UserError, OSError):
-        return False
-    return True
 
 
 def _learn(

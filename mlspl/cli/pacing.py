@@ -55,10 +55,10 @@ def plot(
     force: ForceOption = False,
 ) -> None:
     """Plot the weight by the loss, and the penalty by the weight, for several paces."""
-    check_target(out, (), force)
     from mlspl import pacing
 
-    path = pacing.save_plot(functions or PAPER, out, paces=pace or pacing.PACES, max_loss=max_loss)
+    paces = pace or pacing.PACES
+    path = pacing.save_plot(functions or PAPER, out, paces=paces, max_loss=max_loss, force=force)
     typer.echo(f"wrote {printable(str(path))}")
 
 
@@ -85,7 +85,7 @@ def derive(
         _print_formulas(function)
         _print_report(pacing.verify(function))
     if out is not None:
-        typer.echo(f"wrote {printable(str(pacing.save_plot([function], out)))}")
+        typer.echo(f"wrote {printable(str(pacing.save_plot([function], out, force=force)))}")
 
 
 @app.command(cls=Command, epilog="Example: mlspl pacing verify arctan")

@@ -180,7 +180,7 @@ def export(
     from mlspl.persistence import save_onnx
 
     estimator, info = open_model(model)
-    save_onnx(estimator, Path(out), info.label_names)
+    save_onnx(estimator, Path(out), info.label_names, force=force)
     Console(highlight=False, soft_wrap=True).print(f"Wrote {shown(out)}")
 
 

@@ -207,7 +207,7 @@ class Audit(NoiseEstimate):
         X : array, sparse matrix or DataFrame of shape (n, d)
             The features, in their own units.
         **options
-            ``name``, ``ids``, ``texts``, ``images``, … of :func:`mlspl.pages.write_audit`.
+            ``name``, ``ids``, ``texts``, ``images``, ``force``, … of :func:`mlspl.pages.write_audit`.
         """
         from mlspl.pages import write_audit
 

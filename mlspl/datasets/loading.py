@@ -15,6 +15,7 @@ import numpy as np
 import pooch
 from sklearn.datasets import load_digits
 
+from mlspl._files import explain_failure
 from mlspl.datasets.arff import read_arff
 from mlspl.datasets.dataset import Dataset
 from mlspl.datasets.reading import build_dataset
@@ -164,16 +165,17 @@ def fetch_dataset(name: str) -> Path:
 def download_files(addresses: dict[str, str], folder: Path, checksums: dict[str, str] | None = None) -> None:
     """Download files, by their paths below `folder`, all or none."""
     try:
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix=f".{folder.name}-", dir=folder.parent) as arrivals:
-            for file_name, address in addresses.items():
-                target = Path(arrivals) / file_name
-                target.parent.mkdir(parents=True, exist_ok=True)
-                pooch.HTTPDownloader(timeout=_TIMEOUT)(address, target, None)
-                _check_sum(address, pooch.file_hash(target), (checksums or {}).get(file_name))
-            for file_name in addresses:
-                (folder / file_name).parent.mkdir(parents=True, exist_ok=True)
-                os.replace(Path(arrivals) / file_name, folder / file_name)
+        with explain_failure(folder):
+            folder.parent.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryDirectory(prefix=f".{folder.name}-", dir=folder.parent) as arrivals:
+                for file_name, address in addresses.items():
+                    target = Path(arrivals) / file_name
+                    target.parent.mkdir(parents=True, exist_ok=True)
+                    pooch.HTTPDownloader(timeout=_TIMEOUT)(address, target, None)
+                    _check_sum(address, pooch.file_hash(target), (checksums or {}).get(file_name))
+                for file_name in addresses:
+                    (folder / file_name).parent.mkdir(parents=True, exist_ok=True)
+                    os.replace(Path(arrivals) / file_name, folder / file_name)
     except OSError as error:
         sources = " and ".join(addresses.values())
         raise UserError(

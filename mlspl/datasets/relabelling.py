@@ -38,6 +38,8 @@ def relabel_file(
     target: str | PathLike,
     dataset: Dataset,
     changes: Sequence[Change],
+    *,
+    force: bool = False,
     **spelling: Any,
 ) -> Path:
     r"""Write a copy of a file with changed labels, in the same format.
@@ -55,6 +57,8 @@ def relabel_file(
     changes : sequence of (row, label, value)
         Positions in Y, and the new value: 0, 1 or NaN for unknown. In a column of label sets, a single label
         cannot be unknown.
+    force : bool, default=False
+        Replace an existing file; the source is never replaced.
     **spelling
         `na_values`, `decimal`, `thousands` and `encoding`, as given to `read_dataset`.
 
@@ -81,10 +85,10 @@ def relabel_file(
         raise UserError(
             f"{source}: mlspl does not write .xlsx. Save the sheet as 'CSV UTF-8' and audit that file."
         )
-    check_output(target, [source], force=True)
+    check_output(target, [source], force=force)
     expected = dataset.with_labels(changes)
     if suffix not in _EDITORS:
-        return write_dataset(expected, target)
+        return write_dataset(expected, target, force=force)
     editor = _EDITORS[suffix](source, spelling.get("encoding"))
     if dataset.label_column:
         _edit_sets(editor, dataset, changes)
@@ -98,8 +102,7 @@ def relabel_file(
     xml = xml_beside(source)
     if xml and not target.with_suffix(".xml").exists():
         write_file(target.with_suffix(".xml"), xml.read_bytes())
-    write_file(target, content)
-    return target
+    return write_file(target, content)
 
 
 def _spell_label(editor: Any, dataset: Dataset, label: int) -> tuple[Any, Any]:
@@ -143,7 +146,7 @@ def _verify(content: bytes, suffix: str, expected: Dataset, source: Path, **opti
         # The same warnings were given when the source was read.
         warnings.simplefilter("ignore")
         copy = Path(folder) / f"copy{suffix}"
-        copy.write_bytes(content)
+        write_file(copy, content)
         columns = [expected.label_column] if expected.label_column else expected.label_names
         joint = expected.label_joint
         label_sep = None if joint in ("", LIST) else joint.strip() or joint

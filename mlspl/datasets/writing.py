@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from mlspl._files import replace_file
+from mlspl._files import check_output, replace_file
 from mlspl._text import safe_cell
 from mlspl.datasets.arff import quote
 from mlspl.datasets.columns import spell_number
@@ -28,7 +28,7 @@ from mlspl.errors import UserError, shorten
 _UNWRITABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
 
-def write_dataset(dataset: Dataset, path: str | PathLike) -> Path:
+def write_dataset(dataset: Dataset, path: str | PathLike, *, force: bool = False) -> Path:
     """Write a data set in the format of the path's suffix, so that `read_dataset` gives it back.
 
     Parameters
@@ -37,8 +37,10 @@ def write_dataset(dataset: Dataset, path: str | PathLike) -> Path:
         What to write.
     path : path
         ``.arff``, ``.csv``, ``.tsv`` or ``.parquet``, beside which an XML of the same name will name the
-        labels; or ``.svm``, ``.svmlight`` or ``.libsvm``, which holds its own labels. An existing file is
-        replaced in one step, when everything is written; an XML that names other labels is an error.
+        labels; or ``.svm``, ``.svmlight`` or ``.libsvm``, which holds its own labels. An XML that names
+        other labels is an error.
+    force : bool, default=False
+        Replace an existing file, in one step when everything is written.
 
     Returns
     -------
@@ -69,6 +71,7 @@ def write_dataset(dataset: Dataset, path: str | PathLike) -> Path:
         raise UserError(
             f"{path}: the suffix must be one of {', '.join(_WRITERS)}, for it says what to write."
         )
+    check_output(path, force=force)
     _check(dataset)
     if path.suffix.lower() in (".csv", ".tsv"):
         # A spreadsheet would run names such as =1+1 as formulas.

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from mlspl._files import OutputFolder, write_file
+from mlspl._files import OutputFolder, check_output, write_file
 from mlspl._text import escape_mathtext
 from mlspl.experiments.comparison import Comparison, Ranking
 from mlspl.experiments.scores import criteria_in, paced_trials
@@ -192,17 +192,19 @@ def pace_function_figure(scores: pd.DataFrame, functions: Sequence[str]) -> Figu
     return figure
 
 
-def save_figure(figure: Figure, folder: Path | OutputFolder, name: str) -> list[Path]:
-    """Save a figure as PNG and SVG and return both paths."""
-    paths = []
-    for suffix in ("png", "svg"):
-        content = _save(figure, format=suffix, dpi=200, bbox_inches="tight")
-        if isinstance(folder, OutputFolder):
-            paths.append(folder.write(f"{name}.{suffix}", content))
-        else:
-            paths.append(folder / f"{name}.{suffix}")
-            write_file(paths[-1], content)
-    return paths
+def save_figure(
+    figure: Figure, folder: str | Path | OutputFolder, name: str, *, force: bool = False
+) -> list[Path]:
+    """Save a figure as PNG and SVG and return both paths. Existing files are replaced only with `force`."""
+    contents = {
+        f"{name}.{suffix}": _save(figure, format=suffix, dpi=200, bbox_inches="tight")
+        for suffix in ("png", "svg")
+    }
+    if isinstance(folder, OutputFolder):
+        return [folder.write(*content) for content in contents.items()]
+    for file_name in contents:
+        check_output(Path(folder, file_name), force=force)
+    return [write_file(Path(folder, file_name), content) for file_name, content in contents.items()]
 
 
 def _save(figure: Figure, **options) -> bytes:

@@ -112,6 +112,7 @@ def write_results(
     datasets: Mapping[str, Dataset] | None = None,
     command: str = "",
     criteria: Sequence[str] = (),
+    force: bool = False,
 ) -> Results:
     """Write tables, figures, tests and `report.html` of trials, as far as the store has them.
 
@@ -129,8 +130,11 @@ def write_results(
         The command that ran the trials.
     criteria : sequence of str
         Criteria to test in addition to those that are always reported.
+    force : bool, default=False
+        Replace files that `write_results` did not write, if `out` is a path.
     """
-    outputs = out if isinstance(out, OutputFolder) else OutputFolder(out)
+    outputs = out if isinstance(out, OutputFolder) else OutputFolder(out, [store.path], force=force)
+    outputs.check(RESULT_FILES)
     results = _collect(store, trials, criteria)
     files = results.files
     if len(results.standard):
@@ -151,16 +155,17 @@ def write_report(
     path: Path,
     datasets: Mapping[str, Dataset] | None = None,
     command: str = "",
-    overwrite: bool = False,
+    force: bool = False,
 ) -> Path:
     """Write `report.html` of all trials of a store; see :func:`write_results`.
 
-    A file that `write_report` did not write is replaced only if `overwrite` is True.
+    A file that `write_report` did not write is replaced only if `force` is True.
     """
     results = _collect(store, None)
     if results.frame.empty:
         raise UserError(f"{store.path} holds no trials. Run `mlspl reproduce` first.")
-    outputs = OutputFolder(path.parent, [store.path], force=overwrite)
+    outputs = OutputFolder(path.parent, [store.path], force=force)
+    outputs.check([path.name])
     return outputs.write(path.name, _render(results, datasets or {}, command))
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mlspl._files import write_file
+from mlspl._files import check_output, write_file
 from mlspl.errors import UserError
 from mlspl.pacing.base import SelfPacedFunction, pace_array
 from mlspl.pacing.literature import get
@@ -95,6 +95,7 @@ def save_plot(
     *,
     paces: Sequence[float] = PACES,
     max_loss: float | None = None,
+    force: bool = False,
 ) -> Path:
     """Save a plot as ``.png``, ``.svg`` or ``.pdf``.
 
@@ -104,6 +105,8 @@ def save_plot(
         As for `plot`.
     path : str or Path
         The file; its suffix determines the format.
+    force : bool, default=False
+        Replace an existing file.
     """
     path = Path(path)
     suffix = path.suffix.lower()
@@ -111,14 +114,14 @@ def save_plot(
     undated = {".png": {}, ".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
     if suffix not in undated:
         raise UserError(f"{path.name!r} is no picture: give a name that ends in .png, .svg or .pdf.")
+    check_output(path, force=force)
     import matplotlib as mpl
 
     figure = plot(functions, paces=paces, max_loss=max_loss)
     stream = io.BytesIO()
     with mpl.rc_context({"svg.hashsalt": "mlspl"}):
         figure.savefig(stream, format=suffix[1:], dpi=300, metadata=undated[suffix])
-    write_file(path, stream.getvalue())
-    return path
+    return write_file(path, stream.getvalue())
 
 
 def _draw(

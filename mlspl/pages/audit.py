@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from mlspl._files import OutputFolder, write_file
+from mlspl._files import OutputFolder, check_output, write_file
 from mlspl._text import safe_csv
 from mlspl.curriculum import LEAST_SUSPICION, Audit
 from mlspl.datasets import Dataset
@@ -28,7 +28,7 @@ _DETAILS_A_LABEL = 5
 _LONG_TEXT, _SHORT_TEXT = 2000, 200
 
 
-def write_audit(path: str | PathLike, audit: Audit, X, **page: Any) -> Path:
+def write_audit(path: str | PathLike, audit: Audit, X, *, force: bool = False, **page: Any) -> Path:
     """Write the page of an audit: one HTML file with everything inside.
 
     Parameters
@@ -37,6 +37,8 @@ def write_audit(path: str | PathLike, audit: Audit, X, **page: Any) -> Path:
         The file to write, and what :func:`mlspl.curriculum.audit` found.
     X : array, sparse matrix or DataFrame of shape (n, d)
         The features, in units that a reader knows; NaN where a value is missing.
+    force : bool, default=False
+        Replace an existing file; pictures of rows are never replaced.
     name : str, default="data"
         What to call the data.
     fingerprint : str, optional
@@ -68,8 +70,8 @@ def write_audit(path: str | PathLike, audit: Audit, X, **page: Any) -> Path:
     1
     """
     path = Path(path)
-    write_file(path, render_audit(audit, X, **page))
-    return path
+    check_output(path, _pictures(path.parent, **page), force=force)
+    return write_file(path, render_audit(audit, X, **page))
 
 
 def write_audit_folder(
@@ -86,7 +88,7 @@ def write_audit_folder(
     The folder is made if it does not exist. `inputs` are files that were read, which are never replaced; with
     `force`, other files of these names are. All else is as in :func:`write_audit`.
     """
-    outputs = OutputFolder(folder, inputs, force=force)
+    outputs = OutputFolder(folder, [*inputs, *_pictures(Path(folder), **page)], force=force)
     outputs.check(AUDIT_FILES)
     ids = page.get("ids")
     issues = audit.issues
@@ -102,6 +104,11 @@ def write_audit_folder(
     for name, table in tables.items():
         contents[name] = safe_csv(table, float_format="%.6g", lineterminator="\n")
     return [outputs.write(*content) for content in contents.items()]
+
+
+def _pictures(folder: Path, images: Sequence[Picture] | None = None, **_: Any) -> list[Path]:
+    """The picture files that a page in this folder embeds or links."""
+    return [folder / image for image in (() if images is None else images) if isinstance(image, str | Path)]
 
 
 def _with_rows(table: pd.DataFrame, rows, ids: Sequence[str] | None) -> pd.DataFrame:

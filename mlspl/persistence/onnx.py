@@ -14,7 +14,7 @@ from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import MaxAbsScaler, OneHotEncoder, StandardScaler
 
-from mlspl._files import replace_file
+from mlspl._files import check_output, write_file
 from mlspl.errors import UserError
 from mlspl.models import BSVMClassifier, ExtraTrees, JointForest, MeanForest, SelfPacedForestClassifier
 from mlspl.spaces import LinearModel
@@ -63,7 +63,9 @@ class _Graph:
         return name
 
 
-def save_onnx(model: Any, path: str | PathLike, label_names: Sequence[str] | None = None) -> Path:
+def save_onnx(
+    model: Any, path: str | PathLike, label_names: Sequence[str] | None = None, *, force: bool = False
+) -> Path:
     """Write a linear model, a forest or a network to an ONNX file.
 
     The outputs are ``scores`` and ``labels`` (0 or 1), and ``probabilities`` if the model has them without
@@ -80,6 +82,8 @@ def save_onnx(model: Any, path: str | PathLike, label_names: Sequence[str] | Non
         The file.
     label_names : sequence of str, optional
         Stored as JSON in the metadata ``label_names``; by default those of the model.
+    force : bool, default=False
+        Replace an existing file.
 
     Returns
     -------
@@ -91,6 +95,7 @@ def save_onnx(model: Any, path: str | PathLike, label_names: Sequence[str] | Non
     UserError
         If the model, or a step before it, cannot be written; the message names it.
     """
+    check_output(path, force=force)
     graph = _Graph()
     steps = [step for _, step in model.steps] if isinstance(model, Pipeline) else [model]
     final = steps.pop()
@@ -120,9 +125,7 @@ def save_onnx(model: Any, path: str | PathLike, label_names: Sequence[str] | Non
     )
     stored = [str(name) for name in (names if label_names is None else label_names)]
     helper.set_model_props(built, {"label_names": json.dumps(stored)})
-    with replace_file(Path(path), "wb") as stream:
-        stream.write(built.SerializeToString())
-    return Path(path)
+    return write_file(path, built.SerializeToString())
 
 
 def _transform(graph: _Graph, step: Any, x: Any) -> Any:

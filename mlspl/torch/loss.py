@@ -344,7 +344,8 @@ class SelfPacedLoss(nn.Module):
     def _pace(self, target: float, losses: np.ndarray, labels: np.ndarray, known: np.ndarray) -> np.ndarray:
         """Weights (n, L) for the losses, by the same code as all estimators."""
         assert self.pace_function is not None
-        return self.pace_function.weight(losses, self.schedule.pace(target, losses, labels, known))
+        weights = self.pace_function.weight(losses, self.schedule.pace(target, losses, labels, known))
+        return pacing.check_weights(weights, losses.shape, self.pace_function)
 
     def _weights(self, losses: Tensor, labels: Tensor, gaps: Tensor, index: Tensor | None) -> Tensor | None:
         """Weights of a batch; None if all are 1."""

@@ -45,9 +45,9 @@ def write_page(results: pd.DataFrame, path: Path, n_declared: int | None = None)
     images = path.parent / "images"
     images.mkdir(parents=True, exist_ok=True)
     diagrams = [found for what, found in _compare(table).items() if what != "really noisy"]
-    save_figure(critical_difference_figure(diagrams), images, "benchmark_ranks")
+    save_figure(critical_difference_figure(diagrams), images, "benchmark_ranks", force=True)
     ours = [method.title for name, method in ENTRIES.items() if name in METHODS and name not in _BORROWED]
-    save_figure(time_figure(_time_panels(table), ours), images, "benchmark_time")
+    save_figure(time_figure(_time_panels(table), ours), images, "benchmark_time", force=True)
     path.write_text(benchmark_page(results, n_declared), encoding="utf-8")
 
 

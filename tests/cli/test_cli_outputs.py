@@ -4,9 +4,8 @@ import os
 
 import pytest
 
-from mlspl import load_model, save_model
 from mlspl._files import OutputFolder, check_output
-from mlspl.datasets import read_dataset, relabel_file
+from mlspl.datasets import read_dataset
 from mlspl.errors import UserError
 from tests.disks import cannot_be_written, files_limited_to
 
@@ -25,6 +24,8 @@ WRITERS = {
         ["songs.csv", "decisions.csv", "names.xml"],
     ),
     "convert": ("datasets convert songs.csv $ --labels names.xml", ["songs.csv", "names.xml"]),
+    "convert beside": ("datasets convert songs.npz $", ["songs.npz", "songs.labels.csv"]),
+    "predict beside": ("predict songs.skops songs.npy -o $", ["songs.npy", "songs.labels.csv"]),
     "audit": (
         "audit songs.csv --labels names.xml --probabilities oof.csv -o $",
         ["songs.csv", "names.xml", "oof.csv"],
@@ -101,6 +102,7 @@ FILES = {
         "out/means.csv",
     ),
     "consensus": ("consensus votes.csv --annotators rater_* --votes-only -o out/a.csv", "out/a.review.csv"),
+    "export": ("export linear.skops -o out/a.onnx", "out/a.onnx"),
     "tasks": (
         "audit songs.csv --labels=-3 --method ml-knn --export label-studio -o out",
         "out/label-studio.xml",
@@ -122,6 +124,9 @@ def test_foreign_files_stay_and_a_full_or_read_only_disk_is_an_error_message(
     decided = f"fingerprint,row,label,suggested,decision\n{data},1,happy,1,accepted\n"
     (tmp_path / "decisions.csv").write_text(decided)
     (tmp_path / "votes.csv").write_text("rater_1,rater_2,rater_3\n" + "a,a|b,a\nb,b,a\na|b,b,b\n" * 4)
+    if command == "export":
+        pytest.importorskip("onnx")
+        fitted("fit", "songs.csv", "--labels=-3", "--method", "logistic", "-o", "linear.skops")
     line, name = FILES[command]
     words, target = line.split(), tmp_path / name
 
@@ -140,6 +145,20 @@ def test_foreign_files_stay_and_a_full_or_read_only_disk_is_an_error_message(
     for (code, _, errors), why in ((full, "large"), (forbidden, "written")):
         assert (code, why in errors) == (2, True), errors
     assert contents(folder) == before
+
+
+def test_fetch_on_a_full_or_read_only_disk_leaves_nothing(mlspl, tmp_path, monkeypatch):
+    monkeypatch.delenv("MLSPL_DATA", raising=False)
+    monkeypatch.setattr("mlspl.datasets.loading.pooch.os_cache", lambda project: tmp_path)
+    download = lambda address, target, _: target.write_bytes(b"?" * 10_000)  # noqa: E731
+    monkeypatch.setattr("mlspl.datasets.loading.pooch.HTTPDownloader", lambda **_: download)
+    with files_limited_to(5000):
+        full = mlspl("datasets", "fetch", "flags")
+    with cannot_be_written(tmp_path):
+        forbidden = mlspl("datasets", "fetch", "flags")
+    for (code, _, errors), why in ((full, "large"), (forbidden, "written")):
+        assert (code, why in errors) == (2, True), errors
+    assert contents(tmp_path) == {}
 
 
 def test_a_changed_output_is_not_replaced(tmp_path):
@@ -163,16 +182,3 @@ def test_a_link_to_nothing_is_an_existing_file(tmp_path):
     (tmp_path / "link").symlink_to(tmp_path / "nowhere")
     with pytest.raises(UserError, match="exists"):
         check_output(tmp_path / "link")
-
-
-def test_functions_in_python_keep_foreign_files_and_inputs(fitted, tmp_path):
-    model, data = load_model("songs.skops"), read_dataset("songs.csv", -3)
-    before = contents(tmp_path)
-    with pytest.raises(UserError, match="force"):
-        save_model(model, "songs.csv", label_names=data.label_names)
-    with pytest.raises(UserError, match="input"):
-        relabel_file("songs.csv", "./songs.csv", data, [(0, 0, 1 - data.Y[0, 0])])
-    assert contents(tmp_path) == before
-    save_model(model, "songs.skops", label_names=data.label_names)  # a model may be replaced
-    save_model(model, "songs.csv", label_names=data.label_names, force=True)
-    load_model("songs.csv")

@@ -18,6 +18,7 @@ from mlspl.datasets import (
     locate_dataset,
 )
 from mlspl.errors import UserError
+from tests.disks import cannot_be_written, files_limited_to
 
 ARFF = b"@relation tiny\n@attribute x numeric\n@attribute y {0,1}\n@data\n" + b"0.5,1\n1.5,0\n" * 2000
 XML = b'<labels><label name="y"/></labels>'
@@ -125,6 +126,15 @@ def test_a_download_cut_short_leaves_nothing_behind(server, cache, damaged):
 def test_a_file_the_server_does_not_have_leaves_nothing_behind(server, cache):
     del server["/tiny/tiny.xml"]
     with pytest.raises(UserError, match="404"):
+        fetch_dataset("tiny")
+    assert left_behind(cache) == []
+
+
+def test_a_full_or_read_only_disk_is_a_sentence_and_leaves_nothing_behind(server, cache):
+    cache.mkdir(parents=True)
+    with files_limited_to(100), pytest.raises(UserError, match=r"cannot be written.*large"):
+        fetch_dataset("tiny")
+    with cannot_be_written(cache), pytest.raises(UserError, match="cannot be written"):
         fetch_dataset("tiny")
     assert left_behind(cache) == []
 

@@ -155,13 +155,14 @@ class Constant(pacing.SelfPacedFunction):
     "estimator",
     [
         lambda function: mlspl.SelfPacedForestClassifier(3, function, pacing.QuantilePace()),
+        lambda function: mlspl.SelfPacedForestClassifier(3, function),
         lambda function: mlspl.SelfPacedClassifier(LogisticRegression(), function),
         lambda function: mlspl.MLSPLClassifier(function),
         lambda function: mlspl.MLSPLClassifier(function, space="linear"),
     ],
 )
 def test_weights_outside_0_and_1_are_refused_in_every_estimator(estimator, value):
-    X = np.random.RandomState(0).randn(40, 3)
+    X = np.random.RandomState(0).randn(120, 3)
     Y = (X[:, :2] > 0).astype(int)
     with pytest.raises(UserError, match="weight"):
         estimator(Constant(value)).fit(X, Y)

@@ -206,6 +206,23 @@ def test_wrong_parameters_are_refused(options, word):
         SelfPacedLoss(**options)
 
 
+@pytest.mark.parametrize("value", [np.nan, -0.1, 1.1])
+@pytest.mark.parametrize("shape", [None, (4, 2)])
+def test_weights_outside_0_and_1_are_refused(value, shape):
+    class Constant(pacing.SelfPacedFunction):
+        inverse = penalty = None
+
+        def weight(self, loss, pace):
+            return np.full(np.shape(loss), value)
+
+    loss = SelfPacedLoss(shape, pace_function=Constant(), schedule=QuantilePace(per="all"))
+    index = None if shape is None else torch.arange(4)
+    with pytest.raises(UserError, match="weight"):
+        for _ in range(3):
+            loss(torch.zeros(4, 2), torch.ones(4, 2), index)
+            loss.end_epoch()
+
+
 def test_a_missing_index_or_trace_is_refused():
     with pytest.raises(UserError, match="index"):
         SelfPacedLoss((N, L))(LOGITS, LABELS)
