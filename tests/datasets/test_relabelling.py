@@ -134,7 +134,7 @@ def test_label_sets_are_added_to_and_taken_from(tmp_path, name, text, changed):
     changes = [(0, calm, 0.0), (1, slow, 1.0), (2, calm, 1.0)]
     assert relabel_file(source, tmp_path / f"copy-{name}", dataset, changes).read_text() == changed
     with pytest.raises(UserError, match="unknown"):
-        relabel_file(source, tmp_path / f"copy-{name}", dataset, [(0, calm, NAN)])
+        relabel_file(source, tmp_path / f"other-{name}", dataset, [(0, calm, NAN)])
 
 
 def test_json_lines_change_in_their_lines_alone(tmp_path):
@@ -159,7 +159,7 @@ def test_svmlight_is_written_anew(tmp_path):
     again = read_dataset(copy)
     assert again.Y.tolist() == [[1, 0], [0, 1], [0, 1]]
     with pytest.raises(UserError, match="unknown label"):
-        relabel_file(source, tmp_path / "copy.svm", dataset, [(2, 1, NAN)])
+        relabel_file(source, tmp_path / "other.svm", dataset, [(2, 1, NAN)])
 
 
 def test_the_xml_that_names_the_labels_goes_along(tmp_path):

@@ -156,7 +156,7 @@ def test_a_failure_leaves_the_old_file_and_nothing_else(tmp_path, suffix, monkey
 
     monkeypatch.setattr("mlspl._files.os.replace", replace_in_vain)
     with pytest.raises(PermissionError):
-        write_dataset(load_dataset("digits-traits"), path)
+        write_dataset(load_dataset("digits-traits"), path, force=True)
     assert path.read_text() == "precious"
     assert [file.name for file in tmp_path.iterdir()] == [path.name]
 

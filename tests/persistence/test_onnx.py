@@ -38,7 +38,7 @@ def run(path, inputs):
 
 
 def check_equal(model, path, inputs, rows):
-    found = run(save_onnx(model, path), inputs)
+    found = run(save_onnx(model, path, force=True), inputs)
     scores = model.decision_function(rows)
     assert_allclose(found["scores"], scores, rtol=1e-5, atol=1e-5)
     sure = np.abs(scores) > 1e-4
