@@ -25,7 +25,7 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from mlspl import MLSPLClassifierCV, SelfPacedForestClassifier
+from mlspl import MLSPLClassifier, MLSPLClassifierCV, SelfPacedForestClassifier
 from mlspl._files import write_file
 from mlspl._progress import show_progress
 from mlspl.datasets import corrupt, load_dataset, load_noisy_labels
@@ -49,8 +49,11 @@ PLANTED = ("flip:0.3", "flip:0.2", "missing:0.4", "swap:0.3", "ambiguous:0.2")
 MODELS = {
     "forest": "SelfPacedForestClassifier()",
     "MLSPL-CV": 'MLSPLClassifierCV(budget="fast")',
+    "MLSPL": "MLSPLClassifier()",
+    "network": "mlspl.torch.SelfPacedNetClassifier()",
     "extra trees": "scikit-learn's ExtraTreesClassifier(500, min_samples_leaf=2)",
 }
+PACED = [model for model in MODELS if model != "extra trees"]
 _KEYS = ["noise", "data", "model", "split"]
 _TEMPLATE = Path(__file__).with_suffix(".md")
 
@@ -67,13 +70,17 @@ def list_trials() -> list[tuple[Setting, str, int]]:
     real = [Setting("real", name) for name in REAL]
     clean = [Setting("clean", name) for name in SETS]
     planted = {kind: [Setting(kind, name) for name in SETS] for kind in PLANTED}
+    planted_all = [setting for settings in planted.values() for setting in settings]
+    fast = [model for model in MODELS if model != "network"]
+    networks = real + clean + planted["flip:0.3"]
     stages: list[tuple[list[Setting], Sequence[str], range]] = [
-        (real, tuple(MODELS), range(2)),
-        (clean + planted["flip:0.3"], tuple(MODELS), range(1)),
-        (real, tuple(MODELS), range(4)),
-        (clean + planted["flip:0.3"], tuple(MODELS), range(3)),
-        (real, tuple(MODELS), range(10)),
-        (clean + [each for settings in planted.values() for each in settings], tuple(MODELS), range(10)),
+        (real + clean + planted["flip:0.3"], fast, range(2)),
+        (planted_all, fast, range(1)),
+        (real, fast, range(4)),
+        (networks, ["network"], range(1)),
+        (clean + planted_all, fast, range(3)),
+        (real + clean + planted_all, fast, range(10)),
+        (networks, ["network"], range(3)),
     ]
     trials = [
         (setting, model, split)
@@ -136,6 +143,12 @@ def run_trial(setting: Setting, model: str, split: int) -> dict[str, Any]:
         elif model == "MLSPL-CV":
             cv = MLSPLClassifierCV(budget="fast", random_state=split)
             pair = (cv, clone(cv).set_params(quantiles=()))
+        elif model == "MLSPL":
+            pair = (MLSPLClassifier(random_state=split, pace_function=p) for p in ("sigmoid", None))
+        elif model == "network":
+            from mlspl.torch import SelfPacedNetClassifier
+
+            pair = (SelfPacedNetClassifier(random_state=split, pace_function=p) for p in ("gaussian", None))
         else:
             trees = ExtraTreesClassifier(500, min_samples_leaf=2, random_state=split).fit(X_train, given)
             chances = [
@@ -205,24 +218,19 @@ def study_page(results: pd.DataFrame) -> str:
 
 
 def _noise_table(table: pd.DataFrame, noise: str, names: list[str]) -> str:
-    """Unpaced and paced average precision of each model, the gain, and extra trees beside them."""
-    heads = ["data", "extra trees"]
-    for model in ("forest", "MLSPL-CV"):
-        heads += [f"{model}, unpaced", "paced", "gain", "splits"]
+    """Average precision of each paced model with its gain in brackets, and of extra trees."""
     rows = []
     for name in names:
-        trees = table["unpaced"].get((noise, name, "extra trees"), np.nan)
-        row = [name, _number(trees)]
-        for model in ("forest", "MLSPL-CV"):
+        row = [name, _number(table["unpaced"].get((noise, name, "extra trees"), np.nan))]
+        for model in PACED:
             if (noise, name, model) not in table.index:
-                row += ["–"] * 4
+                row.append("–")
                 continue
             found = table.loc[(noise, name, model)]
             error = "" if np.isnan(found["error"]) else f" ± {found['error']:.4f}"
-            row += [_number(found["unpaced"]), _number(found["paced"]), f"{found['gain']:+.4f}{error}"]
-            row.append(f"{found['splits']:.0f}")
+            row.append(f"{_number(found['paced'])} ({found['gain']:+.4f}{error}; {found['splits']:.0f})")
         rows.append(row)
-    return markdown_table(heads, rows)
+    return markdown_table(["data", "extra trees", *PACED], rows)
 
 
 def _number(value: float) -> str:
@@ -238,21 +246,13 @@ def _summary(table: pd.DataFrame) -> str:
         "clean": "clean",
     }.items():
         row = [title]
-        for model in ("forest", "MLSPL-CV"):
-            try:
-                gain = table.xs((noise, model), level=("noise", "model"))["gain"].dropna()
-            except KeyError:
-                gain = pd.Series(dtype=float)
-            if gain.empty:
-                row += ["–", "–"]
-            else:
-                row += [
-                    f"{gain.mean():+.4f}",
-                    f"{(gain > 0).sum()} / {(gain == 0).sum()} / {(gain < 0).sum()}",
-                ]
+        for model in PACED:
+            found = table[table.index.isin([(noise, name, model) for name in (*REAL, *SETS)])]
+            gain = found["gain"].dropna().round(6)
+            signs = " / ".join(str(int((np.sign(gain) == sign).sum())) for sign in (1, 0, -1))
+            row.append("–" if gain.empty else f"{gain.mean():+.4f} ({signs})")
         rows.append(row)
-    heads = ["training labels", "forest: mean gain", "sets with gain / none / loss"]
-    return markdown_table([*heads, "MLSPL-CV: mean gain", "sets with gain / none / loss"], rows)
+    return markdown_table(["training labels", *PACED], rows)
 
 
 def gain_figure(results: pd.DataFrame) -> Figure:

@@ -127,8 +127,8 @@ class SpaceClassifier(MultiLabelClassifier):
 class LocalCorrelationClassifier(CallbackSupportMixin, SpaceClassifier):
     """Base of the estimators with prototypes and codes.
 
-    A subclass implements ``_pacing(space)``, which returns a self-paced function (or None) and a schedule,
-    and ``_folds(Y)`` if codes are cross-fitted.
+    A subclass implements ``_pacing(space, n_rows)``, which returns a self-paced function (or None) and a
+    schedule, and ``_folds(Y)`` if codes are cross-fitted.
     """
 
     _contents = {
@@ -160,8 +160,8 @@ class LocalCorrelationClassifier(CallbackSupportMixin, SpaceClassifier):
 
     def _fit(self, X, Y, label_weight):
         choice = self._choose_space(X)
-        function, schedule = self._pacing(choice.space)
         n_rows, n_labels = Y.shape
+        function, schedule = self._pacing(choice.space, n_rows)
         blocks, n_workers = [slice(0, n_labels)], count_workers()
         if choice.space.many_rows and _paces_labels_apart(function, schedule):
             blocks = label_blocks(n_rows, X.shape[1], n_labels, n_workers)

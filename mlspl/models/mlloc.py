@@ -90,5 +90,5 @@ class MLLOCClassifier(LocalCorrelationClassifier):
 
     _gram_C = 0.5
 
-    def _pacing(self, space):
+    def _pacing(self, space, n_rows):
         return None, range(self.max_steps)

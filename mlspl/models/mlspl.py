@@ -4,6 +4,7 @@ from mlspl import pacing
 from mlspl._docs import share
 from mlspl.model_selection import IterativeStratification
 from mlspl.models._base import store_parameters
+from mlspl.models._families import FEWEST_ROWS
 from mlspl.models._space_classifier import LocalCorrelationClassifier
 
 __all__ = ["MLSPLClassifier"]
@@ -33,7 +34,8 @@ class MLSPLClassifier(LocalCorrelationClassifier):
         The self-paced function. None weights every pair 1, which makes this ML-LOC.
     schedule : schedule of :mod:`mlspl.pacing`, optional
         How the pace grows. On a kernel matrix the default is the 0.7, 0.825 and 0.95 quantile of the losses
-        of each label and class. In other spaces it is one step at infinity, the unpaced model.
+        of each label and class. In other spaces, and with fewer than 100 rows, it is one step at infinity,
+        the unpaced model.
     {codes}
     codes : {"cross-fit", "in-sample"}, default="cross-fit"
         The codes that the classifiers are trained on. An unknown label counts as absent in them.
@@ -145,9 +147,10 @@ class MLSPLClassifier(LocalCorrelationClassifier):
         }
         return cls(pace_function, random_state=random_state, **(published | parameters))
 
-    def _pacing(self, space):
+    def _pacing(self, space, n_rows):
         function = None if self.pace_function is None else pacing.get(self.pace_function)
-        default = pacing.QuantilePace(1.0, 1.0, 1) if space.many_rows else pacing.QuantilePace(0.7, 0.95, 3)
+        is_paced = not space.many_rows and n_rows >= FEWEST_ROWS
+        default = pacing.QuantilePace(0.7, 0.95, 3) if is_paced else pacing.QuantilePace(1.0, 1.0, 1)
         return function, self.schedule or default
 
     def _folds(self, Y):

@@ -61,7 +61,9 @@ def test_the_model_is_the_weighted_mean_of_its_families(fitted):
     ("names", "weights"),
     [
         (["joint"], [1]),
-        (["kernel", "joint", "net"], [0.15, 0.7, 0.15]),
+        (["kernel", "joint"], [0.3, 0.7]),
+        (["kernel", "joint", "net"], [0.15, 0.5, 0.35]),
+        (["net", "joint"], [0.35 / 0.85, 0.5 / 0.85]),
         (["linear", "forest"], [1 / 2, 1 / 2]),
     ],
 )
