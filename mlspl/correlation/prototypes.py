@@ -11,8 +11,6 @@ from sklearn.utils import check_random_state
 
 from mlspl._validation import row_blocks
 
-__all__ = ["initial_codes", "prototype_distances", "prototype_means"]
-
 _MAX_STEPS = 300
 
 

@@ -20,8 +20,6 @@ from mlspl.models._label_blocks import (
 )
 from mlspl.models._space_classifier import SpaceClassifier
 
-__all__ = ["BSVMClassifier"]
-
 
 @share
 class BSVMClassifier(SpaceClassifier):

@@ -9,8 +9,6 @@ from mlspl.models._forest import flatten_tree
 from mlspl.models._forest_models import as_floats, find_leaves
 from mlspl.solvers import FlatTrees
 
-__all__ = ["ExtraTrees"]
-
 
 class ExtraTrees(MultiLabelClassifier):
     """scikit-learn's extremely randomised trees; a score is the share of votes minus ½.

@@ -9,8 +9,6 @@ from mlspl.models._base import MultiLabelClassifier, store_parameters
 from mlspl.models._checks import warn_of_data
 from mlspl.models._neighbours import StableNeighbours
 
-__all__ = ["MLkNNClassifier"]
-
 _JUDGED_ROWS = 2000
 
 
@@ -42,10 +40,6 @@ class MLkNNClassifier(MultiLabelClassifier):
         Number of neighbours; less than the number of training rows.
     s : float, default=1.0
         Smoothing: added to every count.
-    metric : str or callable, default="euclidean"
-        Any metric of :class:`sklearn.neighbors.NearestNeighbors`, or "precomputed".
-    metric_params : dict, optional
-        Further arguments of the metric, such as ``{"p": 3}`` for "minkowski".
     n_jobs : int, optional
         Passed on to scikit-learn's neighbour search.
     prior_weight : "auto" or float, default="auto"
@@ -88,20 +82,17 @@ class MLkNNClassifier(MultiLabelClassifier):
         "prior_weight_": "float",
     }
 
-    def __init__(
-        self, k=10, s=1.0, *, metric="euclidean", metric_params=None, n_jobs=None, prior_weight="auto"
-    ):
+    def __init__(self, k=10, s=1.0, *, n_jobs=None, prior_weight="auto"):
         store_parameters(self, locals())
 
     def _fit(self, X, Y, label_weight):
-        if self.metric != "precomputed":
-            warn_of_data(X, type(self).__name__)
+        warn_of_data(X, type(self).__name__)
         n, n_labels = Y.shape
         self._check_k(n)
         weight = np.ones(Y.shape) if label_weight is None else label_weight
         self._positive = weight * Y
         self._weight = label_weight
-        self._neighbours = StableNeighbours(X, self.metric, self.metric_params, self.n_jobs)
+        self._neighbours = StableNeighbours(X, self.n_jobs)
         self.label_counts_ = np.stack([(weight * ~Y).sum(axis=0), self._positive.sum(axis=0)])
         below, share, informed = self._count_positive(self._neighbours.kneighbors_of_training(self.k)[1])
         counted = np.where(informed, weight, 0.0)
@@ -177,8 +168,3 @@ class MLkNNClassifier(MultiLabelClassifier):
                 f"k={self.k} neighbours need at least {self.k + 1} training rows, but n_samples={n_samples}: "
                 "give more rows, a smaller k (in Python) or another method."
             )
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = self.metric == "precomputed"
-        return tags

@@ -4,8 +4,6 @@ from mlspl._docs import share
 from mlspl.models._base import store_parameters
 from mlspl.models._space_classifier import LocalCorrelationClassifier
 
-__all__ = ["MLLOCClassifier"]
-
 
 @share
 class MLLOCClassifier(LocalCorrelationClassifier):

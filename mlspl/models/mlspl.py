@@ -7,8 +7,6 @@ from mlspl.models._base import store_parameters
 from mlspl.models._families import FEWEST_ROWS
 from mlspl.models._space_classifier import LocalCorrelationClassifier
 
-__all__ = ["MLSPLClassifier"]
-
 
 @share
 class MLSPLClassifier(LocalCorrelationClassifier):

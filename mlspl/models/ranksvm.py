@@ -12,8 +12,6 @@ from mlspl.models._base import store_parameters
 from mlspl.models._calibrated import LazyCalibration
 from mlspl.models._space_classifier import SpaceClassifier
 
-__all__ = ["RankSVMClassifier"]
-
 
 @share
 class RankSVMClassifier(SpaceClassifier):

@@ -18,8 +18,6 @@ from mlspl.models._base import (
     with_callbacks,
 )
 
-__all__ = ["SelfPacedClassifier"]
-
 # Probabilities are clipped to this distance from 0 and 1.
 _CERTAIN = 1e-6
 

@@ -7,15 +7,12 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 from scipy.special import expit
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.extmath import row_norms
 
 from mlspl.errors import UserError
 from mlspl.metrics import rank_criteria
 from mlspl.models._base import MultiLabelClassifier, store_parameters
 from mlspl.models._checks import warn_of_data
 from mlspl.models._neighbours import StableNeighbours
-
-__all__ = ["TRAMClassifier"]
 
 _TOLERANCE = 1e-13
 _MAX_ITERATIONS = 10_000
@@ -49,9 +46,6 @@ class TRAMClassifier(MultiLabelClassifier):
     ----------
     k : int, default=10
         Number of neighbours of each row.
-    mddm : bool, default=False
-        Whether to project the rows first onto the directions that depend most on the labels (MDDM, Zhang &
-        Zhou 2010): the left singular vectors of the centred XᵀY.
     n_jobs : int, optional
         Passed on to scikit-learn's neighbour search.
     prior_weight : "auto" or float, default="auto"
@@ -61,8 +55,6 @@ class TRAMClassifier(MultiLabelClassifier):
     ----------
     shares_, counts_ : arrays of shape (n_samples, n_labels), (n_samples,)
         The labelled rows, each divided by its number of labels, and these numbers.
-    projection_ : array of shape (n_features, n_directions) or None
-        The directions of MDDM.
     prior_weight_ : float
         The weight that was used.
 
@@ -85,26 +77,21 @@ class TRAMClassifier(MultiLabelClassifier):
     _contents = {
         "counts_": "float (rows)",
         "shares_": "float (rows, labels)",
-        "projection_": "float (features, directions)?",
         "prior_weight_": "float",
         "_labelled": "rows (rows, features)",
-        "_unlabelled": ["rows (_, features)"],
     }
 
     _scores_rows_alone = False  # transductive
 
-    def __init__(self, k=10, mddm=False, *, n_jobs=None, prior_weight="auto"):
+    def __init__(self, k=10, *, n_jobs=None, prior_weight="auto"):
         store_parameters(self, locals())
 
-    def fit(self, X, Y, label_weight=None, X_unlabelled=None):
-        """Store the labelled rows, and unlabelled rows that are always part of the graph.
+    def fit(self, X, Y, label_weight=None):  # type: ignore[override]
+        """Store the labelled rows, as in :meth:`BSVMClassifier.fit` without `sample_weight`.
 
-        X, Y and `label_weight` (n_samples, n_labels) are as in :meth:`BSVMClassifier.fit`; with a weight w
-        below 1, the label is w·y + (1 − w)·prior.
+        With a weight w below 1, a label is w·y + (1 − w)·prior.
         """
-        super().fit(X, Y, label_weight)
-        self._unlabelled = [] if X_unlabelled is None else [self._check_new(X_unlabelled)]
-        return self
+        return super().fit(X, Y, label_weight)
 
     def _fit(self, X, Y, label_weight):
         warn_of_data(X, type(self).__name__)
@@ -115,24 +102,20 @@ class TRAMClassifier(MultiLabelClassifier):
             Y = weight * Y + (1 - weight) * prior
         self.counts_ = Y.sum(axis=1)
         self.shares_ = _ratio(Y, self.counts_[:, None])
-        self.projection_ = _mddm(X, Y) if self.mddm else None
         self._labelled = X
         self.prior_weight_ = 0.0 if self.prior_weight == "auto" else float(self.prior_weight)
         if self.prior_weight == "auto" and self.k < len(Y):
-            rows = X if self.projection_ is None else X @ self.projection_
-            self.prior_weight_ = _choose_prior_weight(rows, self.shares_, relevant, self.k, self.n_jobs)
+            self.prior_weight_ = _choose_prior_weight(X, self.shares_, relevant, self.k, self.n_jobs)
 
     def _scores(self, X):
-        parts = [self._labelled, *self._unlabelled, X]
-        if self.projection_ is not None:
-            parts = [part @ self.projection_ for part in parts]
+        parts = [self._labelled, X]
         if any(map(sparse.issparse, parts)):
             rows = sparse.vstack([sparse.csr_matrix(part) for part in parts], format="csr")
         else:
             rows = np.concatenate(parts)
         if self.k >= rows.shape[0]:
             raise UserError(
-                f"k={self.k} neighbours need at least {self.k + 1} rows, but labelled and unlabelled are "
+                f"k={self.k} neighbours need at least {self.k + 1} rows, but labelled and new ones are "
                 f"{rows.shape[0]}: give more rows, a smaller k (in Python) or another method."
             )
         known = np.column_stack([self.shares_, self.counts_])
@@ -140,15 +123,6 @@ class TRAMClassifier(MultiLabelClassifier):
         spread = _propagate(W.maximum(W.T), known)[-X.shape[0] :]
         shares = (1 - self.prior_weight_) * spread[:, :-1] + self.prior_weight_ * self.shares_.mean(axis=0)
         return _log_odds(np.round(shares, _DECIMALS), spread[:, -1])
-
-
-def _mddm(X, Y):
-    """Left singular vectors of the centred XᵀY, as many as its rank; None if the rank is 0."""
-    Y = Y - Y.mean(axis=0)
-    directions, strength, _ = np.linalg.svd(X.T @ Y, full_matrices=False)
-    size = np.sqrt(row_norms(X, squared=True).sum()) * np.linalg.norm(Y)
-    rank = np.count_nonzero(strength > 1e-12 * size)
-    return directions[:, :rank] if rank else None
 
 
 def _choose_prior_weight(X, shares, Y, k, n_jobs):

@@ -20,8 +20,6 @@ from mlspl.model_selection import (
 )
 from mlspl.models._base import MultiLabelClassifier, store_parameters
 
-__all__ = ["TunedDecisionClassifier"]
-
 
 def known_labels(Y, label_weight) -> np.ndarray:
     """The labels, NaN for pairs without weight."""

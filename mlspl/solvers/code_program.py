@@ -4,8 +4,6 @@ import numpy as np
 from scipy import sparse
 from scipy.optimize import linprog
 
-__all__ = ["solve_codes"]
-
 # Instances solved in one call of HiGHS: enough to outweigh the call, few enough that its steps stay cheap.
 _CHUNK_HINGES = 1000
 _TOLERANCES = {"primal_feasibility_tolerance": 1e-9, "dual_feasibility_tolerance": 1e-9}

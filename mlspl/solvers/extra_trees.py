@@ -11,8 +11,6 @@ from scipy import sparse
 from mlspl._numba_cache import njit
 from mlspl.solvers.trees import FlatTrees
 
-__all__ = ["TreeFeatures", "grow_extra_trees"]
-
 # A node whose variance is this small a share of its squared targets is pure: the rest is rounding.
 _PURE = 1e-12
 

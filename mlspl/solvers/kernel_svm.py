@@ -8,8 +8,6 @@ from numba import config
 from mlspl.solvers.smo import solve_dual
 from mlspl.solvers.threads import check_costs, read_only, run_threads
 
-__all__ = ["KernelSolution", "solve_svms", "solve_svrs"]
-
 _FEW_ROWS = 256
 
 

@@ -17,8 +17,6 @@ from sklearn.utils import gen_batches
 from mlspl._numba_cache import njit
 from mlspl.solvers.threads import check_costs, one_library_thread, read_only, run_threads
 
-__all__ = ["LINEAR_LOSSES", "LinearSolution", "solve_linear", "solve_ridge"]
-
 LINEAR_LOSSES = ("logistic", "squared_hinge", "squared")
 """The losses that `solve_linear` minimises."""
 # From so many values on, BLAS solves up to 32 models side by side faster than 8.

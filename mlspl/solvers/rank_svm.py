@@ -18,8 +18,6 @@ import numpy as np
 from mlspl._numba_cache import njit
 from mlspl.errors import UserError
 
-__all__ = ["RankSVMSolution", "solve_rank_svm"]
-
 # About a minute of fitting and 600 MB.
 _MOST_PAIRS = 5_000_000
 

@@ -23,8 +23,6 @@ import numpy as np
 
 from mlspl._numba_cache import njit
 
-__all__ = ["solve_dual"]
-
 _COLUMNS = 64
 _WORKING_SET = 8
 _PROGRESS = 0.5  # pair steps end when the violation in the working set has fallen to this share

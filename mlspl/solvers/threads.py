@@ -8,8 +8,6 @@ from threading import Lock
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-__all__ = ["check_costs", "one_library_thread", "raise_interrupts", "read_only", "run_threads"]
-
 
 def read_only(array, dtype=np.float64) -> np.ndarray:
     """The array as a read-only C-contiguous view, for one compiled version."""

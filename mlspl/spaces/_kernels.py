@@ -7,8 +7,6 @@ from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
 from mlspl._rounding import on_grid
 
-__all__ = ["ROUNDED", "kernel_matrix", "resolve_gamma", "training_kernel"]
-
 # OpenBLAS's product of an array with its own transpose (syrk) crashes from about 16,000 rows on: use tiles.
 _TILE_ROWS = 1024
 # Values rounded at a time; rounding needs four temporary copies.

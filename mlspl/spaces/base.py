@@ -10,8 +10,6 @@ import numpy as np
 
 from mlspl.spaces._kernels import resolve_gamma
 
-__all__ = ["KernelSpace", "Model", "Regression", "Rows", "Solutions", "Space"]
-
 
 class Solutions(NamedTuple):
     """The functions of all labels: coordinates (L, p), biases (L,), weights (m, L) of the joined codes.

@@ -11,8 +11,6 @@ from mlspl.spaces.gram import Gram
 from mlspl.spaces.linear import Linear
 from mlspl.spaces.nystroem import Nystroem, count_columns
 
-__all__ = ["SpaceChoice", "choose_space"]
-
 # A kernel matrix of 512 MB. With more rows, its copies fill a laptop and an SVM takes minutes per label.
 _GRAM_ROWS = 8000
 # Share of stored values below which X counts as sparse. On text a linear space is better and faster than a

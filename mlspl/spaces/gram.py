@@ -14,8 +14,6 @@ from mlspl.solvers import solve_rank_svm, solve_svms, solve_svrs
 from mlspl.spaces._kernels import ROUNDED, kernel_matrix, training_kernel
 from mlspl.spaces.base import KernelSpace, Model, Regression, Rows, Solutions
 
-__all__ = ["Gram", "GramRows", "KernelExpansion"]
-
 # Kernel values computed at a time: 128 MiB keep BLAS busy.
 _BLOCK_VALUES = 2**24
 # Warm starts extrapolate the last step of the pace by at most this factor.

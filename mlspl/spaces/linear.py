@@ -13,8 +13,6 @@ from mlspl.errors import UserError
 from mlspl.solvers import solve_linear, solve_ridge
 from mlspl.spaces.base import Model, Regression, Rows, Solutions, Space
 
-__all__ = ["Linear", "LinearModel", "LinearRows"]
-
 _BLOCK_ROWS = 8192
 # Up to so many dense features, ridge regressions are solved in closed form.
 _FEW_FEATURES = 2048

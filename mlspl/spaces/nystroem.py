@@ -14,8 +14,6 @@ from mlspl.spaces.base import KernelSpace
 from mlspl.spaces.gram import KernelExpansion
 from mlspl.spaces.linear import Linear, LinearRows
 
-__all__ = ["Nystroem", "NystroemRows", "count_columns"]
-
 # Eigenvalues of the landmarks' kernel below this share of the largest are rounding errors in float32.
 _FLAT = 1e-7
 _BLOCK_ROWS = 4096

@@ -29,7 +29,6 @@ ESTIMATORS = {
     "bsvm": BSVMClassifier(gamma="scale"),
     "ml-knn": MLkNNClassifier(k=4),
     "tram": TRAMClassifier(k=4),
-    "tram-mddm": TRAMClassifier(k=4, mddm=True),
     "ranksvm": RankSVMClassifier(C=1.0, gamma="scale"),
     "ml-loc": MLLOCClassifier(gamma="scale", max_steps=2, random_state=0),
     "mlspl": MLSPLClassifier(schedule=QuantilePace(0.6, 0.9, 2), random_state=0),

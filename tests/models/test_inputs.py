@@ -184,9 +184,9 @@ def test_works(name, case):
 
 
 SMALL = {
-    1: {"ml-knn": "at least 5 training rows", "tram": "are 2", "tram-mddm": "are 2",
+    1: {"ml-knn": "at least 5 training rows", "tram": "are 2",
         "mlspl-cv": "at least 4 rows", "tuned": "at least two rows"},
-    2: {"ml-knn": "at least 5 training rows", "tram": "are 3", "tram-mddm": "are 3",
+    2: {"ml-knn": "at least 5 training rows", "tram": "are 3",
         "mlspl-cv": "at least 4 rows"},
 }  # fmt: skip
 

@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import sparse
 from scipy.special import logit
-from sklearn.model_selection import cross_val_predict
 from sklearn.preprocessing import StandardScaler
 
 from mlspl.datasets import load_dataset
@@ -197,14 +196,6 @@ def test_dense_and_sparse_rows_may_be_mixed_and_nothing_is_changed():
         np.testing.assert_array_equal(model.decision_function(asked), scores)
     for array, copy in zip((X, Y, weight), before, strict=True):
         np.testing.assert_array_equal(array, copy)
-
-
-def test_precomputed_distances_give_the_same_and_survive_cross_validation():
-    rng = np.random.default_rng(3)
-    X, Y = rng.normal(size=(60, 4)), rng.integers(0, 2, (60, 3))
-    D = np.abs(X[:, None] - X).sum(axis=2)
-    table, direct = MLkNNClassifier(metric="precomputed"), MLkNNClassifier(metric="manhattan")
-    np.testing.assert_array_equal(cross_val_predict(table, D, Y, cv=3), cross_val_predict(direct, X, Y, cv=3))
 
 
 @pytest.mark.parametrize(

@@ -1,16 +1,13 @@
 import pickle
 
 import numpy as np
-import pytest
 import skops.io
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import sparse
-from sklearn.metrics import pairwise_distances
 from sklearn.neighbors import NearestNeighbors
 
-from mlspl.errors import UserError
 from mlspl.models._neighbours import StableNeighbours
 from tests.naive import models as naive
 
@@ -47,41 +44,6 @@ def test_ties_go_to_the_lower_index_whatever_the_rounding(grid, seed, place, as_
     ]
 
 
-METRICS = [
-    ("manhattan", None),
-    ("chebyshev", None),
-    ("l2", None),
-    ("sqeuclidean", None),
-    ("minkowski", {"p": 3}),
-    ("minkowski", {"p": 2}),
-    ("hamming", None),
-    ("canberra", None),
-    ("seuclidean", {"V": np.array([1.0, 4.0, 0.25])}),
-]
-
-
-@pytest.mark.parametrize(("metric", "parameters"), METRICS)
-def test_other_metrics_settle_their_ties_too(metric, parameters):
-    X = np.random.default_rng(0).integers(0, 3, (80, 3)).astype(float)
-    name = "euclidean" if metric == "l2" else metric
-    D = np.round(pairwise_distances(X, metric=name, **(parameters or {})), 9)
-    search = StableNeighbours(X, metric, parameters)
-    for k in (1, 7, 79):
-        assert sets(search.kneighbors_of_training(k)) == [
-            sorted(naive.nearest_rows(d, k, excluded=i)) for i, d in enumerate(D)
-        ]
-
-
-def test_parallel_rows_are_tied_under_the_cosine():
-    rng = np.random.default_rng(1)
-    X = rng.normal(size=(6, 30))[rng.integers(0, 6, 60)] * rng.uniform(0.1, 9, (60, 1))
-    D = np.round(pairwise_distances(X, metric="cosine"), 12)
-    for container in (np.asarray, sparse.csr_matrix):
-        assert sets(StableNeighbours(container(X), "cosine").kneighbors_of_training(4)) == [
-            sorted(naive.nearest_rows(d, 4, excluded=i)) for i, d in enumerate(D)
-        ]
-
-
 def test_without_ties_the_answers_are_the_engine_s():
     rng = np.random.default_rng(2)
     X, new = rng.normal(size=(300, 20)), rng.normal(size=(50, 20))
@@ -89,19 +51,6 @@ def test_without_ties_the_answers_are_the_engine_s():
     found = StableNeighbours(X).kneighbors(new, 7)
     np.testing.assert_array_equal(np.sort(found[1]), np.sort(index))
     np.testing.assert_allclose(np.sort(found[0]), distance, rtol=1e-9)
-
-
-def test_a_functions_and_a_table_of_distances_serve_as_metrics():
-    X = np.random.default_rng(3).integers(0, 3, (30, 2)).astype(float)
-    D = pairwise_distances(X, metric="manhattan")
-    expected = [sorted(naive.nearest_rows(d, 5, excluded=i)) for i, d in enumerate(D)]
-    assert sets(StableNeighbours(X, lambda a, b: np.abs(a - b).sum()).kneighbors_of_training(5)) == expected
-    assert sets(StableNeighbours(D, "precomputed").kneighbors_of_training(5)) == expected
-    assert sets(StableNeighbours(D, "precomputed").kneighbors(D[:4], 5)) == [
-        sorted(naive.nearest_rows(d, 5)) for d in D[:4]
-    ]
-    with pytest.raises(UserError, match="dense"):
-        StableNeighbours(sparse.csr_matrix(D), "precomputed")
 
 
 def test_far_from_the_origin_nothing_is_lost():

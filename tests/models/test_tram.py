@@ -23,9 +23,7 @@ EXPECTED_FAILURES = {
 }
 
 
-@parametrize_with_checks(
-    [TRAMClassifier(k=3), TRAMClassifier(k=3, mddm=True)], expected_failed_checks=lambda _: EXPECTED_FAILURES
-)
+@parametrize_with_checks([TRAMClassifier(k=3)], expected_failed_checks=lambda _: EXPECTED_FAILURES)
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
@@ -113,16 +111,6 @@ def test_rows_out_of_reach_get_the_mean_of_the_labelled_rows():
     np.testing.assert_allclose(np.exp(scores[:, 0] - scores[:, 1]), (2 / 3) / (1 / 3), rtol=1e-9)
 
 
-def test_further_unlabelled_rows_are_rows_of_the_graph():
-    X, Y = data(150)
-    together = TRAMClassifier(k=4).fit(X[:40], Y[:40]).decision_function(X[40:])[60:]
-    for container in (np.asarray, sparse.csr_matrix):
-        model = TRAMClassifier(k=4).fit(X[:40], Y[:40], X_unlabelled=container(X[40:100]))
-        np.testing.assert_allclose(model.decision_function(X[100:]), together, atol=1e-8)
-    alone = TRAMClassifier(k=4).fit(X[:40], Y[:40]).decision_function(X[100:])
-    assert np.abs(alone - together).max() > 0.01
-
-
 def test_scale_and_place_do_not_matter_and_labels_may_be_permuted():
     X, Y = data(150)
     expected = TRAMClassifier().fit(X[:50], Y[:50]).decision_function(X[50:])
@@ -131,20 +119,6 @@ def test_scale_and_place_do_not_matter_and_labels_may_be_permuted():
     np.testing.assert_allclose(found, expected, atol=1e-7)
     found = TRAMClassifier().fit(X[:50], Y[:50, ::-1]).decision_function(X[50:])
     np.testing.assert_allclose(found[:, ::-1], expected, atol=1e-8)
-
-
-def test_mddm_is_propagation_over_the_directions_of_greatest_dependence():
-    X, Y = data(150, n_features=8)
-    centring = np.eye(50) - 1 / 50
-    dependence = X[:50].T @ centring @ Y[:50] @ Y[:50].T @ centring @ X[:50]
-    directions = np.linalg.eigh(dependence)[1][:, -4:]
-    expected = TRAMClassifier().fit(X[:50] @ directions, Y[:50]).decision_function(X[50:] @ directions)
-    for container in (np.asarray, sparse.csr_matrix):
-        model = TRAMClassifier(mddm=True).fit(container(X[:50]), Y[:50])
-        assert model.projection_.shape == (8, 4)
-        np.testing.assert_allclose(model.decision_function(container(X[50:])), expected, atol=1e-7)
-    constant = TRAMClassifier(mddm=True).fit(X[:50], np.tile([1, 0], (50, 1)))
-    np.testing.assert_array_equal(constant.predict(X[50:]), np.tile([1, 0], (100, 1)))
 
 
 def test_a_weighted_pair_enters_as_a_blend_with_the_prior():
@@ -195,7 +169,7 @@ def test_inputs_of_every_kind_give_the_same_and_stay_as_they_are():
     for fitted, asked in [(sparse.csr_matrix(X), X), (X, sparse.csr_matrix(X))]:
         np.testing.assert_array_equal(TRAMClassifier().fit(fitted[:40], Y[:40]).predict(asked[40:]), expected)
     frame, labels = pd.DataFrame(X, columns=list("abc")), pd.DataFrame(2 * Y - 1, columns=list("wxyz"))
-    model = TRAMClassifier().fit(frame[:40], labels[:40], X_unlabelled=frame[40:])
+    model = TRAMClassifier().fit(frame[:40], labels[:40])
     assert list(model.label_names_) == ["w", "x", "y", "z"]
     assert set(np.unique(model.predict(frame[40:]))) == {-1, 1}
     np.testing.assert_array_equal(X, before[0])
@@ -210,10 +184,6 @@ def test_wrong_input_is_named():
     with pytest.raises(UserError, match=r"k=10 neighbours"):
         TRAMClassifier().fit(X, Y).predict(X[:2])
     assert TRAMClassifier().fit(X, Y).predict(X[:3]).shape == (3, 4)
-    with pytest.raises(ValueError, match="features"):
-        TRAMClassifier().fit(X, Y, X_unlabelled=X[:, :2])
-    with pytest.raises(ValueError, match="NaN"):
-        TRAMClassifier().fit(X, Y, X_unlabelled=np.full((2, 3), np.nan))
 
 
 def test_labels_that_do_not_settle_are_reported(monkeypatch):

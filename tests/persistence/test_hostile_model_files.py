@@ -462,7 +462,6 @@ NEIGHBOUR_PARTS = [
     ("k", 0),
     ("k", 60),
     ("extra", 3),
-    ("metric_params", {"w": sparse.csr_matrix((2, 10))}),
     ("_target_dtype", np.dtype("U9")),
 ]
 
@@ -472,13 +471,6 @@ def test_attributes_other_than_declared(tmp_path, name, part):
     model = mlspl.MLkNNClassifier(k=3).fit(X, KNOWN)
     setattr(model, name, part)
     refused(unchecked(model, tmp_path))
-
-
-def test_norms_of_neighbours(tmp_path):
-    """scikit-learn reads given norms once for each row, whatever their number."""
-    model = mlspl.MLkNNClassifier(k=3).fit(X, KNOWN)
-    model._neighbours._settings["metric_params"] = {"Y_norm_squared": np.full(1, 9.0)}
-    refused(unchecked(model, tmp_path), "metric_params")
 
 
 def test_sparse_matrices_with_indices_out_of_range(tmp_path):

@@ -41,7 +41,6 @@ MODELS = [
     mlspl.BSVMClassifier(),
     mlspl.BSVMClassifier(kernel="poly", class_weight={0: 1.0, 1: 2.0}),
     mlspl.MLkNNClassifier(k=3),
-    mlspl.MLkNNClassifier(k=3, metric="manhattan"),
     mlspl.TRAMClassifier(k=3),
     mlspl.RankSVMClassifier(gamma="scale"),
     mlspl.MLLOCClassifier(max_steps=2, regressor="ridge", random_state=np.random.RandomState(3)),
