@@ -19,8 +19,7 @@ _F = """F : array-like of shape (n, L)
     Scores, higher for more relevant."""
 _P = """P : array-like or sparse matrix of shape (n, L)
     Predicted labels."""
-_TOP = """F : array-like of shape (n, L) or sparse matrix
-    Scores, higher for more relevant.
+_TOP = f"""{_F}
 k : int, default=5
     Number of best labels"""
 _SECTION = "Parameters\n----------\n"

@@ -127,7 +127,7 @@ class TunedDecisionClassifier(DecisionMixin, MultiLabelClassifier):
     ----------
     estimator : estimator
         With ``fit(X, Y)`` and ``decision_function(X)`` of shape (n, L).
-    criterion : str or scikit-learn scorer, default="hamming_loss"
+    criterion : str, default="hamming_loss"
         The criterion, as for :func:`mlspl.metrics.get_criterion`. Ties are broken by Hamming loss, which also
         takes its place if no row has both present and absent labels.
     calibrations : sequence of str, default=("none", "platt")

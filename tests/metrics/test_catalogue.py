@@ -2,12 +2,10 @@
 
 import numpy as np
 import pytest
-import sklearn.metrics
 from sklearn.datasets import make_multilabel_classification
 from sklearn.ensemble import RandomForestClassifier
-from sklearn.linear_model import LogisticRegression, RidgeClassifier
+from sklearn.linear_model import RidgeClassifier
 from sklearn.model_selection import GridSearchCV, KFold
-from sklearn.multiclass import OneVsRestClassifier
 
 from mlspl.errors import UserError
 from mlspl.metrics import CRITERIA, get_criterion, get_scorer, precision_at_k
@@ -98,33 +96,6 @@ def test_k_may_stand_in_the_name(data):
     for name in ("precision_at_0", "recall_at_3", "coverage_at_3"):
         with pytest.raises(UserError):
             get_criterion(name)
-
-
-def squared_error(truth, probabilities):
-    return ((truth - probabilities) ** 2).mean()
-
-
-@pytest.mark.parametrize(
-    "scorer",
-    [
-        *map(sklearn.metrics.get_scorer, ("f1_macro", "roc_auc", "accuracy", "average_precision")),
-        sklearn.metrics.make_scorer(squared_error, response_method="predict_proba", greater_is_better=False),
-    ],
-)
-def test_a_scikit_learn_scorer_is_a_criterion(scorer, data):
-    """Of known scores and labels it gives what scikit-learn gives of the estimator they came from."""
-    X, Y = data
-    model = OneVsRestClassifier(LogisticRegression(max_iter=500)).fit(X, Y)
-    criterion = get_criterion(scorer)
-    assert get_scorer(scorer) is scorer
-    value = criterion(Y, model.decision_function(X), model.predict(X))
-    assert value == pytest.approx(scorer(model, X, Y), rel=1e-9)
-    gaps = Y.astype(float)
-    gaps[::2, 1] = np.nan
-    value = criterion(gaps, model.decision_function(X), model.predict(X))
-    assert value == pytest.approx(scorer(model, X[1::2], Y[1::2]), rel=1e-9)
-    with pytest.raises(UserError, match="known"):
-        criterion(np.full(Y.shape, np.nan), model.decision_function(X), model.predict(X))
 
 
 def test_what_is_no_criterion_is_refused():
