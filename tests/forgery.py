@@ -114,7 +114,6 @@ def models():
             for schedule in (
                 pacing.GeometricPace(0.5, 1.3, 2),
                 pacing.QuantilePace(0.7, 0.9, 2),
-                pacing.UntilInPlay(0.5, 1.5, max_steps=3),
                 pacing.NoisePace([[0.2] * 3, [0.1] * 3]),
             )
         ),

@@ -120,6 +120,4 @@ def _print_report(report: "Report") -> None:
         console.print(
             f"[bold red]{check.source} fails:[/] {shown(check.statement)}, but {shown(check.witness)}"
         )
-    if report.remark:
-        console.print(shown(report.remark))
     console.print(f"[bold]{shown(report.function.name or str(report.function))}[/]: {shown(report.verdict)}")

@@ -25,7 +25,7 @@ import numpy as np
 
 from mlspl.correlation import initial_codes, prototype_distances, prototype_means
 from mlspl.models._label_blocks import class_costs, dense_block, prune_weights
-from mlspl.pacing import GeometricPace, SelfPacedFunction, Trace, UntilInPlay, paced
+from mlspl.pacing import GeometricPace, SelfPacedFunction, Trace, paced
 from mlspl.solvers import solve_codes
 from mlspl.spaces import Regression, Rows, Solutions
 
@@ -296,7 +296,7 @@ def fit_block(
 
 def _tolerances(tol, config) -> list[float]:
     """Tolerance of every step: at most λ/100, as an error of a loss moves its weight by up to 1/λ times."""
-    if config.function is None or not isinstance(config.schedule, GeometricPace | UntilInPlay):
+    if config.function is None or not isinstance(config.schedule, GeometricPace):
         return [tol] * len(config.schedule)
     return [min(tol, max(target / 100, _SMALLEST_TOLERANCE)) for target in config.schedule]
 

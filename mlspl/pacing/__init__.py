@@ -25,7 +25,7 @@ from mlspl.pacing.literature import (
 from mlspl.pacing.loop import Learner, Paced, Step, Trace, check_weights, paced
 from mlspl.pacing.paper import Arctan, Exponential, Gaussian, Sigmoid, Tanh
 from mlspl.pacing.plotting import PACES, plot, save_plot
-from mlspl.pacing.schedules import GeometricPace, NoisePace, PaceSchedule, QuantilePace, UntilInPlay
+from mlspl.pacing.schedules import GeometricPace, NoisePace, PaceSchedule, QuantilePace
 from mlspl.pacing.verification import Check, Report, verify
 
 __all__ = [
@@ -62,7 +62,6 @@ __all__ = [
     "Step",
     "Tanh",
     "Trace",
-    "UntilInPlay",
     "check_weights",
     "derive",
     "get",

@@ -13,21 +13,11 @@ from mlspl.pacing.base import SelfPacedFunction, pace_array
 from mlspl.pacing.literature import get
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 PACES = (0.25, 0.5, 1.0, 2.0)
 """The default paces of `plot`."""
 COLUMNS = 4
-MAX_PACES = 6
-_STYLE: dict[Any, Any] = {
-    "font.family": "STIXGeneral",
-    "font.size": 9,
-    "mathtext.fontset": "stix",
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "legend.frameon": False,
-}
 
 
 def plot(
@@ -44,7 +34,7 @@ def plot(
     functions : name or SelfPacedFunction, or several of them
         Drawn side by side, four to a row.
     paces : sequence of float, default=(0.25, 0.5, 1.0, 2.0)
-        At most six; paces that a function does not accept are left out.
+        Paces that a function does not accept are left out.
     max_loss : float, optional
         The end of the loss axis; by default twice the largest pace.
     figure : matplotlib Figure, optional
@@ -52,40 +42,34 @@ def plot(
     """
     import matplotlib as mpl
     from matplotlib.figure import Figure
-    from matplotlib.lines import Line2D
 
     several = [functions] if isinstance(functions, str | SelfPacedFunction) else functions
     resolved = [get(function) for function in several]
     if not resolved:
         raise UserError("functions is empty: name at least one self-paced function.")
     values = np.unique(pace_array(paces))
-    if not 1 <= len(values) <= MAX_PACES or not np.all((values > 0) & (values < np.inf)):
-        raise UserError(f"paces is {list(paces)}: give one to {MAX_PACES} paces, above 0 and finite.")
+    if not values.size or not np.all((values > 0) & (values < np.inf)):
+        raise UserError(f"paces is {list(paces)}: give one or more paces, above 0 and finite.")
     end = float(2 * values.max()) if max_loss is None else max_loss
     if not 0 < end < np.inf:
         raise UserError(f"max_loss is {max_loss!r}: give a finite number above 0.")
     # Viridis from dark to light, which is readable with any colour vision and in grey.
-    shades = mpl.colormaps["viridis"](np.linspace(0.0, 0.8, len(values)))
-    colours = dict(zip(values.tolist(), shades, strict=True))
+    colours = mpl.colormaps["viridis"](np.linspace(0.0, 0.8, len(values)))
     columns = min(COLUMNS, len(resolved))
     blocks = -(-len(resolved) // columns)
-    with mpl.rc_context(_STYLE):
-        if figure is None:
-            width = max(1.8 * columns, 3.4)
-            figure = Figure(figsize=(width, 3.7 * blocks + 0.3), layout="constrained")
-        axes = figure.subplots(2 * blocks, columns, squeeze=False)
-        tops, bottoms = axes[::2].ravel(), axes[1::2].ravel()
-        for top, bottom, function in zip(tops, bottoms, resolved, strict=False):
-            _draw(top, bottom, function, colours, end)
-        for unused in (*tops[len(resolved) :], *bottoms[len(resolved) :]):
-            unused.set_axis_off()
-        for top, bottom in axes[:, 0].reshape(-1, 2):
-            top.set_ylabel(r"weight $v^*(l, \lambda)$")
-            bottom.set_ylabel(r"penalty $f(v, \lambda)$")
-        handles = [Line2D([], [], color=colours[pace], label=rf"$\lambda={pace:g}$") for pace in colours]
-        dot: dict[str, Any] = {"color": "0.3", "marker": "o", "linestyle": "", "markersize": 3.5}
-        handles.append(Line2D([], [], label=r"$l=\lambda$", **dot))
-        figure.legend(handles=handles, loc="outside lower center", ncols=len(handles), handlelength=2.2)
+    if figure is None:
+        figure = Figure(figsize=(max(1.8 * columns, 3.4), 3.7 * blocks + 0.3), layout="constrained")
+    axes = figure.subplots(2 * blocks, columns, squeeze=False)
+    tops, bottoms = axes[::2].ravel(), axes[1::2].ravel()
+    for top, bottom, function in zip(tops, bottoms, resolved, strict=False):
+        _draw(top, bottom, function, values, colours, end)
+    for unused in (*tops[len(resolved) :], *bottoms[len(resolved) :]):
+        unused.set_axis_off()
+    for top, bottom in axes[:, 0].reshape(-1, 2):
+        top.set_ylabel(r"weight $v^*(l, \lambda)$")
+        bottom.set_ylabel(r"penalty $f(v, \lambda)$")
+    named = {name: line for top in tops for line, name in zip(*top.get_legend_handles_labels(), strict=True)}
+    figure.legend(named.values(), named.keys(), loc="outside lower center", ncols=len(named), frameon=False)
     return figure
 
 
@@ -93,20 +77,12 @@ def save_plot(
     functions: str | SelfPacedFunction | Iterable[str | SelfPacedFunction],
     path: str | Path,
     *,
-    paces: Sequence[float] = PACES,
-    max_loss: float | None = None,
     force: bool = False,
+    **options: Any,
 ) -> Path:
-    """Save a plot as ``.png``, ``.svg`` or ``.pdf``.
+    """Save a plot with the `options` of `plot` as ``.png``, ``.svg`` or ``.pdf``, by the suffix of `path`.
 
-    Parameters
-    ----------
-    functions, paces, max_loss
-        As for `plot`.
-    path : str or Path
-        The file; its suffix determines the format.
-    force : bool, default=False
-        Replace an existing file.
+    `force` replaces an existing file.
     """
     path = Path(path)
     suffix = path.suffix.lower()
@@ -117,36 +93,32 @@ def save_plot(
     check_output(path, force=force)
     import matplotlib as mpl
 
-    figure = plot(functions, paces=paces, max_loss=max_loss)
     stream = io.BytesIO()
-    with mpl.rc_context({"svg.hashsalt": "mlspl"}):
+    with mpl.rc_context({"svg.hashsalt": "mlspl", "font.size": 9, "mathtext.fontset": "stix"}):
+        figure = plot(functions, **options)
         figure.savefig(stream, format=suffix[1:], dpi=300, metadata=undated[suffix])
     return write_file(path, stream.getvalue())
 
 
-def _draw(
-    top: "Axes", bottom: "Axes", function: SelfPacedFunction, colours: dict[float, Any], max_loss: float
-) -> None:
+def _draw(top, bottom, function: SelfPacedFunction, paces, colours, max_loss: float) -> None:
     loss = np.linspace(0.0, max_loss, 1001)
-    # Dense at the ends, where a penalty may be steep.
+    # Dense at the ends, where a penalty may be steep; it may be infinite there.
     grid = np.square(np.sin(np.linspace(0.0, np.pi / 2, 1001)))
-    penalties = []
-    for pace, colour in colours.items():
+    inner = (grid > 0.12) & (grid < 0.97)
+    for pace, colour in zip(paces.tolist(), colours, strict=True):
         if pace >= function.max_pace:
             continue
         # Rows of length one: for `Diversity` every point is a group of its own.
-        top.plot(loss, function.weight(loss[None, :], pace)[0], color=colour)
+        label = rf"$\lambda={pace:g}$"
+        top.plot(loss, function.weight(loss[None, :], pace)[0], color=colour, label=label)
         if pace <= max_loss:
             top.plot(pace, function.weight(pace, pace), "o", color=colour, markersize=3.5, clip_on=False)
-        penalties.append(function.penalty(grid[None, :], pace)[0])
-        bottom.plot(grid, penalties[-1], color=colour)
+        penalty = function.penalty(grid[None, :], pace)[0]
+        bottom.plot(grid, np.where(inner | np.isfinite(penalty).all(), penalty, np.nan), color=colour)
     top.set_title(function.name or type(function).__name__, pad=33 if function.tex else 8)
     if function.tex:
         top.text(0.5, 1.19, f"${function.tex}$", transform=top.transAxes, ha="center", va="center")
-    top.set(xlim=(0, max_loss), ylim=(0, 1.04), xlabel="loss $l$", yticks=(0, 0.5, 1))
+    top.set(xlim=(0, max_loss), ylim=(0, 1.04), xlabel="loss $l$; dots: $l=\\lambda$", yticks=(0, 0.5, 1))
     bottom.set(xlim=(0, 1), xlabel="weight $v$", xticks=(0, 0.5, 1))
-    shown = np.array(penalties)
-    if not np.isfinite(shown).all():  # a penalty that is infinite at an end is shown between the ends
-        inner = shown[:, (grid > 0.12) & (grid < 0.97)]
-        margin = 0.06 * (inner.max() - inner.min() or 1.0)
-        bottom.set_ylim(inner.min() - margin, inner.max() + margin)
+    for ax in (top, bottom):
+        ax.spines[["top", "right"]].set_visible(False)

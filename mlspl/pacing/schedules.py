@@ -71,44 +71,11 @@ class GeometricPace(PaceSchedule):
 
     @property
     def targets(self) -> tuple[float, ...]:
-        return _geometric(self.start, self.growth, self.steps)
+        with np.errstate(over="ignore"):
+            return tuple((self.start * np.power(float(self.growth), np.arange(self.steps))).tolist())
 
     def pace(self, target, losses=(), Y=(), known=None) -> FloatArray:
         return np.asarray(target, dtype=np.float64)
-
-
-@dataclass(frozen=True)
-class UntilInPlay(PaceSchedule):
-    """λ ← μλ until λ exceeds every loss; then it is infinite, and the schedule ends.
-
-    The last of `max_steps` is infinite in any case, so the last step is the unpaced model.
-
-    Parameters
-    ----------
-    start, growth : float, default=0.01 and 1.3
-        The first pace, and the factor from step to step, above 1.
-    max_steps : int, default=50
-        The largest number of steps.
-    """
-
-    start: float = 0.01
-    growth: float = 1.3
-    max_steps: int = 50
-
-    def __post_init__(self) -> None:
-        check_number("start", self.start, "a number above 0", 0.0)
-        check_number("growth", self.growth, "a number above 1", 1.0)
-        _check_steps("max_steps", self.max_steps)
-
-    @property
-    def targets(self) -> tuple[float, ...]:
-        return (*_geometric(self.start, self.growth, self.max_steps - 1), np.inf)
-
-    def pace(self, target, losses, Y=(), known=None) -> FloatArray:
-        hard = loss_array(losses) >= target
-        if known is not None:
-            hard &= np.asarray(known, dtype=bool)
-        return np.asarray(target if np.any(hard) else np.inf, dtype=np.float64)
 
 
 @dataclass(frozen=True)
@@ -247,11 +214,6 @@ def _quantile(losses: FloatArray, target: float) -> float:
         return np.inf
     quantile, smallest = np.quantile(losses, target), losses.min()
     return quantile if quantile > smallest else np.min(losses, where=losses > smallest, initial=np.inf)
-
-
-def _geometric(start: float, growth: float, steps: int) -> tuple[float, ...]:
-    with np.errstate(over="ignore"):
-        return tuple((start * np.power(float(growth), np.arange(steps))).tolist())
 
 
 def _check_steps(name: str, steps: object) -> None:

@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 
 from mlspl.pacing.base import FloatArray, SelfPacedFunction
-from mlspl.pacing.literature import get, names
+from mlspl.pacing.literature import get
 from mlspl.pacing.numeric import vanishes
 
 _LOSSES = np.concatenate([[0.0], np.logspace(-3, 3, 121)])
@@ -32,7 +32,6 @@ class Report:
 
     function: SelfPacedFunction
     checks: tuple[Check, ...]
-    remark: str = ""
 
     @property
     def failed(self) -> tuple[Check, ...]:
@@ -59,7 +58,7 @@ class Report:
             f"{c.source:16}  {c.statement:{width}}  {'holds' if c.passed else 'FAILS'}  {c.witness}".rstrip()
             for c in self.checks
         ]
-        return "\n".join([f"{self.function!r}: {self.verdict}", *rows, *filter(None, [self.remark])])
+        return "\n".join([f"{self.function!r}: {self.verdict}", *rows])
 
 
 def verify(function: str | SelfPacedFunction) -> Report:
@@ -86,11 +85,14 @@ def verify(function: str | SelfPacedFunction) -> Report:
         paces = _PACES[function.max_pace > _PACES]
         numbers = _check_numbers(function, paces)
         if not numbers.passed:
-            return Report(function, (numbers,), "Correct this first; the other conditions were not checked.")
-        checks = (numbers, *_definition_1(function, paces), *_lemma_1(function, paces))
-        together = tuple(_together(function, paces))
-        mismatch = not all(check.passed for check in together)
-        return Report(function, checks + together, _explain_mismatch(function) if mismatch else "")
+            return Report(function, (numbers,))
+        checks = (
+            numbers,
+            *_definition_1(function, paces),
+            *_lemma_1(function, paces),
+            *_together(function, paces),
+        )
+        return Report(function, checks)
 
 
 def _evaluate(method: Callable[..., FloatArray], values, pace) -> FloatArray:
@@ -237,20 +239,3 @@ def _together(function: SelfPacedFunction, paces: FloatArray) -> Iterator[Check]
         lambda i, j: f"at l = {some[j]:.4g}, λ = {paces[i]:g}: v* = {best[i, j]:.5g} costs "
         f"{cost[i, j]:.5g}, v = {others[np.argmin(costs[i, j])]:.4g} only {cheapest[i, j]:.5g}",
     )  # fmt: skip
-
-
-def _explain_mismatch(function: SelfPacedFunction) -> str:
-    """If the parts belong to different known functions, name them."""
-    losses, weights = np.linspace(0.05, 3.0, 40), np.linspace(0.05, 0.95, 40)
-    parts = {
-        "weight": lambda f: f.weight(losses, 0.7),
-        "inverse": lambda f: f.inverse(weights, 0.7),
-        "penalty": lambda f: np.diff(f.penalty(weights, 0.7)),
-    }
-    found = [
-        f"its {part} is that of {name}"
-        for part, evaluate in parts.items()
-        for name in names()
-        if np.allclose(evaluate(get(name)), evaluate(function))
-    ]
-    return f"The parts do not belong together: {', '.join(found)}." if found else ""

@@ -7,7 +7,6 @@ from matplotlib.figure import Figure
 
 from mlspl import pacing
 from mlspl.errors import UserError
-from mlspl.pacing.plotting import MAX_PACES
 
 
 def test_the_lines_are_the_functions():
@@ -33,7 +32,7 @@ def test_every_function_can_be_drawn_in_one_picture():
     assert len(drawn) == 2 * len(functions)
     assert all(np.isfinite(axes.get_ylim()).all() for axes in drawn)
     legend = [text.get_text() for text in figure.legends[0].get_texts()]
-    assert legend == [r"$\lambda=0.25$", r"$\lambda=0.5$", r"$\lambda=1$", r"$\lambda=2$", r"$l=\lambda$"]
+    assert legend == [r"$\lambda=0.25$", r"$\lambda=0.5$", r"$\lambda=1$", r"$\lambda=2$"]
 
 
 def test_a_given_figure_is_drawn_into():
@@ -44,7 +43,7 @@ def test_a_given_figure_is_drawn_into():
 
 def test_colours_grow_lighter_with_the_pace():
     """Ordered by lightness they can be told apart with any colour vision, and on grey paper."""
-    for n in range(1, MAX_PACES + 1):
+    for n in range(1, 7):
         lines = pacing.plot("linear", paces=np.arange(1, n + 1)).axes[1].get_lines()
         lightness = [np.dot(to_rgb(line.get_color()), [0.2126, 0.7152, 0.0722]) for line in lines]
         assert all(np.diff(lightness) > 0.05)
@@ -73,7 +72,6 @@ def test_the_same_picture_is_the_same_file(tmp_path):
         ),
         ({"functions": []}, "at least one"),
         ({"paces": [0.0]}, "paces"),
-        ({"paces": np.arange(1, 8)}, "paces"),
         ({"max_loss": -1}, "max_loss"),
         ({"functions": "cachy"}, "cauchy"),
     ],

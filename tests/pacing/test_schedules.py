@@ -49,12 +49,10 @@ def test_the_pace_of_a_label_is_that_of_its_known_pairs_alone(problem, target, p
         assert np.array_equal(pace[rows, label], np.broadcast_to(alone, (rows.sum(), 1))[:, 0])
 
 
-def test_unknown_pairs_do_not_count_among_all_nor_keep_a_path_from_its_end():
+def test_unknown_pairs_do_not_count_among_all():
     losses, Y = np.array([[1.0, 9.0], [2.0, 3.0]]), np.ones((2, 2))
     known = losses < 9
     assert pacing.QuantilePace(0.5, 0.5, 1, per="all").pace(0.5, losses, Y, known) == 2.0
-    assert pacing.UntilInPlay(4.0, 2.0).pace(4.0, losses, Y) == 4.0
-    assert np.isposinf(pacing.UntilInPlay(4.0, 2.0).pace(4.0, losses, Y, known))
 
 
 @settings(max_examples=100, deadline=None)
@@ -111,22 +109,9 @@ def test_a_geometric_pace_may_reach_infinity():
     assert list(pacing.GeometricPace(1.0, 1e300, 3)) == [1.0, 1e300, np.inf]
 
 
-def test_until_in_play_ends_with_the_unpaced_model():
-    losses, Y = np.array([[0.2, 1.4], [0.9, 0.1]]), np.ones((2, 2))
-    schedule = pacing.UntilInPlay(start=0.5, growth=1.5, max_steps=40)
-    walked = []
-    for target in schedule:
-        walked.append(float(schedule.pace(target, losses, Y)))
-        if np.isposinf(walked[-1]):
-            break
-    assert walked == [0.5, 0.75, 1.125, np.inf]
-    short = pacing.UntilInPlay(start=1e-6, growth=1.1, max_steps=3)
-    assert [float(short.pace(target, losses, Y)) for target in short] == pytest.approx([1e-6, 1.1e-6, np.inf])
-
-
 @pytest.mark.parametrize(
     "schedule",
-    [pacing.GeometricPace(), pacing.UntilInPlay(0.1, 2.0, 5), pacing.QuantilePace(0.2, 0.8, 3, per="all")],
+    [pacing.GeometricPace(), pacing.QuantilePace(0.2, 0.8, 3, per="all")],
     ids=repr,
 )
 def test_schedules_are_values(schedule):
@@ -153,7 +138,6 @@ def test_schedules_are_values(schedule):
             "steps",
         ),
         (lambda: pacing.GeometricPace(steps=2.5), "2.5"),
-        (lambda: pacing.UntilInPlay(growth=1.0), "growth"),
         (lambda: pacing.QuantilePace(stop=1.1), "stop"),
         (
             lambda: pacing.QuantilePace(0.9, 0.1),

@@ -32,14 +32,13 @@ def schedules():
     return [
         pacing.GeometricPace(0.5, 1.3, 2),
         pacing.QuantilePace(0.7, 0.9, 2, per="label"),
-        pacing.UntilInPlay(0.5, 1.5, max_steps=3),
         pacing.NoisePace(np.full((2, 4), 0.2)),
     ]
 
 
 MODELS = [
     mlspl.BSVMClassifier(),
-    mlspl.BSVMClassifier(kernel="poly", class_weight={0: 1.0, 1: 2.0}),
+    mlspl.BSVMClassifier(kernel="linear", class_weight={0: 1.0, 1: 2.0}),
     mlspl.MLkNNClassifier(k=3),
     mlspl.TRAMClassifier(k=3),
     mlspl.RankSVMClassifier(gamma="scale"),
