@@ -97,7 +97,7 @@ def one_vs_rest(machine):
 
 def pace_path(X, Y, C=0.1, points=10, repeats=5):
     """Processor time of the machines of one unpaced fit and of a path of ten paces after it, best of some."""
-    rows = Linear("logistic", n_threads=1).prepare(X)
+    rows = Linear(n_threads=1).prepare(X)
     folds = list(IterativeStratification(3, random_state=0).split(Y, Y))
     function, schedule = pacing.get("huber"), pacing.QuantilePace(0.5, 0.95, points, per="class")
     weights, known = np.ones(Y.shape), np.ones(Y.shape, dtype=bool)
@@ -165,11 +165,6 @@ def bench_imdb():
     )
     run("BSVM, logistic, C=.1", BSVMClassifier(C=0.1, space="linear", n_jobs=1), data)
     run("OneVsRest(LinearSVC(hinge, C=.1))", one_vs_rest(LinearSVC(C=0.1, loss="hinge")), data)
-    run(
-        "BSVM, squared hinge, C=.01",
-        BSVMClassifier(C=0.01, space="linear", loss="squared_hinge", n_jobs=1),
-        data,
-    )
     gentle = {"C": 0.03, "class_weight": None, "pace_function": "huber"}
     run("MLSPL, C=1", MLSPLClassifier(C=1.0, random_state=0, n_jobs=1), data)
     run("MLSPL, C=.03, huber, no class weight", MLSPLClassifier(random_state=0, n_jobs=1, **gentle), data)

@@ -58,12 +58,10 @@ Y : array-like or sparse matrix of shape (n, L)
 label_weight : array-like of shape (n, L), default=None
     Weight of each pair; 1 if not given.""",
     "kernel": """\
-kernel : {"rbf", "linear", "poly", "precomputed"} or callable, default="rbf"
-    The kernel. Scale the features first.
+kernel : {"rbf", "linear", "precomputed"} or callable, default="rbf"
+    The kernel, or a function of two tables. Scale the features first.
 gamma : {"scale", "auto"} or float, default="scale"
-    Parameter of the kernels "rbf" and "poly": "scale" is 1/(d·variance), "auto" is 1/d.
-degree, coef0 : float, default=3, 0.0
-    Parameters of the polynomial kernel.""",
+    Parameter of the kernel "rbf": "scale" is 1/(d·variance), "auto" is 1/d.""",
     "class_weight": """\
     A number e weights a class of share p by (½/p)^e: 0 is no balance, 1 (= "balanced") gives both classes of
     a label the same total weight. A dict gives the weight of each class, for all labels.""",
@@ -71,10 +69,8 @@ degree, coef0 : float, default=3, 0.0
 space : {"auto", "gram", "linear", "nystroem"} or Space, default="auto"
     Where the classifiers are fitted: on a kernel matrix, on the features, or on kernel values with landmarks.
     "auto" is "linear" if X is sparse; else "gram" up to 8,000 rows. Beyond, it is "nystroem" if this has a
-    clearly lower held-out loss on a sample than "linear".
-loss : {"auto", "hinge", "squared_hinge", "logistic"}, default="auto"
-    The loss that is minimised and sets the pace. "auto" is the hinge on a kernel matrix, which has no other,
-    and logistic elsewhere, where "squared_hinge" is the alternative.
+    clearly lower held-out loss on a sample than "linear". The loss is the hinge on a kernel matrix, and
+    logistic elsewhere.
 n_landmarks : "auto" or int, default="auto"
     Landmarks of the space "nystroem". "auto" is 1,400 less the features, or fewer if memory is short.""",
     "codes": """\

@@ -25,7 +25,7 @@ SHARES = np.linspace(0.0, 1.0, 11)
 def _default_models(X, n_labels: int, n_jobs, random_state) -> dict[str, BaseEstimator]:
     """Return a linear model; for dense rows also a kernel SVM and, unless it takes hours, a forest."""
     if sparse.issparse(X):
-        linear = BSVMClassifier(1.0, space="linear", loss="logistic", n_jobs=n_jobs)
+        linear = BSVMClassifier(1.0, space="linear", n_jobs=n_jobs)
         return {"linear": make_pipeline(Normalizer(), linear)}
     svm = BSVMClassifier(n_jobs=n_jobs, random_state=random_state)
     models: dict[str, BaseEstimator] = {"kernel": make_pipeline(StandardScaler(), svm)}
@@ -35,7 +35,7 @@ def _default_models(X, n_labels: int, n_jobs, random_state) -> dict[str, BaseEst
         models["forest"] = SelfPacedForestClassifier(
             schedule=slow, max_features="sqrt", n_jobs=n_jobs, random_state=random_state
         )
-    linear = BSVMClassifier(0.1, space="linear", loss="logistic", n_jobs=n_jobs)
+    linear = BSVMClassifier(0.1, space="linear", n_jobs=n_jobs)
     models["linear"] = make_pipeline(StandardScaler(), linear)
     return models
 

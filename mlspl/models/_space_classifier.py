@@ -56,7 +56,7 @@ def report_space(estimator, choice: SpaceChoice) -> str:
 
 
 class SpaceClassifier(MultiLabelClassifier):
-    """Base of the estimators with ``kernel``, ``gamma``, ``degree``, ``coef0`` and ``tol``.
+    """Base of the estimators with ``kernel``, ``gamma`` and ``tol``.
 
     A subclass's ``_fit`` sets ``model_``, which scores new rows, and ``_calibration``, by which
     ``predict_proba`` turns scores into probabilities. ``_gram_C`` is the C of "auto" on a kernel matrix.
@@ -72,10 +72,10 @@ class SpaceClassifier(MultiLabelClassifier):
 
     def _gram(self) -> Gram:
         n_threads = effective_n_jobs(getattr(self, "n_jobs", 1))
-        return Gram(self.kernel, self.gamma, self.degree, self.coef0, self.tol, n_threads)
+        return Gram(self.kernel, self.gamma, self.tol, n_threads)
 
     def _choose_space(self, X) -> SpaceChoice:
-        return choose_space(self.space, self.loss, X, self._gram(), self.n_landmarks, self.random_state)
+        return choose_space(self.space, X, self._gram(), self.n_landmarks, self.random_state)
 
     def _choose_cost(self, choice: SpaceChoice, X, Y, label_weight) -> Space:
         """Set ``C_`` and ``space_``; returns the space, the faster one unless the other is clearly better."""

@@ -2,14 +2,12 @@
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils._param_validation import StrOptions
 
 from mlspl._docs import share
 from mlspl._parallel import count_workers
 from mlspl._progress import show_progress
 from mlspl.models._base import store_parameters
 from mlspl.models._calibrated import LazyCalibration
-from mlspl.models._checks import CONSTRAINTS
 from mlspl.models._label_blocks import (
     dense_block,
     label_blocks,
@@ -34,8 +32,6 @@ class BSVMClassifier(SpaceClassifier):
         Cost of a unit of loss. "auto" is 1 on a kernel matrix; elsewhere it is chosen by the loss on held-out
         rows of a sample.
     {kernel}
-    criterion : {"P", "T"}, default="P"
-        "P" predicts the labels with a positive score. "T" also predicts the top label of a row with none.
     class_weight : None, "balanced", float or dict, default=None
     {class_weight}
     {tol}
@@ -67,7 +63,6 @@ class BSVMClassifier(SpaceClassifier):
     """
 
     _contents = {"space_": "text", "C_": "float"}
-    _parameter_constraints = CONSTRAINTS | {"criterion": [StrOptions({"P", "T"})]}
     _sparse_labels = True
     _float_types = [np.float64, np.float32]
 
@@ -76,14 +71,10 @@ class BSVMClassifier(SpaceClassifier):
         C="auto",
         kernel="rbf",
         gamma="scale",
-        degree=3,
-        coef0=0.0,
-        criterion="P",
         class_weight=None,
         tol=1e-3,
         n_jobs=None,
         space="auto",
-        loss="auto",
         n_landmarks="auto",
         random_state=None,
         verbose=0,
@@ -109,13 +100,6 @@ class BSVMClassifier(SpaceClassifier):
 
     def _weigh(self, Y, label_weight):
         return self.C_ * self._class_costs(Y, label_weight)
-
-    def _labels(self, X, scores):
-        labels = scores > 0
-        if self.criterion == "T" and self._multilabel:
-            empty = np.flatnonzero(~labels.any(axis=1))
-            labels[empty, scores[empty].argmax(axis=1)] = True
-        return labels
 
 
 def _solve_block(rows, Y, label_weight, weigh, block) -> tuple[np.ndarray, np.ndarray]:

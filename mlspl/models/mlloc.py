@@ -72,8 +72,6 @@ class MLLOCClassifier(LocalCorrelationClassifier):
         regressor="auto",
         kernel="rbf",
         gamma="scale",
-        degree=3,
-        coef0=0.0,
         class_weight=None,
         max_steps=20,
         tol=1e-3,
@@ -81,7 +79,6 @@ class MLLOCClassifier(LocalCorrelationClassifier):
         random_state=None,
         verbose=0,
         space="auto",
-        loss="auto",
         n_landmarks="auto",
     ):
         store_parameters(self, locals())

@@ -95,8 +95,6 @@ class MLSPLClassifier(LocalCorrelationClassifier):
         regressor="ridge",
         kernel="rbf",
         gamma="scale",
-        degree=3,
-        coef0=0.0,
         class_weight=0.5,
         target_weight=1.0,
         tol=1e-3,
@@ -104,7 +102,6 @@ class MLSPLClassifier(LocalCorrelationClassifier):
         random_state=None,
         verbose=0,
         space="auto",
-        loss="auto",
         n_landmarks="auto",
     ):
         store_parameters(self, locals())

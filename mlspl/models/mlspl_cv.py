@@ -272,7 +272,7 @@ class MLSPLClassifierCV(CallbackSupportMixin, DecisionMixin, MultiLabelClassifie
                 continue
             gram = Gram("rbf", n_threads=effective_n_jobs(self.n_jobs))
             space = "linear" if name == "linear" else self.space
-            choice = choose_space(space, "auto", X, gram, random_state=self.random_state)
+            choice = choose_space(space, X, gram, random_state=self.random_state)
             if name == "kernel":
                 self.space_ = report_space(self, choice)
             unit = choice.space.unit_cost(X) if self.C is None else 1.0

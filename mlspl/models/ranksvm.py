@@ -65,7 +65,7 @@ class RankSVMClassifier(SpaceClassifier):
 
     _contents = {"objective_": "float", "dual_gap_": "float", "n_iter_": "int"}
 
-    def __init__(self, C="auto", kernel="rbf", gamma="scale", degree=3, coef0=0.0, tol=1e-4, max_iter=10_000):
+    def __init__(self, C="auto", kernel="rbf", gamma="scale", tol=1e-4, max_iter=10_000):
         store_parameters(self, locals())
 
     def fit(self, X, Y, label_weight=None):  # type: ignore[override]

@@ -17,7 +17,7 @@ from sklearn.utils import gen_batches
 from mlspl._numba_cache import njit
 from mlspl.solvers.threads import check_costs, one_library_thread, read_only, run_threads
 
-LINEAR_LOSSES = ("logistic", "squared_hinge", "squared")
+LINEAR_LOSSES = ("logistic", "squared")
 """The losses that `solve_linear` minimises."""
 # From so many values on, BLAS solves up to 32 models side by side faster than 8.
 _MANY_VALUES = 2**24
@@ -60,7 +60,7 @@ def solve_linear(
 
     X (n, d) is an array or CSR matrix, `codes` (n, m) are further dense features. `targets` (L, n) are +1 or
     −1, or any numbers for "squared". C is a number or an array (L, n); a pair of cost 0 is left out. The loss
-    of a score z is ln(1 + exp(−t·z)), max(0, 1 − t·z)² or (t − z)². `start` is a solution for the same rows
+    of a score z is ln(1 + exp(−t·z)) or (t − z)². `start` is a solution for the same rows
     at other costs or codes. `tol` is the relative distance of the objective to its minimum. The result does
     not depend on `n_threads`, the groups of models solved at a time.
     """
@@ -111,7 +111,7 @@ def _solve_group(group, design, smaller_class, targets, costs, loss, start, tol,
         # Start at the bias that is about the best one without features.
         positive, total = np.sum(cost * (target > 0), axis=0), np.sum(cost, axis=0)
         share = np.divide(positive, total, out=np.full(len(group), 0.5), where=total > 0).clip(1e-4, 1 - 1e-4)
-        weights[-1] = np.log(share / (1.0 - share)) if loss == "logistic" else 2.0 * share - 1.0
+        weights[-1] = np.log(share / (1.0 - share))
     weights, scores, objective, excess = _minimise(design, loss, target, cost, free, weights, tol)
     solution.coef[group], solution.code_coef[group] = weights[:d].T, weights[d:-1].T
     solution.bias[group], solution.scores[group] = weights[-1], scores.T
@@ -200,11 +200,8 @@ def _evaluate(problem, weights, scores) -> tuple[np.ndarray, np.ndarray, np.ndar
             curvature[rows] = c * right * wrong
             losses = np.maximum(-margin, 0.0) + np.log1p(e)
         else:
-            hinge = loss == "squared_hinge"
-            rest = np.maximum(1.0 - t * z, 0.0) if hinge else t - z
-            slope[rows] = -2.0 * c * (t if hinge else 1.0) * rest
-            curvature[rows] = 2.0 * c * (rest > 0.0) if hinge else 2.0 * c
-            losses = rest * rest
+            slope[rows], curvature[rows] = -2.0 * c * (t - z), 2.0 * c
+            losses = np.square(t - z)
         total += _dots(c, losses)
     return total, slope, curvature
 

@@ -29,7 +29,7 @@ def resolve_gamma(gamma, X) -> float:
     return float(gamma)
 
 
-def kernel_matrix(A, B, kernel, *, gamma=1.0, degree=3, coef0=0.0) -> np.ndarray:
+def kernel_matrix(A, B, kernel, gamma=1.0) -> np.ndarray:
     """Kernel values between the rows of A and the rows of B, C-contiguous float64."""
     if kernel == "precomputed":
         K = A.toarray() if sparse.issparse(A) else A
@@ -37,18 +37,18 @@ def kernel_matrix(A, B, kernel, *, gamma=1.0, degree=3, coef0=0.0) -> np.ndarray
         K, shape = kernel(A, B), (A.shape[0], B.shape[0])
         if np.shape(K) != shape:
             raise ValueError(f"The kernel function returned shape {np.shape(K)}; expected {shape}.")
-    elif kernel in ("rbf", "linear", "poly"):
-        K = _tiled(A, B, kernel, gamma, degree, coef0)
+    elif kernel in ("rbf", "linear"):
+        K = _tiled(A, B, kernel, gamma)
     else:
         raise ValueError(
-            f"kernel is {kernel!r}; give 'rbf', 'linear', 'poly', 'precomputed' or a function of two arrays."
+            f"kernel is {kernel!r}; give 'rbf', 'linear', 'precomputed' or a function of two arrays."
         )
     return np.ascontiguousarray(K.toarray() if sparse.issparse(K) else K, dtype=np.float64)
 
 
-def training_kernel(X, kernel, **parameters) -> np.ndarray:
+def training_kernel(X, kernel, gamma) -> np.ndarray:
     """Kernel matrix of the rows of X, rounded so that it is the same on every machine."""
-    K = kernel_matrix(X, X, kernel, **parameters)
+    K = kernel_matrix(X, X, kernel, gamma)
     if kernel == "precomputed" or callable(kernel):
         K = K.copy()  # it belongs to the caller
     # Errors grow with the lengths of both rows. The factor 1.7 keeps usual lengths, such as 1, away from the
@@ -61,7 +61,7 @@ def training_kernel(X, kernel, **parameters) -> np.ndarray:
     return K
 
 
-def _tiled(A, B, kernel, gamma, degree, coef0) -> np.ndarray:
+def _tiled(A, B, kernel, gamma) -> np.ndarray:
     """A kernel computed by tiles; a symmetric matrix by its lower triangle."""
     mirrored = A is B
     if kernel == "rbf":
@@ -74,9 +74,7 @@ def _tiled(A, B, kernel, gamma, degree, coef0) -> np.ndarray:
             if mirrored and down.start > across.start:
                 break
             tile = safe_sparse_dot(rows, others.T, dense_output=True)
-            if kernel == "poly":
-                tile = (gamma * tile + coef0) ** degree
-            elif kernel == "rbf":
+            if kernel == "rbf":
                 tile = row_norms(rows, squared=True)[:, None] - 2.0 * tile
                 tile = np.maximum(tile + row_norms(others, squared=True), 0.0)
                 if mirrored and down.start == across.start:

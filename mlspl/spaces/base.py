@@ -120,15 +120,12 @@ class KernelSpace(Space):
 
     kernel: Any = "rbf"
     gamma: Any = "scale"
-    degree: float = 3
-    coef0: float = 0.0
 
     has_gamma = True
 
     def kernel_options(self, X) -> dict[str, Any]:
         """The kernel, with γ a number, for training rows X."""
-        gamma = resolve_gamma(self.gamma, X) if self.kernel in ("rbf", "poly") else None
-        return {"kernel": self.kernel, "gamma": gamma, "degree": self.degree, "coef0": self.coef0}
+        return {"kernel": self.kernel, "gamma": self.rbf_gamma(X)}
 
     def rbf_gamma(self, X) -> float | None:
         """The γ of the RBF kernel."""

@@ -1,4 +1,4 @@
-"""The choice of a space and a loss for an estimator, with the reason."""
+"""The choice of a space for an estimator, with the reason."""
 
 from dataclasses import fields
 from typing import NamedTuple
@@ -26,53 +26,44 @@ class SpaceChoice(NamedTuple):
     faster: "SpaceChoice | None" = None
 
 
-def choose_space(space, loss, X, gram: Gram, n_landmarks="auto", random_state=None) -> SpaceChoice:
-    """Resolve the parameters ``space`` and ``loss`` of an estimator.
+def choose_space(space, X, gram: Gram, n_landmarks="auto", random_state=None) -> SpaceChoice:
+    """Resolve the parameter ``space`` of an estimator.
 
-    Space "auto" is Linear if X is sparse (under a quarter of its values stored) and the kernel RBF or linear;
+    "auto" is Linear if X is sparse (under a quarter of its values stored) and the kernel RBF or linear;
     else Gram up to 8,000 rows; beyond, Linear for a linear kernel and Nystroem for others, to be compared
-    with Linear. A precomputed kernel always takes Gram. Loss "auto" is the hinge in Gram, which has no other,
-    and logistic in the others. `gram` has the kernel, the tolerance and the number of threads.
+    with Linear. A precomputed kernel always takes Gram. `gram` has the kernel, the tolerance and the number
+    of threads.
     """
     if isinstance(space, Space):
         return SpaceChoice(space, f"{type(space).__name__.lower()} space, as given")
-    name, why = _choose_name(space, loss, X, gram)
-    losses = ("auto", "hinge") if name == "gram" else ("auto", "logistic", "squared_hinge")
-    if loss not in losses:
-        raise UserError(f"loss is {loss!r}; space={name!r} has {', '.join(map(repr, losses))}.")
+    name, why = _choose_name(space, X, gram)
     if name == "gram":
         return SpaceChoice(gram, f"gram space with hinge loss: {why}")
-    smooth = "logistic" if loss == "auto" else loss
-    with_loss = f"with {smooth.replace('_', ' ')} loss"
-    linear = Linear(smooth, gram.tol, gram.n_threads)
+    linear = Linear(gram.tol, gram.n_threads)
     if name == "linear":
-        return SpaceChoice(linear, f"linear space {with_loss}: {why}")
+        return SpaceChoice(linear, f"linear space with logistic loss: {why}")
     landmarks, beside = count_columns(n_landmarks, *X.shape)
     shared = {field.name: getattr(gram, field.name) for field in fields(gram)}
-    nystroem = Nystroem(**shared, n_landmarks=n_landmarks, loss=smooth, random_state=random_state)
+    nystroem = Nystroem(**shared, n_landmarks=n_landmarks, random_state=random_state)
     features = f" and {beside:,} features" if beside else ""
-    reason = f"nystroem space of {landmarks:,} landmarks{features} {with_loss}: {why}"
+    reason = f"nystroem space of {landmarks:,} landmarks{features} with logistic loss: {why}"
     if space != "auto" or gram.kernel != "rbf":
         return SpaceChoice(nystroem, reason)
-    faster = f"linear space {with_loss}: on a sample of the rows, landmarks gain little"
+    faster = "linear space with logistic loss: on a sample of the rows, landmarks gain little"
     return SpaceChoice(nystroem, reason, SpaceChoice(linear, faster))
 
 
-def _choose_name(space, loss, X, gram) -> tuple[str, str]:
+def _choose_name(space, X, gram) -> tuple[str, str]:
     if space in ("gram", "linear", "nystroem"):
         return space, "as asked for"
     if space != "auto":
         raise UserError(f"space is {space!r}; give 'auto', 'gram', 'linear', 'nystroem' or a Space.")
     if gram.kernel == "precomputed":
         return "gram", "the kernel is precomputed"
-    if loss == "hinge":
-        return "gram", "only it has the hinge loss"
     is_sparse = sparse.issparse(X) and X.nnz < _SPARSE * X.shape[0] * X.shape[1]
     if is_sparse and gram.kernel in ("rbf", "linear"):
         return "linear", "X is sparse"
-    name, why = ("linear", "the kernel is linear") if gram.kernel == "linear" else ("nystroem", "X is dense")
-    if loss != "auto":
-        return name, f"the loss is not the hinge, and {why}"
     if X.shape[0] <= _GRAM_ROWS:
         return "gram", f"{X.shape[0]:,} rows are few enough for a kernel matrix"
+    name, why = ("linear", "the kernel is linear") if gram.kernel == "linear" else ("nystroem", "X is dense")
     return name, f"{why} with more than {_GRAM_ROWS:,} rows"

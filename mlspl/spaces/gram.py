@@ -28,12 +28,10 @@ class Gram(KernelSpace):
 
     Parameters
     ----------
-    kernel : {"rbf", "linear", "poly", "precomputed"} or callable, default="rbf"
+    kernel : {"rbf", "linear", "precomputed"} or callable, default="rbf"
         The kernel of the features, which should be scaled.
     gamma : {"scale", "auto"} or float, default="scale"
         "auto" is 1/d, "scale" is 1/(d·variance).
-    degree, coef0 : float, default=3, 0.0
-        Parameters of the polynomial kernel.
     tol : float, default=1e-3
         Largest violation of the optimality conditions.
     n_threads : int, default=1
@@ -162,24 +160,20 @@ class KernelExpansion(Model):
         "coef": "float (labels, support)",
         "intercept": "float (labels)",
         "gamma": "float?",
-        "degree": "number",
-        "coef0": "number",
         "linear": "float (labels, columns)?",
     }
 
-    def __init__(self, support, X, coef, intercept, kernel, gamma, degree, coef0, linear=None):
+    def __init__(self, support, X, coef, intercept, kernel, gamma, linear=None):
         self.support, self.X, self.coef, self.intercept = support, X, coef, intercept
-        self.kernel, self.gamma, self.degree, self.coef0 = kernel, gamma, degree, coef0
-        self.linear = linear
+        self.kernel, self.gamma, self.linear = kernel, gamma, linear
 
     def scores(self, X) -> np.ndarray:
         """Scores (n, L), a block of rows at a time."""
         if not len(self.support):
             return np.tile(self.intercept, (X.shape[0], 1))
         scores = np.empty((X.shape[0], len(self.intercept)))
-        options = {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
         for block in gen_batches(X.shape[0], max(1, _BLOCK_VALUES // len(self.support))):
-            values = kernel_matrix(X[block], self.X, self.kernel, **options)
+            values = kernel_matrix(X[block], self.X, self.kernel, self.gamma)
             values = values[:, self.support] if self.X is None else values
             scores[block] = values @ self.coef.T + self.intercept
             if self.linear is not None:

@@ -36,13 +36,13 @@ class Nystroem(KernelSpace):
 
     Parameters
     ----------
-    kernel, gamma, degree, coef0
+    kernel, gamma
         See :class:`Gram`; the kernel cannot be precomputed.
     n_landmarks : "auto" or int, default="auto"
         Training rows drawn as landmarks. "auto" makes 1,400 columns of landmarks and features, or fewer where
         these would take a quarter of the memory.
-    loss, n_threads
-        See :class:`Linear`.
+    n_threads : int, default=1
+        Groups of labels solved at a time.
     tol : float, default=1e-3
         A twentieth of the relative distance of the objective to its minimum.
     random_state : int, RandomState or None, default=None
@@ -50,7 +50,6 @@ class Nystroem(KernelSpace):
     """
 
     n_landmarks: Any = "auto"
-    loss: str = "logistic"
     tol: float = 1e-3
     n_threads: int = 1
     random_state: Any = None
@@ -92,7 +91,7 @@ class NystroemRows(LinearRows):
         self._rows = X
         self._beside = beside
         self._map = _Map(landmarks, X[landmarks], space.kernel_options(X), beside)
-        super().__init__(Linear(space.loss, _LOOSER * space.tol, space.n_threads), self._map.map(X))
+        super().__init__(Linear(_LOOSER * space.tol, space.n_threads), self._map.map(X))
 
     def split(self, train, test):
         """A map of the rows of `train`, with landmarks among them."""

@@ -26,7 +26,6 @@ WRONG = {
     "beta": (-1.0, np.nan),
     "codes": ("out-of-sample", 3),
     "cv": (1, 2.5, "five"),
-    "degree": (-2, "3"),
     "gamma": ("wide", 0, -1.0),
     "k": (0, 2.5),
     "kernel": ("gaussian", 7),

@@ -35,7 +35,7 @@ def test_alone_it_is_the_weight_of_every_pair(container):
     "estimator",
     [
         mlspl.BSVMClassifier(gamma="auto", tol=1e-8),
-        mlspl.BSVMClassifier(1.0, space="linear", loss="logistic", tol=1e-12),
+        mlspl.BSVMClassifier(1.0, space="linear", tol=1e-12),
         mlspl.SelfPacedClassifier(LogisticRegression(tol=1e-10), pace_function=None),
     ],
     ids=["gram", "linear", "one classifier a label"],

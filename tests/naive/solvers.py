@@ -189,7 +189,6 @@ def svm_primal(K, y, cost, alpha, bias):
 
 
 LINEAR_LOSS = {
-    "squared_hinge": lambda t, z: np.maximum(0.0, 1.0 - t * z) ** 2,
     "logistic": lambda t, z: np.logaddexp(0.0, -t * z),
     "squared": lambda t, z: (t - z) ** 2,
 }

@@ -52,7 +52,6 @@ def check_equal(model, path, inputs, rows):
     "model",
     [
         BSVMClassifier(space="linear"),
-        BSVMClassifier(space="linear", loss="logistic"),
         SelfPacedForestClassifier(n_estimators=10, trees="joint", random_state=0),
         SelfPacedForestClassifier(n_estimators=10, trees="per-label", random_state=0),
         SelfPacedForestClassifier(n_estimators=10, random_state=0),
@@ -91,7 +90,7 @@ def test_tables_with_missing_cells_and_categories(tmp_path):
     )
     table.loc[::7, "a"] = np.nan
     labels = np.column_stack([table["b"] > 2000.5, table["kind"] == "x"]).astype(int)
-    model = build_pipeline(Schema.from_frame(table), BSVMClassifier(space="linear", loss="logistic"))
+    model = build_pipeline(Schema.from_frame(table), BSVMClassifier(space="linear"))
     model.fit(table, labels)
     inputs = {name: column.to_numpy()[:, None] for name, column in table.items()}
     inputs["kind"] = inputs["kind"].astype(object)

@@ -20,12 +20,12 @@ def test_far_from_zero_the_kernel_is_what_it_is_near():
     np.testing.assert_allclose(kernel_matrix(X + 2.0**30, X + 2.0**30, "rbf"), kernel_matrix(X, X, "rbf"))
 
 
-@pytest.mark.parametrize("kernel", ["rbf", "linear", "poly"])
+@pytest.mark.parametrize("kernel", ["rbf", "linear"])
 @pytest.mark.parametrize("form", [np.array, sparse.csr_matrix])
 def test_kernels_are_computed_in_tiles(kernel, form, monkeypatch):
     """OpenBLAS dies of the product of 16,000 rows with their own transpose: no call sees more than a tile."""
     rows, others = form(np.eye(50, 7) + 0.1), form(np.ones((30, 7)) - np.eye(30, 7))
-    options = {} if kernel == "linear" else {"gamma": 1.0} | ({"coef0": 0.0} if kernel == "poly" else {})
+    options = {} if kernel == "linear" else {"gamma": 1.0}
     whole, between = kernel_matrix(rows, rows, kernel), kernel_matrix(rows, others, kernel)
     seen = []
 
