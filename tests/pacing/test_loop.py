@@ -60,7 +60,7 @@ def test_it_is_algorithm_1(seed, name):
 def test_it_stops_at_an_infinite_pace():
     Y = labels()
     run = pacing.paced(Means(Y, moving=99), pacing.Gaussian(), pacing.QuantilePace(0.5, 1.0, 50), Y)
-    assert len(list(run)) == 50
+    assert len(list(run)) < 50
     assert run.stop_reason == "infinite_pace"
     assert (run.weights == 1).all()
 
