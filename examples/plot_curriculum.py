@@ -50,7 +50,7 @@ print(f"{lost[sure].mean():.0%} of the {sure.sum()} with a suspicion of .8 or mo
 # -------------
 # A pair is harder the later it entered and, among those that entered together, the larger its loss was.
 
-curriculum.DifficultyDisplay.from_audit(found)
+found.labels["difficulty"].sort_values().plot.barh(xlabel="mean difficulty of the pairs")
 plt.show()
 
 # %%

@@ -13,8 +13,9 @@ out-of-bag losses, are judged on rows whose labels are right.
 
 import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
 
-from mlspl import HistoryDisplay, SelfPacedForestClassifier, datasets, metrics
+from mlspl import SelfPacedForestClassifier, datasets, metrics
 from mlspl.model_selection import protocol_split
 from mlspl.pacing import QuantilePace
 
@@ -62,8 +63,8 @@ print(f"mean weight of right labels {given.mean():.2f}, of inverted ones {turned
 # Several steps
 # -------------
 # By default the forest takes one step. A schedule takes more: here from the .3 quantile of the losses of
-# each label and class to the .9 quantile. The display shows what each step weighed.
+# each label and class to the .9 quantile. `history_` has what each step weighed.
 
 slow = SelfPacedForestClassifier(30, schedule=QuantilePace(0.3, 0.9, 4), random_state=0).fit(X, noisy)
-HistoryDisplay.from_estimator(slow)
+pd.DataFrame(slow.history_).plot("step", ["mean_weight", "mean_loss"])
 plt.show()

@@ -99,9 +99,9 @@ def exit_on_interrupt(message: str) -> Iterator[None]:
 
 def score_rows(Y, F, P, label_names: Sequence[str]) -> Scores:
     """Compute every criterion from scores F and labels P, overall and by label, without unknown pairs."""
-    from mlspl.metrics import score_all, score_labels, score_others
+    from mlspl.metrics import Tally, score_labels
 
-    return score_all(Y, F, P) | score_others(Y, F, P), _by_label(score_labels(Y, F, P), label_names)
+    return Tally().add(Y, F, P).scores(), _by_label(score_labels(Y, F, P), label_names)
 
 
 def tally_scores(tally: "Tally", label_names: Sequence[str]) -> Scores:

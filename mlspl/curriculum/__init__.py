@@ -8,7 +8,7 @@ from mlspl.curriculum.audit import LEAST_SUSPICION, Audit, audit
 from mlspl.curriculum.consensus import Consensus, consensus
 from mlspl.curriculum.difficulty import Difficulty, difficulty
 from mlspl.curriculum.issues import label_issues, noise_rates, row_scores
-from mlspl.curriculum.plotting import AnnotatorDisplay, DifficultyDisplay, NoiseDisplay
+from mlspl.curriculum.plotting import AnnotatorDisplay, NoiseDisplay
 from mlspl.noise import wrong_shares
 
 __all__ = [
@@ -17,7 +17,6 @@ __all__ = [
     "Audit",
     "Consensus",
     "Difficulty",
-    "DifficultyDisplay",
     "NoiseDisplay",
     "audit",
     "consensus",

@@ -17,7 +17,7 @@ import numpy as np
 
 from mlspl.datasets import Dataset, corrupt
 from mlspl.experiments.trial import Outcome, Trial, parse_corruption
-from mlspl.metrics import score_all, score_others
+from mlspl.metrics import Tally
 from mlspl.model_selection import IterativeStratification, protocol_split
 from mlspl.recipes import Method, Recipe, Schema, encode_table, get_method, scores_and_labels, take_rows
 from mlspl.solvers import one_library_thread
@@ -91,7 +91,7 @@ def _run(trial: Trial, dataset: Dataset, method: Method) -> dict[str, Any]:
     F, P = scores_and_labels(model, X_test)
     predicted = _clock()
     return {
-        "scores": score_all(Y_test, F, P) | score_others(Y_test, F, P),
+        "scores": Tally().add(Y_test, F, P).scores(),
         "chosen": parameters | getattr(model[-1], "best_params_", {}),
         "tune_seconds": tuned - started,
         "fit_seconds": fitted - tuned,

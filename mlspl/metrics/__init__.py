@@ -1,9 +1,9 @@
 """Criteria of multi-label predictions: the five of the paper, the usual others, and those at k.
 
 Every criterion takes the true labels Y, shape (n, L), and either real scores F or predicted labels P of the
-same shape. `score_all` computes the five of the paper at once, `score_others` the usual others and
-`score_labels` those of every label; `Tally` takes rows block by block. `CRITERIA` describes every criterion;
-`get_scorer` makes scikit-learn scorers. Among equal scores the higher label index ranks better, everywhere.
+same shape. `score_all` computes the five of the paper at once, `Tally` all of them, also block by block, and
+`score_labels` those of every label. `CRITERIA` describes every criterion; `get_scorer` makes scikit-learn
+scorers. Among equal scores the higher label index ranks better, everywhere.
 """
 
 from mlspl.metrics.catalogue import CRITERIA, PAPER_CRITERIA, Criterion, get_criterion, get_scorer
@@ -23,7 +23,7 @@ from mlspl.metrics.ranking import (
     ranking_loss,
     score_all,
 )
-from mlspl.metrics.summaries import Tally, score_labels, score_others
+from mlspl.metrics.summaries import Tally, score_labels
 from mlspl.metrics.top import ndcg_at_k, precision_at_k, top_labels
 
 __all__ = [
@@ -47,7 +47,6 @@ __all__ = [
     "sample_f1",
     "score_all",
     "score_labels",
-    "score_others",
     "subset_accuracy",
     "top_labels",
 ]

@@ -42,13 +42,10 @@ def document_criterion(function: Callable[..., float], name: str, summary: str, 
     return document(function)
 
 
-def mean(total: float, count: float, criterion: str, need: str, stacklevel: int = 4) -> float:
+def mean(total: float, count: float, criterion: str, need: str, stacklevel: int = 3) -> float:
     """Return total / count; NaN with a warning at the caller's caller if the count is 0."""
-    return float(total / count) if count else undefined(criterion, need, stacklevel)
-
-
-def undefined(criterion: str, need: str, stacklevel: int = 3) -> float:
-    """Warn that the criterion is NaN, and why."""
+    if count:
+        return float(total / count)
     message = f"The {criterion} is undefined and NaN, because {need}."
     warnings.warn(message, UndefinedMetricWarning, stacklevel=stacklevel)
     return np.nan

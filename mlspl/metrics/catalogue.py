@@ -24,7 +24,7 @@ class Criterion:
     Parameters
     ----------
     name : str
-        Its key in `CRITERIA` and in the dicts of `score_all` and `score_others`.
+        Its key in `CRITERIA` and in the dicts of `score_all` and `Tally`.
     function, uses : callable and {"labels", "scores"}
         The function of Y and of predicted labels P or real scores F.
     greater_is_better : bool

@@ -55,7 +55,7 @@ def rank_sums(Y: ArrayLike | Labels, F: ArrayLike) -> NDArray[np.float64]:
 
 def _mean(sums: NDArray[np.float64], number: int) -> float:
     total, count = sums[:, number].tolist()
-    return mean(total, count, RANKING_NAMES[number].replace("_", " "), _NEEDS[number], stacklevel=5)
+    return mean(total, count, RANKING_NAMES[number].replace("_", " "), _NEEDS[number], stacklevel=4)
 
 
 def _make(name: str, summary: str) -> Callable[[ArrayLike, ArrayLike], float]:

@@ -8,33 +8,11 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.stats import rankdata
 from sklearn.metrics import roc_auc_score
 
-from mlspl._validation import Labels, check_labels_beside, check_scores
-from mlspl.metrics._shared import NEEDS_ONE, document, undefined
+from mlspl._validation import check_labels_beside, check_scores
+from mlspl.metrics._shared import document
 from mlspl.metrics.decisions import Decisions
 from mlspl.metrics.ranking import RANKING_NAMES, rank_sums
-from mlspl.metrics.top import Ranking, ndcg_at_k
-
-
-@document
-def score_others(Y: ArrayLike, F: ArrayLike, P: ArrayLike, k: int | None = None) -> dict[str, float]:
-    """Return micro, macro and sample F1, subset accuracy, Jaccard index and nDCG@k.
-
-    {both}
-    k : int, default=None
-        Number of best labels for nDCG; None is all.
-
-    Returns
-    -------
-    dict
-        With the keys micro_f1, macro_f1, sample_f1, subset_accuracy, jaccard and ndcg.
-    """
-    labels = check_labels_beside(Y, F, "F")
-    decisions = Decisions.count(Y, P)
-    values = decisions.values()
-    del values["hamming_loss"]
-    if not decisions.rows:
-        return dict.fromkeys((*values, "ndcg"), undefined("F1, accuracy, Jaccard index and nDCG", NEEDS_ONE))
-    return {**values, "ndcg": ndcg_at_k(labels, _check_scores(F, labels), k)}
+from mlspl.metrics.top import Ranking
 
 
 @document
@@ -86,7 +64,7 @@ class Tally:
         {both}
         """
         labels = check_labels_beside(Y, F, "F")
-        scores = _check_scores(F, labels)
+        scores = check_scores(F, labels.shape, infinite=True).astype(np.float64, copy=False)
         decisions = Decisions.count(labels, P)
         self._ranking += rank_sums(labels, scores)
         ranking = Ranking(labels, scores, None)
@@ -121,7 +99,3 @@ class Tally:
         if self._decisions is None:
             raise ValueError("No rows have been added.")
         return self._decisions
-
-
-def _check_scores(F: ArrayLike, labels: Labels) -> NDArray[np.float64]:
-    return check_scores(F, labels.shape, infinite=True).astype(np.float64, copy=False)

@@ -1,6 +1,6 @@
 """Splits, calibration and thresholds for multi-label data.
 
-`protocol_split`, `stratified_split` and `IterativeStratification` split rows. Calibrations and thresholds are
+`protocol_split` and `IterativeStratification` split rows. Calibrations and thresholds are
 fitted on `out_of_fold_scores`; they work on arrays of any model's scores.
 """
 
@@ -17,14 +17,13 @@ from mlspl.model_selection.calibration import (
     get_calibration,
 )
 from mlspl.model_selection.out_of_fold import out_of_fold_scores
-from mlspl.model_selection.splits import IterativeStratification, protocol_split, stratified_split
+from mlspl.model_selection.splits import IterativeStratification, protocol_split
 from mlspl.model_selection.thresholds import (
     THRESHOLDS,
     CountThreshold,
     LabelThreshold,
     Threshold,
     ZeroThreshold,
-    cut_curve,
     get_threshold,
 )
 
@@ -43,11 +42,9 @@ __all__ = [
     "ShrunkCalibration",
     "Threshold",
     "ZeroThreshold",
-    "cut_curve",
     "fit_logistic",
     "get_calibration",
     "get_threshold",
     "out_of_fold_scores",
     "protocol_split",
-    "stratified_split",
 ]

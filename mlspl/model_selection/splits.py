@@ -26,33 +26,13 @@ def protocol_split(n: int, split: int, train: float = 0.3) -> tuple[NDArray[np.i
     train : float, default=0.3
         Share of the rows to train on.
     """
-    n_train = _count_training(n, train)
+    if not 0 < train < 1:
+        raise UserError(f"train is {train}: give a share of the rows between 0 and 1.")
+    n_train = int(train * n)
+    if not 0 < n_train < n:
+        raise UserError(f"A share of {train} leaves {n_train} of {n} rows for training: give more rows.")
     permutation = np.random.RandomState(split).permutation(n)
     return permutation[:n_train], permutation[n_train:]
-
-
-def stratified_split(
-    Y: ArrayLike, train: float = 0.3, random_state=None
-) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return training and test rows, ascending, in which every label has nearly the same share.
-
-    One split by iterative stratification, with exactly `int(train * n)` training rows.
-
-    Parameters
-    ----------
-    Y : array-like or sparse matrix of shape (n, L)
-        Labels: 0/1, ±1 or boolean; NaN counts as absent.
-    train : float, default=0.3
-        Share of the rows to train on.
-    random_state : int, RandomState instance or None, default=None
-        Seeds the order of the rows and the ties.
-    """
-    labels = _labels_csr(Y)
-    n = labels.shape[0]
-    n_train = _count_training(n, train)
-    sizes = np.array([n_train, n - n_train])
-    subsets = _distribute(labels, sizes / n, sizes, check_random_state(random_state))
-    return np.flatnonzero(subsets == 0), np.flatnonzero(subsets == 1)
 
 
 class IterativeStratification(BaseCrossValidator):
@@ -165,15 +145,6 @@ def _pick_fold(needed, free, chance):
                 return j
             skip -= 1
     return best
-
-
-def _count_training(n: int, train: float) -> int:
-    if not 0 < train < 1:
-        raise UserError(f"train is {train}: give a share of the rows between 0 and 1.")
-    n_train = int(train * n)
-    if not 0 < n_train < n:
-        raise UserError(f"A share of {train} leaves {n_train} of {n} rows for training: give more rows.")
-    return n_train
 
 
 def _labels_csr(Y: ArrayLike) -> sparse.csr_array:

@@ -33,15 +33,10 @@ class ZeroThreshold(Threshold):
 
 
 class LabelThreshold(Threshold):
-    """A label is predicted where its score is above the label's own cut.
+    """A label is predicted where its score is above the label's own cut, chosen for its F1.
 
     A cut lies halfway between two neighbouring scores, or at 0 if 0 is between them. Of equally good cuts the
     one nearest to 0 is chosen.
-
-    Parameters
-    ----------
-    criterion : {"f1", "hamming_loss"}, default="f1"
-        What each label's cut optimises: its F1 score, or its share of wrong predictions.
 
     Attributes
     ----------
@@ -51,16 +46,10 @@ class LabelThreshold(Threshold):
 
     _contents = {"cut_": "float (labels)"}
 
-    def __init__(self, criterion: str = "f1"):
-        self.criterion = criterion
-
     def _fit(self, scores, relevant, weight) -> None:
-        if self.criterion not in ("f1", "hamming_loss"):
-            raise UserError(f"criterion is {self.criterion!r}: choose 'f1' or 'hamming_loss'.")
         self.cut_ = np.empty(scores.shape[1])
         for label, rows in enumerate((weight > 0).T):
-            parts = scores[rows, label], relevant[rows, label], weight[rows, label]
-            self.cut_[label] = _best_cut(*cut_curve(*parts, self.criterion), self.criterion)
+            self.cut_[label] = _best_cut(scores[rows, label], relevant[rows, label], weight[rows, label])
 
     def apply(self, F: ArrayLike) -> NDArray[np.bool_]:
         """Return where F is above its label's cut."""
@@ -68,37 +57,20 @@ class LabelThreshold(Threshold):
         return check_scores(F, (None, len(self.cut_))) > self.cut_
 
 
-def cut_curve(scores, relevant, weight=None, criterion="f1") -> tuple[NDArray, NDArray]:
-    """Return every cut between different scores, from the highest to the lowest, and its F1 or error.
-
-    Parameters
-    ----------
-    scores, relevant, weight : ndarrays of shape (n,)
-        Scores of one label, which rows have it, and the weights of the rows, by default 1.
-    criterion : {"f1", "hamming_loss"}, default="f1"
-        F1, or the share of wrong predictions.
-    """
-    weight = np.ones(len(scores)) if weight is None else weight
+def _best_cut(scores, relevant, weight) -> float:
+    """Return the cut between different scores of one label that has the best F1; the one nearest to 0."""
     order = np.argsort(-scores)
     # Entry k of each array belongs to the cut that predicts the k best rows.
     upper, lower = np.append(np.inf, scores[order]), np.append(scores[order], -np.inf)
     predicted = np.append(0.0, np.cumsum(weight[order]))
     found = np.append(0.0, np.cumsum((weight * relevant)[order]))
-    if criterion == "f1":
-        size = predicted + found[-1]
-        # Without relevant and predicted rows F1 is 1.
-        values = np.divide(2 * found, size, out=np.ones_like(size), where=size > 0)
-    else:
-        values = (found[-1] + predicted - 2 * found) / max(predicted[-1], np.finfo(float).tiny)
-    possible = lower < upper
-    return _cut_between(lower[possible], upper[possible]), values[possible]
-
-
-def _best_cut(cuts: NDArray[np.float64], values: NDArray[np.float64], criterion: str) -> float:
-    """Return the best cut of one label; of several, the one nearest to 0."""
-    gains = values if criterion == "f1" else -values
+    size = predicted + found[-1]
+    # Without relevant and predicted rows F1 is 1.
+    values = np.divide(2 * found, size, out=np.ones_like(size), where=size > 0)
+    values[lower >= upper] = -1.0
     # Values that differ by rounding are equal.
-    cuts = cuts[gains >= gains.max() - 1e-12]
+    best = values >= values.max() - 1e-12
+    cuts = _cut_between(lower[best], upper[best])
     sizes = np.round(np.abs(cuts), 9)
     nearest = cuts[sizes == sizes.min()]
     return 0.0 if (nearest == 0).any() else float(nearest[0])

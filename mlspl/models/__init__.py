@@ -1,4 +1,4 @@
-"""Multi-label classifiers with scikit-learn's interface, one per file, and displays of fitted models.
+"""Multi-label classifiers with scikit-learn's interface, one per file.
 
 MLSPL (self-paced), ML-LOC (local label correlation), BSVM (one SVM per label), ML-kNN, TRAM (transductive),
 RankSVM, self-paced forests. Algorithm 1 of the MLSPL paper is in ``local_correlation.py``.
@@ -19,7 +19,6 @@ from mlspl.models._families import visit_points as visit_points
 from mlspl.models._forest_models import JointForest as JointForest
 from mlspl.models._forest_models import MeanForest as MeanForest
 from mlspl.models.bsvm import BSVMClassifier
-from mlspl.models.displays import HistoryDisplay, PacePathDisplay, ThresholdDisplay
 from mlspl.models.extra_trees import ExtraTrees
 from mlspl.models.mlknn import MLkNNClassifier
 from mlspl.models.mlloc import MLLOCClassifier
@@ -34,17 +33,14 @@ from mlspl.models.tuned_decision import TunedDecisionClassifier
 __all__ = [
     "BSVMClassifier",
     "ExtraTrees",
-    "HistoryDisplay",
     "MLLOCClassifier",
     "MLSPLClassifier",
     "MLSPLClassifierCV",
     "MLkNNClassifier",
-    "PacePathDisplay",
     "RankSVMClassifier",
     "SelfPacedClassifier",
     "SelfPacedForestClassifier",
     "TRAMClassifier",
-    "ThresholdDisplay",
     "TunedDecisionClassifier",
     "predict_top",
     "without_training_data",

@@ -34,7 +34,6 @@ from mlspl.models._families import (
 )
 from mlspl.models._family_learners import ForestFamily, KernelFamily
 from mlspl.models._space_classifier import report_space
-from mlspl.models.displays import PacePathDisplay
 from mlspl.models.local_correlation import Coding
 from mlspl.models.tuned_decision import DecisionMixin, known_labels, resolve_criterion
 from mlspl.pacing import Trace
@@ -67,9 +66,9 @@ class MLSPLClassifierCV(CallbackSupportMixin, DecisionMixin, MultiLabelClassifie
 
     Parameters
     ----------
-    criterion : str or scikit-learn scorer, default="average_precision"
-        The criterion of the choices: a name of :data:`mlspl.metrics.CRITERIA`, or a scorer. Hamming loss
-        takes its place if no row has both present and absent labels.
+    criterion : str, default="average_precision"
+        The criterion of the choices, a name of :data:`mlspl.metrics.CRITERIA`. Hamming loss takes its place
+        if no row has both present and absent labels.
     families : "auto" or sequence of {"joint", "kernel", "forest", "linear", "net"}, default="auto"
         The families to average: joint trees, classifiers in `space`, a forest per label, linear classifiers,
         and networks, which need PyTorch. "auto" is the first two, or joint trees and linear classifiers with
@@ -174,16 +173,6 @@ class MLSPLClassifierCV(CallbackSupportMixin, DecisionMixin, MultiLabelClassifie
 
     _float_types = [np.float64, np.float32]
     fit = with_callbacks(MultiLabelClassifier.fit)
-
-    @share
-    def plot_path(self, ax=None):
-        """Draw the gain of each pace over the unpaced model, as a :class:`PacePathDisplay`; returns the Axes.
-
-        Parameters
-        ----------
-        {ax}
-        """
-        return PacePathDisplay.from_estimator(self, ax).ax_
 
     def _fit(self, X, Y, label_weight):
         if len(Y) < 4:

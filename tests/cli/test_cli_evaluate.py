@@ -19,7 +19,7 @@ def test_evaluate_is_the_metrics_of_the_predictions(fitted, tmp_path):
     F, P = model.decision_function(frame), model.predict(frame)
     written = json.loads((tmp_path / "scores.json").read_text())
     assert np.isnan(data.Y).any()
-    assert written["overall"] == metrics.score_all(data.Y, F, P) | metrics.score_others(data.Y, F, P)
+    assert written["overall"] == metrics.Tally().add(data.Y, F, P).scores()
     by_label = metrics.score_labels(data.Y, F, P)
     for j, name in enumerate(data.label_names):
         assert written["labels"][name] == {key: values[j] for key, values in by_label.items()}

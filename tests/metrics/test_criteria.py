@@ -176,7 +176,8 @@ def test_labels_in_every_container(container):
     P = (F > 0.5).astype(int)
     held = container(Y)
     assert metrics.score_all(held, F, container(P)) == metrics.score_all(Y, F, P)
-    assert metrics.score_others(held, F, container(P)) == metrics.score_others(Y, F, P)
+    tallies = metrics.Tally().add(held, F, container(P)), metrics.Tally().add(Y, F, P)
+    assert tallies[0].scores() == tallies[1].scores()
 
 
 def test_a_missing_value_of_pandas_is_unknown():
@@ -202,7 +203,7 @@ def test_inputs_stay_as_they_were():
     P = F > 0
     kept = Y.copy(), F.copy(), P.copy()
     metrics.score_all(Y, F, P)
-    metrics.score_others(Y, F, P)
+    metrics.Tally().add(Y, F, P).scores()
     metrics.score_labels(Y, F, P)
     for now, then in zip((Y, F, P), kept, strict=True):
         np.testing.assert_array_equal(now, then)

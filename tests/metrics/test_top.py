@@ -70,7 +70,7 @@ def test_a_tally_of_blocks_is_the_whole(table, cut):
     scores = tally.scores()
     whole = {
         **quiet(metrics.score_all, Y, F, F > 0),
-        **quiet(metrics.score_others, Y, F, F > 0),
+        **metrics.Tally().add(Y, F, F > 0).scores(),
         f"precision_at_{k}": quiet(metrics.precision_at_k, Y, F, k),
         f"ndcg_at_{k}": quiet(metrics.ndcg_at_k, Y, F, k),
     }

@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy import sparse
 
 from mlspl.errors import UserError
-from mlspl.model_selection import protocol_split, stratified_split
+from mlspl.model_selection import IterativeStratification, protocol_split
 
 
 @settings(max_examples=50, deadline=None)
@@ -26,27 +25,14 @@ def test_the_protocol_of_flags_never_changes():
     assert train[:6].tolist() == [113, 184, 56, 89, 12, 37]
 
 
-@settings(max_examples=50, deadline=None)
-@given(st.integers(4, 80), st.integers(1, 5), st.sampled_from([0.3, 0.5, 0.8]), st.integers(0, 99))
-def test_a_stratified_split_is_a_partition_of_the_right_sizes(n, L, share, seed):
-    Y = np.random.default_rng(seed).random((n, L)) < 0.3
-    train, test = stratified_split(Y, share, random_state=seed)
-    assert len(train) == int(share * n)
-    np.testing.assert_array_equal(np.sort(np.append(train, test)), np.arange(n))
-    again = stratified_split(sparse.csr_matrix(Y), share, random_state=seed)
-    np.testing.assert_array_equal(train, again[0])
-    if L == 1:
-        assert abs(Y[train].sum() - len(train) / n * Y.sum()) < 1
-
-
-def test_a_stratified_split_shares_labels_out_better_than_the_protocol():
+def test_stratified_folds_share_labels_out_better_than_the_protocol():
     rng = np.random.default_rng(0)
     Y = rng.random((300, 8)) < rng.uniform(0.05, 0.5, 8)
     gaps = {"stratified": [], "random": []}
     for seed in range(10):
         for name, (train, test) in {
-            "stratified": stratified_split(Y, random_state=seed),
-            "random": protocol_split(300, seed),
+            "stratified": next(IterativeStratification(3, random_state=seed).split(Y, Y)),
+            "random": protocol_split(300, seed, 2 / 3),
         }.items():
             gaps[name].append(np.abs(Y[train].mean(axis=0) - Y[test].mean(axis=0)).mean())
     assert max(gaps["stratified"]) < min(gaps["random"])
@@ -63,5 +49,3 @@ def test_a_stratified_split_shares_labels_out_better_than_the_protocol():
 def test_a_share_must_leave_rows_on_both_sides(train, sentence):
     with pytest.raises(UserError, match=sentence):
         protocol_split(5, 0, train)
-    with pytest.raises(UserError, match=sentence):
-        stratified_split(np.ones((5, 2)), train)

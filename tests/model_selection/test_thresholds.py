@@ -21,8 +21,6 @@ from mlspl.model_selection import (
 )
 from tests.naive import model_selection as naive
 
-CRITERIA = ["f1", "hamming_loss"]
-
 
 @st.composite
 def tables(draw):
@@ -33,34 +31,31 @@ def tables(draw):
     return F, Y, weight
 
 
-@pytest.mark.parametrize("criterion", CRITERIA)
 @example((np.full((2, 1), 1e-300), np.array([[0.0], [1.0]]), np.ones((2, 1))))
 @settings(max_examples=100, deadline=None)
 @given(tables())
-def test_no_cut_is_better_than_the_one_found(criterion, table):
+def test_no_cut_is_better_than_the_one_found(table):
     F, Y, weight = table
-    threshold = LabelThreshold(criterion).fit(F, Y, weight)
+    threshold = LabelThreshold().fit(F, Y, weight)
     achieved = [
-        naive.cut_value(f, y, w, cut, criterion)
-        for f, y, w, cut in zip(F.T, Y.T, weight.T, threshold.cut_, strict=True)
+        naive.cut_value(f, y, w, cut) for f, y, w, cut in zip(F.T, Y.T, weight.T, threshold.cut_, strict=True)
     ]
-    np.testing.assert_allclose(achieved, naive.best_cuts(F, Y, weight, criterion), rtol=1e-12)
+    np.testing.assert_allclose(achieved, naive.best_cuts(F, Y, weight), rtol=1e-12)
     np.testing.assert_array_equal(threshold.apply(F), threshold.cut_ < F)
-    at_zero = [naive.cut_value(f, y, w, 0, criterion) for f, y, w in zip(F.T, Y.T, weight.T, strict=True)]
+    at_zero = [naive.cut_value(f, y, w, 0) for f, y, w in zip(F.T, Y.T, weight.T, strict=True)]
     kept = np.isclose(at_zero, achieved, rtol=1e-12)
     assert (threshold.cut_[kept] == 0).all()
 
 
-@pytest.mark.parametrize("criterion", CRITERIA)
-def test_unknown_pairs_do_not_move_a_cut(criterion):
+def test_unknown_pairs_do_not_move_a_cut():
     rng = np.random.default_rng(0)
     F = rng.standard_normal((60, 2)) - 2
     Y = (rng.random((60, 2)) < 0.3).astype(float)
     gone = rng.random(F.shape) < 0.4
-    threshold = LabelThreshold(criterion).fit(F, np.where(gone, np.nan, Y))
+    threshold = LabelThreshold().fit(F, np.where(gone, np.nan, Y))
     for label in range(2):
         rows = ~gone[:, label]
-        alone = LabelThreshold(criterion).fit(F[rows, label, None], Y[rows, label, None])
+        alone = LabelThreshold().fit(F[rows, label, None], Y[rows, label, None])
         assert threshold.cut_[label] == alone.cut_[0]
 
 
@@ -70,26 +65,22 @@ def test_a_cut_lies_halfway_and_prefers_zero():
     assert LabelThreshold().fit([[-4], [-3], [1]], Y).cut_ == [0.0]
     assert LabelThreshold().fit([[1], [1], [1]], [[1]] * 3).cut_ == [0.0]
     assert LabelThreshold().fit([[-1], [-1], [-1]], [[1]] * 3).cut_ == [np.nextafter(-1, -2)]
-    assert LabelThreshold("hamming_loss").fit([[1], [2], [3]], [[0]] * 3).cut_ == [3.0]
 
 
 @pytest.mark.parametrize("weight", [None, 0.1, 1 / 3])
 def test_of_equally_good_cuts_the_nearest_to_zero_is_taken(weight):
-    """One mistake at every cut; sums of weights that round must not make one of them the better."""
-    F, Y = np.array([[2.0], [0.5]]), np.array([[0], [1]])
-    rule = LabelThreshold("hamming_loss").fit(F, Y, None if weight is None else np.full(Y.shape, weight))
-    assert rule.cut_.tolist() == [0.0]
+    """Sums of weights that round must not make one of them the better."""
     rng = np.random.default_rng(0)
     F, Y = rng.choice(np.arange(-6.0, 7.0), (12, 200)), rng.integers(2, size=(12, 200))
-    plain = LabelThreshold("hamming_loss").fit(F, Y)
-    weighted = LabelThreshold("hamming_loss").fit(F, Y, None if weight is None else np.full(Y.shape, weight))
+    plain = LabelThreshold().fit(F, Y)
+    weighted = LabelThreshold().fit(F, Y, None if weight is None else np.full(Y.shape, weight))
     np.testing.assert_array_equal(weighted.cut_, plain.cut_)
 
 
 def test_neighbouring_floats_are_still_told_apart():
     low, high = 1.0, np.nextafter(1.0, 2.0)
     for first, second in ((low, high), (high, np.nextafter(high, 2.0))):
-        threshold = LabelThreshold("hamming_loss").fit([[first], [second]], [[0], [1]])
+        threshold = LabelThreshold().fit([[first], [second]], [[0], [1]])
         assert threshold.apply([[first], [second]]).tolist() == [[False], [True]]
 
 
@@ -193,7 +184,5 @@ def test_resolved_by_name_cloned_and_saved(name):
 def test_mistakes_are_answered_with_a_sentence():
     with pytest.raises(UserError, match="half"):
         get_threshold("half")
-    with pytest.raises(UserError, match="criterion"):
-        LabelThreshold("auc").fit([[1.0]], [[1]])
     with pytest.raises(UserError, match="known"):
         CountThreshold().fit([[1.0]], [[np.nan]])

@@ -1,4 +1,3 @@
-import matplotlib
 import numpy as np
 import pytest
 from scipy import sparse
@@ -182,34 +181,6 @@ def test_other_criteria_decide(criterion):
     model = clone(SMALL).set_params(criterion=criterion, quantiles=(0.9,)).fit(X_TRAIN, Y_TRAIN)
     assert model.best_score_ == min(member["mean"] for member in model.members_)
     assert model.decisions_[0]["score"] == min(row["score"] for row in model.decisions_)
-
-
-def test_the_path_is_drawn_as_gains_over_its_end(fitted):
-    matplotlib.use("agg")
-    model = fitted
-    ax = model.plot_path()
-    assert ax.get_ylabel() == "gain in held-out average precision"
-    assert len(ax.containers) == 1
-    best = {"C", "gamma"}
-    rows = [r for r in model.cv_results_ if all(r[name] == model.best_params_[name] for name in best)]
-    (end,) = (row["mean"] for row in rows if row["target"] == 1.0)
-    for container, marks in zip(ax.containers, ax.collections[1::2], strict=False):
-        function, group = container.get_label().split(", ")
-        path = [r for r in rows if r["pace_function"] == function and r["per"] == group.removeprefix("per ")]
-        path.sort(key=lambda row: row["target"])
-        drawn = container.lines[0].get_ydata()
-        np.testing.assert_allclose(drawn, [row["mean"] - end for row in path], atol=1e-12)
-        filled = [tuple(colour) != (1.0, 1.0, 1.0, 1.0) for colour in marks.get_facecolors()]
-        assert filled == [row in model.members_ for row in path]
-    matplotlib.pyplot.close(ax.figure)
-
-
-def test_one_label_is_drawn_by_what_judged_it():
-    matplotlib.use("agg")
-    model = clone(SMALL).fit(X_TRAIN, Y_TRAIN[:, :1])
-    ax = model.plot_path()
-    assert ax.get_ylabel() == "gain in held-out hamming loss"
-    matplotlib.pyplot.close(ax.figure)
 
 
 @pytest.mark.parametrize(

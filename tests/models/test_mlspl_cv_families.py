@@ -3,7 +3,6 @@
 import time
 from contextlib import contextmanager
 
-import matplotlib
 import numpy as np
 import pytest
 from scipy.special import expit, logit
@@ -181,16 +180,6 @@ def test_any_criterion_decides(criterion):
     decided = [row["score"] for row in model.decisions_]
     assert decided[0] == max(decided)
     assert model.best_score_ <= max(row["mean"] for row in model.cv_results_)
-    model.plot_path()
-    matplotlib.pyplot.close("all")
-
-
-def test_families_are_drawn_side_by_side(fitted):
-    matplotlib.use("agg")
-    ax = fitted.plot_path()
-    names = [container.get_label() for container in ax.containers]
-    assert names == [f"{family}: gaussian, per class" for family in ("joint", "kernel")]
-    matplotlib.pyplot.close(ax.figure)
 
 
 @pytest.mark.parametrize("after", [1, 4])

@@ -39,21 +39,19 @@ def share_out(Y, shares, sizes, random):
     return result
 
 
-def best_cuts(F, Y, weight, criterion):
+def best_cuts(F, Y, weight):
     """Value of the best cut of every label, trying one below, between and above all scores; 0/1 labels."""
     values = []
     for f, y, w in zip(F.T, Y.T, weight.T, strict=True):
         cuts = [-np.inf, np.inf, *f]
-        values.append(max(cut_value(f, y, w, cut, criterion) for cut in cuts))
+        values.append(max(cut_value(f, y, w, cut) for cut in cuts))
     return values
 
 
-def cut_value(f, y, w, cut, criterion):
-    """F1, or minus the weight of wrong predictions, of one label that is predicted above `cut`."""
+def cut_value(f, y, w, cut):
+    """F1 of one label that is predicted above `cut`."""
     w = np.where(np.isnan(y), 0, w)
     relevant, predicted = y == 1, f > cut
-    if criterion == "hamming_loss":
-        return -w[relevant != predicted].sum()
     size = w[relevant].sum() + w[predicted].sum()
     return 2 * w[relevant & predicted].sum() / size if size else 1.0
 
