@@ -34,7 +34,7 @@ def score_all(Y: ArrayLike, F: ArrayLike, P: ArrayLike) -> dict[str, float]:
     wrong, known = Decisions.count(labels, P).fractions()["hamming_loss"]
     scores = {"hamming_loss": mean(wrong, known, "hamming loss", NEEDS_ONE)}
     sums = rank_sums(labels, F)
-    return scores | {name: _mean(sums, number) for number, name in enumerate(RANKING_NAMES)}
+    return scores | {name: mean_of_rows(sums, number) for number, name in enumerate(RANKING_NAMES)}
 
 
 def rank_criteria(Y: ArrayLike | Labels, F: ArrayLike) -> NDArray[np.float64]:
@@ -53,7 +53,8 @@ def rank_sums(Y: ArrayLike | Labels, F: ArrayLike) -> NDArray[np.float64]:
     return np.stack([rows.sum(axis=1), rows.shape[1] - np.count_nonzero(undefined, axis=1)])
 
 
-def _mean(sums: NDArray[np.float64], number: int) -> float:
+def mean_of_rows(sums: NDArray[np.float64], number: int) -> float:
+    """Return the mean of a criterion by the sums of `rank_sums`; NaN with a warning if no row defines it."""
     total, count = sums[:, number].tolist()
     return mean(total, count, RANKING_NAMES[number].replace("_", " "), _NEEDS[number], stacklevel=4)
 
@@ -62,7 +63,7 @@ def _make(name: str, summary: str) -> Callable[[ArrayLike, ArrayLike], float]:
     """Make the function of a ranking criterion."""
 
     def criterion(Y: ArrayLike, F: ArrayLike) -> float:
-        return _mean(rank_sums(Y, F), RANKING_NAMES.index(name))
+        return mean_of_rows(rank_sums(Y, F), RANKING_NAMES.index(name))
 
     return document_criterion(criterion, name, summary, "{scores}")
 

@@ -11,7 +11,7 @@ from sklearn.metrics import roc_auc_score
 from mlspl._validation import check_labels_beside, check_scores
 from mlspl.metrics._shared import document
 from mlspl.metrics.decisions import Decisions
-from mlspl.metrics.ranking import RANKING_NAMES, rank_sums
+from mlspl.metrics.ranking import RANKING_NAMES, mean_of_rows, rank_sums
 from mlspl.metrics.top import Ranking
 
 
@@ -80,12 +80,12 @@ class Tally:
         """Return the criteria by name, those of the paper first; NaN where no row defines one."""
         decisions = self._counted()
         with np.errstate(invalid="ignore"):
-            ranking, top = self._ranking[0] / self._ranking[1], self._top[0] / self._top[1]
+            top = self._top[0] / self._top[1]
         best = [f"{name}_at_{k}" for k in self.at for name in ("precision", "ndcg")]
         values = decisions.values()
         return {
             "hamming_loss": values.pop("hamming_loss"),
-            **dict(zip(RANKING_NAMES, ranking.tolist(), strict=True)),
+            **{name: mean_of_rows(self._ranking, number) for number, name in enumerate(RANKING_NAMES)},
             **values,
             **dict(zip(["ndcg", *best], top.tolist(), strict=True)),
         }

@@ -24,7 +24,9 @@ from mlspl.metrics import PAPER_CRITERIA, Tally, macro_f1, ndcg_at_k, score_labe
 
 
 def score_others(Y, F, P):
-    scores = Tally().add(Y, F, P).scores()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UndefinedMetricWarning)  # of ranking criteria
+        scores = Tally().add(Y, F, P).scores()
     return {name: value for name, value in scores.items() if name not in PAPER_CRITERIA}
 
 

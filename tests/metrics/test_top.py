@@ -67,10 +67,10 @@ def test_a_tally_of_blocks_is_the_whole(table, cut):
     if cut < len(Y):
         tally.add(Y[cut:], F[cut:], F[cut:] > 0)
     assert tally.n_rows == len(Y)
-    scores = tally.scores()
+    scores = quiet(tally.scores)
     whole = {
         **quiet(metrics.score_all, Y, F, F > 0),
-        **metrics.Tally().add(Y, F, F > 0).scores(),
+        **quiet(metrics.Tally().add(Y, F, F > 0).scores),
         f"precision_at_{k}": quiet(metrics.precision_at_k, Y, F, k),
         f"ndcg_at_{k}": quiet(metrics.ndcg_at_k, Y, F, k),
     }
