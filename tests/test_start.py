@@ -33,7 +33,6 @@ def loaded_by(code, *arguments):
         (["--version"], 0, mlspl.__version__),
         (["fit"], 2, "Missing argument"),
         (["fit", "--nonsense"], 2, "No such option"),
-        (["fit", "a.csv", "-o", "no/such/folder/m.skops"], 2, "does not exist"),
         (["evaluate", "m.skops", "a.csv", "-o", "scores.txt"], 2, "the suffix must be"),
     ],
 )

@@ -153,7 +153,7 @@ _PUBLISHED = {"pace_function": "sigmoid", "pace": 1e-2, "growth": 1.3, "max_step
 
 def _logistic(**parameters: Any) -> models.BSVMClassifier:
     """Logistic regression for each label; C="auto" is chosen by the loss of held-out rows."""
-    return models.BSVMClassifier(**{"space": "linear", **parameters})
+    return models.BSVMClassifier(space="linear", **parameters)
 
 
 METHODS: Mapping[str, Method] = {

@@ -87,7 +87,7 @@ def test_parameters_are_set_by_name(mlspl, tmp_path):
     for options, word in (
         (("--method", "bsvm", "--set", "gama=1"), "'gamma'"),
         (("--method", "ml-knn", "--space", "linear"), "no parameter 'space'"),
-        (("--method", "logistic", "--space", "gram"), "hinge"),
+        (("--method", "logistic", "--space", "gram"), "fixes"),
         (("--set", "C"), "such as C=0.1"),
         (("--method", "bsvm", "--set", "C=much"), "much"),
     ):
