@@ -7,13 +7,23 @@ from rich.console import Console
 from rich.text import Text
 
 from mlspl._files import OutputFolder
+from mlspl._label_sets import LIST
 from mlspl._text import printable, shown
 from mlspl.cli import files, options, output
 from mlspl.cli.options import ForceOption, Reading, argument, flag, option, with_reading
-from mlspl.errors import UserError, guess_column, shorten
+from mlspl.cli.votes import (
+    AnnotatorsOption,
+    SkipEmptyOption,
+    VotesOption,
+    annotator_table,
+    check_votes,
+    read_annotations,
+)
+from mlspl.errors import UserError, guess_column, listed, shorten
 
 if TYPE_CHECKING:
     import numpy as np
+    import pandas as pd
 
     from mlspl.curriculum import Audit
     from mlspl.datasets import Dataset
@@ -44,6 +54,9 @@ def audit(
         Path | None,
         option("FILE", "Out-of-fold probabilities of your own model: rows as in DATA, one column per label."),
     ] = None,
+    annotators: AnnotatorsOption = "",
+    votes: VotesOption = None,
+    skip_empty: SkipEmptyOption = False,
     most: Annotated[int, option("N", "Also list the N most probable missing labels.", min=0)] = 500,
     export: Annotated[
         Literal["label-studio"] | None,
@@ -58,17 +71,30 @@ def audit(
     folder gets audit.html, which opens in any browser, and the tables
     issues.csv, labels.csv and rows.csv (rows are counted from 0). Review the
     page, export your decisions, and apply them with `mlspl correct`.
+
+    If several people annotated the rows, name their columns (--annotators) or a
+    file of their votes (--votes). --labels are the labels to audit: of one of
+    them, or of all. Rows on which they disagree are then told from errors.
     """
     import pandas as pd
     from scipy import sparse
 
     from mlspl.curriculum import audit as find_issues
-    from mlspl.pages import AUDIT_FILES, LABEL_STUDIO_FILES, write_audit_folder, write_label_studio
+    from mlspl.pages import (
+        AUDIT_FILES,
+        LABEL_STUDIO_FILES,
+        read_cells,
+        write_audit_folder,
+        write_label_studio,
+    )
     from mlspl.recipes import Recipe, encode_table, get_method
 
     if probabilities is not None and (method or parameters or space):
         raise UserError("--probabilities come from your own model: leave out --method, --set and --space.")
-    inputs = list(files.input_files(data, reading.labels, probabilities))
+    several = bool(annotators) or votes is not None
+    if several:
+        check_votes(annotators, votes, ids)
+    inputs = list(files.input_files(data, reading.labels, probabilities, votes))
     OutputFolder(out, inputs, force=force).check([*AUDIT_FILES, *(LABEL_STUDIO_FILES if export else ())])
     given_parameters = options.parse_parameters(parameters, space)
     if given_parameters and method is None:
@@ -78,7 +104,14 @@ def audit(
     names = None if ids is None else [text or "" for text in dataset.texts(ids)]
     beside = Path(data).parent if Path(data).exists() else Path()
     texts, images = _read_shown(dataset, show, embed, pictures or beside, out)
-    learnt = dataset if ids is None else dataset.without([ids])
+    ignored, annotations = [] if ids is None else [ids], None
+    if several:
+        separator = reading.label_sep or dataset.label_joint.strip(f" {LIST}") or "|"
+        cells = pd.DataFrame({ids: names}) if votes else read_cells(Path(data))
+        annotations, columns = read_annotations(cells, data, annotators, votes, ids, separator, skip_empty)
+        annotations["labels"] = _keep_known(annotations["labels"], dataset.label_names)
+        ignored += columns
+    learnt = dataset.without(ignored)
     schema, table = files.match_columns(learnt, reading)
     console = Console(highlight=False)
     n_rows = dataset.Y.shape[0]
@@ -97,7 +130,15 @@ def audit(
     given = pd.DataFrame(Y.toarray() if sparse.issparse(Y) else Y, columns=dataset.label_names)
     with output.notes(), output.exit_on_interrupt(f"nothing was written to {out}."):
         try:
-            found = find_issues(learnt_from, given, estimator, n_jobs=-1, random_state=seed, verbose=1)
+            found = find_issues(
+                learnt_from,
+                given,
+                estimator,
+                n_jobs=-1,
+                random_state=seed,
+                verbose=1,
+                annotations=annotations,
+            )
         except UserError:
             raise
         except (ValueError, RuntimeError) as error:
@@ -117,9 +158,19 @@ def audit(
     )
     if export:
         paths += write_label_studio(OutputFolder(out, inputs, force=force), found, X, **shown_rows)
+    if found.annotators is not None:
+        console.print(annotator_table(found.annotators), "")
     _print(found, names, console)
     page, *tables = (shown(str(path)) for path in paths)
     console.print(f"Wrote {', '.join(tables)}\nOpen {page} in a browser to review.", soft_wrap=True)
+
+
+def _keep_known(label_sets: "pd.Series", names: list[str]) -> "pd.Series":
+    """Return the label sets without the labels that are not among the names."""
+    known = set(names)
+    if others := sorted({label for labels in label_sets.dropna() for label in labels} - known):
+        output.note(f"labels that only annotators gave are not audited: {listed(others)}.")
+    return label_sets.map(lambda labels: labels and [label for label in labels if label in known])
 
 
 def _read_probabilities(path: Path, dataset: "Dataset") -> "tuple[np.ndarray, Any]":

@@ -30,19 +30,23 @@ class Opinions:
         found, (n_rows, n_labels) = annotations.agreement.index.map(str), annotations.labels.shape
         if not isinstance(annotations.labels, pd.DataFrame) and n_labels == len(names):
             found = pd.Index(names)
-        if set(found) != set(names):
-            differing = listed(sorted(set(found) ^ set(names)))
-            raise UserError(f"annotations and Y differ in the labels {differing}. Give both the same ones.")
+        if differing := sorted(set(found) - set(names)):
+            raise UserError(f"annotations has labels that Y does not have: {listed(differing)}.")
         if n_rows != len(given):
             raise UserError(
                 f"annotations has {n_rows} rows and Y {len(given)}. Give consensus() the X of the audit, so "
                 "that both have the same rows."
             )
+        # Labels that no annotator gave count as not judged.
         self.consensus, self.order = annotations, found.get_indexer(names)
-        self.judged, self.ones = (counts[:, self.order] for counts in annotations._votes.count())
-        self.truth = annotations._estimate.probability[:, self.order]
+        self.judged, self.ones = (self._arrange(counts, 0) for counts in annotations._votes.count())
+        self.truth = self._arrange(annotations._estimate.probability, 0)
         self.same = np.where(given == 1, self.ones, self.judged - self.ones)
         self.several = (given >= 0) & ((self.judged >= 2) | (self.judged > self.same))
+
+    def _arrange(self, table, absent) -> NDArray:
+        """Return the columns of `table` in the order of the audit, `absent` where annotators lack a label."""
+        return np.where(self.order >= 0, table[:, self.order], absent)
 
     def agreed(self, given) -> NDArray[np.float64]:
         """Return the labels on which at least two others agree; NaN elsewhere; at most MOST_AGREED.
@@ -85,4 +89,4 @@ class Opinions:
     def votes(self):
         """Return row, annotator and codes (L,) of every judgement of a row."""
         votes = self.consensus._votes
-        return zip(votes.rows, votes.who, votes.said[:, self.order], strict=True)
+        return zip(votes.rows, votes.who, self._arrange(votes.said, -1), strict=True)

@@ -167,7 +167,7 @@ def consensus(
     _check(votes, judged, ones, annotators, label_names, X is not None or probabilities is not None)
     odds, models = None, {}
     if probabilities is not None:
-        if set(getattr(probabilities, "columns", ())) == set(label_names):
+        if set(label_names) <= set(getattr(probabilities, "columns", ())):
             probabilities = probabilities[label_names]
         p = check_scores(probabilities, judged.shape, "probabilities")
         if ((p < 0) | (p > 1)).any():

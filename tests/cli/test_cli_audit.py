@@ -5,8 +5,10 @@ import csv
 import io
 import json
 import re
+from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from mlspl.datasets import Dataset, load_dataset, read_dataset, write_dataset
@@ -345,3 +347,58 @@ def test_issues_can_be_decided_in_a_spreadsheet(mlspl, digits, tmp_path):
     names = [f"'{name}" if name.startswith("=") else name for name in before.label_names]
     changed = [[int(issues[0]["row"]), names.index(issues[0]["label"])]]
     assert np.argwhere(before.Y != after.Y).tolist() == changed
+
+
+@pytest.fixture
+def people(tmp_path):
+    """300 rows with the label sets of three annotators; `labels` are those of the first one."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 2)).round(3)
+    table = pd.DataFrame(X, columns=["x", "y"]).assign(song=[f"s{i}" for i in range(300)])
+    for who, rate in {"by_ann": 0.1, "by_bob": 0.05, "by_cid": 0.1}.items():
+        said = (X > 0) ^ (rng.random(X.shape) < rate)
+        table[who] = ["|".join(np.array(["p", "q"])[row]) for row in said]
+    table.insert(0, "labels", table["by_ann"])
+    table.loc[290:, "by_cid"] = "?"
+    table.loc[0, "by_bob"] = "other|p"
+    table.to_csv(tmp_path / "people.csv", index=False)
+    return table
+
+
+def test_annotators_of_columns_and_of_votes_give_the_same_page(mlspl, people):
+    who = [name for name in people if name.startswith("by_")]
+    votes = people.drop(columns="labels").melt(["song"], who, "annotator", "labels")
+    votes.query("labels != '?'").to_csv("votes.csv", index=False)
+    people.drop(columns=who).to_csv("plain.csv", index=False)
+    options = ("--labels", "labels", "--ids", "song", *FAST)
+    code, out, errors = mlspl("audit", "people.csv", "--annotators", "by_*", *options, "-o", "a")
+    assert code == 0, errors
+    assert "by_bob" in out
+    assert "'other'" in errors
+    assert mlspl("audit", "plain.csv", "--votes", "votes.csv", *options, "-o", "b")[0] == 0
+    first, second = (pd.read_csv(f"{folder}/issues.csv") for folder in ("a", "b"))
+    assert first["id"].tolist() == second["id"].tolist()
+    truth = people.set_index("song")[["x", "y"]].gt(0).set_axis(["p", "q"], axis=1).stack()
+    wrong = truth.loc[list(zip(first["id"], first["label"], strict=True))].to_numpy() != first["given"]
+    assert wrong[:40].mean() > 0.9
+    document = document_of(Path("a/audit.html"))
+    assert document["annotators"]["name"] == who
+    assert document["annotators"]["specificity"][1] > 0.9
+    assert [row for row in document["votes"] if len(document["votes"][row]) == 3]
+    assert document["features"] == ["x", "y"], "what annotators said is not learnt from"
+
+
+@pytest.mark.parametrize(
+    ("options", "word"),
+    [
+        (["--annotators", "rater_*"], "unknown annotator"),
+        (["--annotators", "by_*", "--votes", "votes.csv"], "say who annotated"),
+        (["--votes", "votes.csv"], "--ids"),
+        (["--votes", "votes.csv", "--ids", "song"], "'s1' twice"),
+    ],
+)
+def test_mistakes_about_annotators(mlspl, people, tmp_path, options, word):
+    (tmp_path / "votes.csv").write_text("song,annotator,labels\ns1,ann,p\ns1,ann,p\n")
+    code, _, errors = mlspl("audit", "people.csv", "--labels", "labels", *options, *FAST, "-o", "out")
+    assert code == 2
+    assert word in " ".join(errors.split())

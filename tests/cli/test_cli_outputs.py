@@ -40,6 +40,7 @@ WRITERS = {
     "consensus": ("consensus songs.csv --votes votes.csv --ids id -o $", ["songs.csv", "votes.csv"]),
     "consensus beside": ("consensus a.weights.csv --annotators rater_* -o a.csv", ["a.weights.csv"]),
     "export": ("export songs.skops -o $", ["songs.skops"]),
+    "votes": ("audit songs.csv --labels=-3 --votes votes.csv --ids id -o $", ["songs.csv", "votes.csv"]),
     "tasks": ("audit songs.csv --labels names.xml --export label-studio -o $", ["songs.csv", "names.xml"]),
 }
 # Commands that choose the names in their output folder, and one of these names.
@@ -50,6 +51,7 @@ FOLDERS = {
     "compare results": "pairs.csv",
     "reproduce": "means.csv",
     "tasks": "label-studio.json",
+    "votes": "issues.csv",
 }
 CASES = [(command, name) for command, (_, names) in WRITERS.items() for name in names]
 

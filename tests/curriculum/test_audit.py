@@ -243,7 +243,9 @@ def test_rows_judged_once_follow_those_judged_by_several(judged):
     made = curriculum.consensus(X, few, probabilities=found.probabilities)
     third = curriculum.audit(X, given, logistic(), random_state=0, annotations=made)
     assert np.allclose(third.suspicion, found.suspicion)
-    with pytest.raises(UserError, match="differ"):
+    fewer = {who: table[["a", "b"]] for who, table in turned.items()}
+    assert curriculum.audit(X, named, logistic(), annotations=fewer)._opinions.judged[:, 2].max() == 0
+    with pytest.raises(UserError, match="does not have: 'x'"):
         curriculum.audit(X, named, logistic(), annotations={"ann": named.set_axis(["a", "b", "x"], axis=1)})
     with pytest.raises(UserError, match="rows"):
         curriculum.audit(X[:90], given[:90], logistic(), annotations=made)
