@@ -8,8 +8,10 @@ import gzip
 import io
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
+from hashlib import sha256
+from importlib.util import find_spec
 from pathlib import Path
 from string import Template
 from typing import Any, NamedTuple
@@ -35,7 +37,15 @@ from mlspl.model_selection import protocol_split
 from mlspl.recipes import Recipe, Schema, get_method, take_rows
 from mlspl.solvers import one_library_thread
 
-__all__ = ["RESULTS", "Setting", "gains", "list_trials", "read_results", "run_trial", "study_page"]
+__all__ = [
+    "RESULTS",
+    "Setting",
+    "gains",
+    "list_trials",
+    "read_results",
+    "run_trial",
+    "study_page",
+]
 
 RESULTS = Path(__file__).with_suffix(".csv.gz")
 REAL = {
@@ -131,48 +141,71 @@ def _rows(setting: Setting, split: int) -> tuple[Any, np.ndarray, Any, np.ndarra
     return X_train, given, prepare.transform(take_rows(table, test)), Y[test]
 
 
-def run_trial(setting: Setting, model: str, split: int) -> dict[str, Any]:
-    """Average precision of the paced and the unpaced model on the test rows; extra trees have no pace."""
-    X_train, given, X_test, truth = _rows(setting, split)
-    scores = {"paced": np.nan, "unpaced": np.nan}
-    with one_library_thread():
-        if model == "forest":
-            pair: Any = (
-                SelfPacedForestClassifier(random_state=split, pace_function=p) for p in ("gaussian", None)
-            )
-        elif model == "MLSPL-CV":
-            cv = MLSPLClassifierCV(budget="fast", random_state=split)
-            pair = (cv, clone(cv).set_params(quantiles=()))
-        elif model == "MLSPL":
-            pair = (MLSPLClassifier(random_state=split, pace_function=p) for p in ("sigmoid", None))
-        elif model == "network":
-            from mlspl.torch import SelfPacedNetClassifier
+def _fit_and_score(model: str, seed: int, X, Y, X_test) -> dict[str, np.ndarray]:
+    """Scores of the test rows by the paced and the unpaced model; extra trees have no pace."""
+    if model == "extra trees":
+        trees = ExtraTreesClassifier(500, min_samples_leaf=2, random_state=seed).fit(X, Y)
+        chances = [
+            chance[:, list(classes).index(1)] if 1 in classes else np.zeros(len(chance))
+            for chance, classes in zip(trees.predict_proba(X_test), trees.classes_, strict=True)
+        ]
+        return {"unpaced": np.column_stack(chances)}
+    if model == "forest":
+        paced, off = SelfPacedForestClassifier(random_state=seed), {"pace_function": None}
+    elif model == "MLSPL-CV":
+        paced, off = MLSPLClassifierCV(budget="fast", random_state=seed), {"quantiles": ()}
+    elif model == "MLSPL":
+        paced, off = MLSPLClassifier(random_state=seed), {"pace_function": None}
+    else:
+        from mlspl.torch import SelfPacedNetClassifier
 
-            pair = (SelfPacedNetClassifier(random_state=split, pace_function=p) for p in ("gaussian", None))
-        else:
-            trees = ExtraTreesClassifier(500, min_samples_leaf=2, random_state=split).fit(X_train, given)
-            chances = [
-                chance[:, list(classes).index(1)] if 1 in classes else np.zeros(len(chance))
-                for chance, classes in zip(trees.predict_proba(X_test), trees.classes_, strict=True)
-            ]
-            scores["unpaced"] = average_precision(truth, np.column_stack(chances))
-            pair = ()
-        for name, estimator in zip(scores, pair, strict=False):
-            scores[name] = average_precision(truth, estimator.fit(X_train, given).decision_function(X_test))
-    return dict(zip(_KEYS, (*setting, model, split), strict=True)) | scores
+        paced, off = SelfPacedNetClassifier(random_state=seed), {"pace_function": None}
+    pair = {"paced": paced, "unpaced": clone(paced).set_params(**off)}
+    return {name: estimator.fit(X, Y).decision_function(X_test) for name, estimator in pair.items()}
+
+
+def run_trial(setting: Setting, model: str, split: int) -> dict[str, Any]:
+    """Average precision of the paced and the unpaced model on the test rows, and the model's version."""
+    X_train, given, X_test, truth = _rows(setting, split)
+    with one_library_thread():
+        scores = _fit_and_score(model, split, X_train, given, X_test)
+    found = {name: average_precision(truth, each) for name, each in scores.items()}
+    keys = dict(zip(_KEYS, (*setting, model, split), strict=True))
+    return keys | {"paced": np.nan} | found | {"version": model_version(model)}
+
+
+@cache
+def model_version(model: str) -> str:
+    """A hash of the scores on noisy digits, which changes when the model computes otherwise."""
+    digits = load_dataset("digits-traits")
+    train, test = protocol_split(len(digits.Y), 0, 0.1)
+    given, _ = corrupt(digits.Y[train], "flip", 0.3, 0)
+    with one_library_thread():
+        scores = _fit_and_score(model, 0, digits.X[train], given, digits.X[test[:100]])
+    text = "".join(f"{name} {each.round(3).tolist()}" for name, each in scores.items())
+    return sha256(text.encode()).hexdigest()[:8]
 
 
 def read_results(path: Path = RESULTS) -> pd.DataFrame:
     """Read the finished trials, a row each."""
     if not path.exists():
-        return pd.DataFrame(columns=[*_KEYS, "paced", "unpaced"])
-    return pd.read_csv(io.StringIO(gzip.decompress(path.read_bytes()).decode()))
+        return pd.DataFrame(columns=[*_KEYS, "paced", "unpaced", "version"])
+    table = io.StringIO(gzip.decompress(path.read_bytes()).decode())
+    return pd.read_csv(table, dtype={"version": str})
+
+
+def _drop_old(results: pd.DataFrame, versions: Mapping[str, str]) -> pd.DataFrame:
+    """The rows whose model has the given version, and those of models that have none given."""
+    return results[results["version"] == results["model"].map(versions).fillna(results["version"])]
 
 
 def _run(minutes: float) -> None:
-    results = read_results()
+    models = [model for model in MODELS if model != "network" or find_spec("torch")]
+    results = _drop_old(read_results(), {model: model_version(model) for model in models})
     finished = set(results[_KEYS].itertuples(index=False, name=None))
-    waiting = [trial for trial in list_trials() if (*trial[0], *trial[1:]) not in finished]
+    waiting = [
+        trial for trial in list_trials() if trial[1] in models and (*trial[0], *trial[1:]) not in finished
+    ]
     end = time.monotonic() + 60 * minutes
 
     def in_time() -> Iterator:

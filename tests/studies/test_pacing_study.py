@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from mlspl import MLSPLClassifier
 from mlspl.datasets import load_dataset
 from studies import pacing
 from studies.pacing import Setting, gains, list_trials, run_trial, study_page
@@ -13,7 +14,7 @@ from studies.pacing import Setting, gains, list_trials, run_trial, study_page
 def embedded(monkeypatch):
     """The embedded digits in place of every data set."""
     monkeypatch.setattr(
-        pacing, "load_dataset", lambda name, encode: load_dataset("digits-traits", encode=encode)
+        pacing, "load_dataset", lambda name, **options: load_dataset("digits-traits", **options)
     )
 
 
@@ -40,3 +41,22 @@ def test_gains_are_means_over_splits():
     assert row["error"] == pytest.approx(0.01 / np.sqrt(3))
     page = study_page(results)
     assert "| mirflickr | 0.7000 | 0.8100 (+0.0200 ± 0.0058; 3) | – |" in page
+
+
+def test_a_version_is_that_of_what_the_model_computes(monkeypatch):
+    version = pacing.model_version("MLSPL")
+    pacing.model_version.cache_clear()
+    assert pacing.model_version("MLSPL") == version
+    pacing.model_version.cache_clear()
+    monkeypatch.setattr(
+        pacing, "MLSPLClassifier", lambda random_state: MLSPLClassifier(C=2.0, random_state=random_state)
+    )
+    assert pacing.model_version("MLSPL") != version
+    pacing.model_version.cache_clear()
+
+
+def test_rows_of_older_models_are_dropped():
+    rows = [("forest", 0, "old"), ("forest", 1, "new"), ("network", 0, "old")]
+    results = pd.DataFrame(rows, columns=["model", "split", "version"])
+    kept = pacing._drop_old(results, {"forest": "new"})
+    assert kept[["model", "split"]].to_numpy().tolist() == [["forest", 1], ["network", 0]]
