@@ -90,6 +90,10 @@ class Audit(NoiseEstimate):
         expected = f"{self.expected_errors:,.0f} errors expected ({low:,.0f} to {high:,.0f})"
         return f"Audit of {n:,} rows × {L:,} labels: {expected}, {sure:,} with a suspicion of 0.8 or more"
 
+    def _repr_html_(self) -> str:
+        """Return the line, and the ten strongest suspicions as a table, for notebooks."""
+        return f"<p>{self!r}</p>{self.issues[:10].to_html()}"
+
     @property
     def votes(self):
         """Row, annotator (positions) and codes (L,) of every judgement of a row; None without annotators."""

@@ -37,7 +37,7 @@ from mlspl.models._forest_models import JointForest, LabelForests, MeanForest, a
 
 __all__ = ["SelfPacedForestClassifier"]
 
-# Schedules that are compared, and the trees of each fold.
+# Schedules that are compared, and the most trees of each fold.
 _QUANTILES, _N_FOLDS, _N_TREES = (0.9, 0.8, 0.7), 3, 100
 # Beyond so many labels `trees="auto"` grows no forest per label.
 _MOST_LABELS_APART = 64
@@ -99,9 +99,9 @@ class SelfPacedForestClassifier(CallbackSupportMixin, MultiLabelClassifier):
 
     Notes
     -----
-    A fit costs (steps + 1) times the forests. The default schedule adds three joint forests of 100 trees on
-    two thirds of the rows. Forests per label take up to 10 n T L bytes with n rows, T trees and L labels, and
-    a joint forest 14 n T bytes.
+    A fit costs (steps + 1) times the forests. The default schedule adds three joint forests of up to 100
+    trees on two thirds of the rows. Forests per label take up to 10 n T L bytes with n rows, T trees and L
+    labels, and a joint forest 14 n T bytes.
 
     A label's frequency counts as one more tree. The score is the log-odds of the probability, moved towards
     the log-odds of the frequency by `prior_weight_`: with noisy labels, forests are overconfident on new rows
@@ -155,17 +155,18 @@ class SelfPacedForestClassifier(CallbackSupportMixin, MultiLabelClassifier):
         X = as_floats(X)
         samples = RowSamples.draw(self.n_estimators, len(Y), Y.shape[1], self.random_state)
         rows = TreeRows(X, make_tree(self.forest, self.min_samples_leaf, self.max_features, X.shape[1]))
-        schedule = self.schedule
+        schedule, chooses = self.schedule, self.schedule is None and function is not None
         self.pace_choice_: list[dict[str, Any]] = []
-        if schedule is None and function is not None:
-            arguments = (rows, Y, prior, function, self.n_jobs, self.random_state)
-            schedule, self.pace_choice_ = _choose_schedule(*arguments)
-        targets = () if function is None or schedule is None else schedule
         trees, n_labels = self.trees, Y.shape[1]
         if trees == "auto":
             trees = "per-label" if n_labels == 1 else "mean" if n_labels <= _MOST_LABELS_APART else "joint"
-        learner = LEARNERS[trees](rows, Y, prior, samples, self.n_jobs)
-        with fit_progress(self, 1 + len(targets), X, Y) as report:
+        n_steps = _N_FOLDS + 1 if chooses else 0 if function is None else len(schedule)
+        with fit_progress(self, 1 + n_steps, X, Y) as report:
+            if chooses:
+                arguments = (rows, Y, prior, function, self.n_jobs, self.random_state)
+                schedule, self.pace_choice_ = _choose_schedule(*arguments, self.n_estimators, report)
+            targets = () if function is None or schedule is None else schedule
+            learner = LEARNERS[trees](rows, Y, prior, samples, self.n_jobs)
             learner.fit(np.ones(Y.shape))
             if trees == "mean":
                 learner = _choose_trees(learner, Y, prior)
@@ -222,7 +223,9 @@ def _choose_trees(learner: MeanForestLearner, Y, prior) -> MeanForestLearner | J
     return learner.joint
 
 
-def _choose_schedule(rows: TreeRows, Y, prior, function, n_jobs, random_state) -> tuple[Any, list[dict]]:
+def _choose_schedule(
+    rows: TreeRows, Y, prior, function, n_jobs, random_state, n_trees, report
+) -> tuple[Any, list[dict]]:
     """The schedule whose joint forests have nearly the smallest log loss of held-out rows, or None.
 
     The given labels of held-out rows are noisy too, but every pair counts in the log loss, so it tells
@@ -235,17 +238,18 @@ def _choose_schedule(rows: TreeRows, Y, prior, function, n_jobs, random_state) -
     if Y.shape[1] <= MOST_LABELS_ESTIMATED:
         schedules.insert(0, FOLLOW_NOISE)
     held_out = np.empty((1 + len(schedules), *Y.shape))
-    for train, test in split_rows(Y, _N_FOLDS, random_state):
-        samples = RowSamples.draw(_N_TREES, len(train), 1, random_state)
+    for number, (train, test) in enumerate(split_rows(Y, _N_FOLDS, random_state), start=1):
+        samples = RowSamples.draw(min(_N_TREES, n_trees), len(train), 1, random_state)
         fold = TreeRows(rows.X[train], rows.tree)
         learner = JointForestLearner(fold, Y[train], prior[train], samples, n_jobs)
         learner.fit(np.ones(Y[train].shape))
         losses = learner.losses()
         held_out[0, test] = learner.model().probabilities(rows.X[test], n_jobs)
-        for number, schedule in enumerate(schedules, start=1):
+        for row, schedule in enumerate(schedules, start=1):
             pace = schedule.pace(schedule.targets[0], losses, Y[train], prior[train] > 0)
             learner.reweight(pacing.check_weights(function.weight(losses, pace), losses.shape, function))
-            held_out[number, test] = learner.model().probabilities(rows.X[test], n_jobs)
+            held_out[row, test] = learner.model().probabilities(rows.X[test], n_jobs)
+        report(f"choice of the pace: fold {number}")  # callbacks cannot stop it, as it needs all folds
     truth = np.where(prior > 0, Y, np.nan)
     gains, errors = _compare([-log_losses(logit(scores), Y, prior) for scores in held_out])
     precision, precision_errors = _compare([rank_criteria(truth, scores)[-1] for scores in held_out])

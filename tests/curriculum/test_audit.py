@@ -62,6 +62,8 @@ def test_tables_of_labels_and_rows_agree_with_the_suspicions(found):
     assert labels["auc"].between(0.5, 1).all()
     assert np.isfinite(found.difficulty.pairs).all()
     assert repr(found).startswith("Audit of 500 rows")
+    assert "<table" in found._repr_html_()
+    assert repr(found) in found._repr_html_()
 
 
 def test_correcting_makes_suspects_unknown_or_turns_them(found):

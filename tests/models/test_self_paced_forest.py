@@ -1,4 +1,5 @@
 import time
+from contextlib import contextmanager
 
 import numpy as np
 import pytest
@@ -12,7 +13,8 @@ from mlspl.datasets import corrupt, load_dataset
 from mlspl.errors import UserError
 from mlspl.metrics import average_precision
 from mlspl.model_selection import ShrunkCalibration
-from mlspl.models._forest import RowSamples
+from mlspl.models import self_paced_forest
+from mlspl.models._forest import RowSamples, TreeRows
 from mlspl.models._forest_models import as_floats
 from mlspl.models.self_paced_forest import _choose_trees
 from tests.naive import models as naive
@@ -310,6 +312,25 @@ def test_the_default_pace_is_the_one_with_the_smallest_held_out_log_loss():
         assert (model.label_weights_ == 1).all() == (gain <= 0)
     few = SelfPacedForestClassifier(20, random_state=0).fit(X[:99], Y[:99])
     assert few.pace_choice_ == few.history_ == []
+
+
+def test_the_choice_of_the_pace_shows_progress_and_grows_no_more_trees_than_the_forest(monkeypatch):
+    notes, trees = [], []
+    grow = TreeRows.grow
+
+    def count_trees(self, targets, weight, counts, *others):
+        trees.append(len(counts))
+        return grow(self, targets, weight, counts, *others)
+
+    @contextmanager
+    def record(*_):
+        yield lambda note: notes.append(note)
+
+    monkeypatch.setattr(TreeRows, "grow", count_trees)
+    monkeypatch.setattr(self_paced_forest, "fit_progress", record)
+    SelfPacedForestClassifier(4, trees="joint", random_state=0).fit(X[:120], Y[:120])
+    assert set(trees) == {4}
+    assert [note.split(":")[0] for note in notes[:3]] == ["choice of the pace"] * 3
 
 
 def test_forests_per_label_are_averaged_with_joint_trees_only_if_that_ranks_better():
