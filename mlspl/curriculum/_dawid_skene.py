@@ -8,6 +8,8 @@ from scipy import sparse
 from scipy.linalg import block_diag
 from scipy.special import expit, logit
 
+from mlspl._numba_cache import njit
+
 MOST_STEPS = 200
 TOLERANCE = 1e-3  # largest change of a probability in a step
 # Prior counts. All rates: 4 right of 5. A label's rate: 10 pairs at the mean of all labels. An annotator's
@@ -33,23 +35,9 @@ class Votes:
     n_rows: int
     n_annotators: int
 
-    def by_row(self, values):
-        """Return the sums (n, L) of values (M, L) over the annotators of each row."""
-        return _sum_groups(self.rows, self.n_rows, values)
-
-    def by_annotator(self, values):
-        """Return the sums (A, L) of values (M, L) over the rows of each annotator."""
-        return _sum_groups(self.who, self.n_annotators, values)
-
-    def count(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def count(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         """Return the number of judgements of each pair and how many of them are 1, both (n, L)."""
-        return self.by_row(self.said >= 0), self.by_row(self.said == 1)
-
-
-def _sum_groups(groups, n_groups: int, values) -> NDArray[np.float64]:
-    """Return the sums of the rows of `values` that are in each group."""
-    shape = (n_groups, len(groups))
-    return sparse.csr_array((np.ones(len(groups)), (groups, np.arange(len(groups)))), shape) @ values
+        return _count(self.rows, self.said, self.n_rows)
 
 
 @dataclass(frozen=True)
@@ -74,21 +62,59 @@ def fit_dawid_skene(votes: Votes, model_odds: NDArray[np.float64] | None = None)
     q = (ones + share) / (judged + 1)
     counted = judged > 0
     intercept, slope = logit(share), np.full(len(share), 0.0 if model_odds is None else 0.5)
-    one, zero = ((votes.said == code).astype(np.float64) for code in (1, 0))
-    n_zero, n_judged = votes.by_annotator(zero), votes.by_annotator(one + zero)
+    n_judged, n_one = _count(votes.who, votes.said, votes.n_annotators)
     for _ in range(MOST_STEPS):
-        true_positives, false_negatives = (votes.by_annotator(said * q[votes.rows]) for said in (one, zero))
-        positives = true_positives + false_negatives
+        positives, true_positives = _sum_truth(votes.rows, votes.who, votes.said, q, votes.n_annotators)
+        negatives = n_judged - positives
         sensitivity = shrink_rates(true_positives, positives)
-        specificity = shrink_rates(n_zero - false_negatives, n_judged - positives)
+        specificity = shrink_rates(negatives - (n_one - true_positives), negatives)
         intercept, slope = _calibrate(q, counted, model_odds, intercept, slope)
-        prior = np.broadcast_to(intercept, q.shape) if model_odds is None else intercept + slope * model_odds
-        positive = np.log(sensitivity / (1 - specificity))[votes.who]
-        negative = np.log((1 - sensitivity) / specificity)[votes.who]
-        before, q = q, expit(prior + votes.by_row(one * positive + zero * negative))
-        if np.abs(q - before).max() < TOLERANCE:
+        odds = np.tile(intercept, (len(q), 1)) if model_odds is None else intercept + slope * model_odds
+        one, zero = np.log(sensitivity / (1 - specificity)), np.log((1 - sensitivity) / specificity)
+        _add_evidence(votes.rows, votes.who, votes.said, one, zero, odds)
+        change = expit(odds, out=odds) - q
+        q += change
+        if max(change.max(), -change.min()) < TOLERANCE:
             break
-    return Estimate(sensitivity, specificity, positives, n_judged - positives, expit(prior), q)
+    prior = np.broadcast_to(expit(intercept), q.shape)
+    if model_odds is not None:
+        prior = expit(intercept + slope * model_odds)
+    return Estimate(sensitivity, specificity, positives, negatives, prior, q)
+
+
+@njit(cache=True)
+def _count(groups, said, n_groups):
+    """Return how many of the codes `said` (M, L) of each group are 0 or 1, and how many are 1."""
+    judged = np.zeros((n_groups, said.shape[1]), dtype=np.int32)
+    ones = np.zeros_like(judged)
+    for m, group in enumerate(groups):
+        for label in range(said.shape[1]):
+            if said[m, label] >= 0:
+                judged[group, label] += 1
+                ones[group, label] += said[m, label]
+    return judged, ones
+
+
+@njit(cache=True)
+def _sum_truth(rows, who, said, q, n_annotators):
+    """Return the expected numbers of positives that each annotator judged, and gave, (A, L)."""
+    positives = np.zeros((n_annotators, said.shape[1]))
+    true_positives = np.zeros_like(positives)
+    for m, row in enumerate(rows):
+        for label in range(said.shape[1]):
+            if said[m, label] >= 0:
+                positives[who[m], label] += q[row, label]
+                true_positives[who[m], label] += said[m, label] * q[row, label]
+    return positives, true_positives
+
+
+@njit(cache=True)
+def _add_evidence(rows, who, said, one, zero, odds):
+    """Add to the log-odds (n, L) what each annotator's 1 or 0 says."""
+    for m, row in enumerate(rows):
+        for label in range(said.shape[1]):
+            if said[m, label] >= 0:
+                odds[row, label] += (one if said[m, label] else zero)[who[m], label]
 
 
 def shrink_rates(right: NDArray[np.float64], n: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -146,10 +172,12 @@ def _calibrate(q, counted, model_odds, intercept, slope):
     if model_odds is None:
         return logit((np.where(counted, q, 0).sum(axis=0) + 0.5) / (n + 1)), slope
     p = expit(intercept + slope * model_odds)
-    error, curvature = np.where(counted, q - p, 0.0), np.where(counted, p * (1 - p), 0.0)
-    ga, gb = error.sum(axis=0), (error * model_odds).sum(axis=0) - SLOPE_RIDGE * (slope - 1)
-    haa, hab = curvature.sum(axis=0) + 1e-3, (curvature * model_odds).sum(axis=0)
-    hbb = (curvature * model_odds**2).sum(axis=0) + SLOPE_RIDGE
+    error = np.where(counted, q - p, 0.0)
+    curvature = np.where(counted, p * (1 - p), 0.0)
+    ga, haa = error.sum(axis=0), curvature.sum(axis=0) + 1e-3
+    gb = np.einsum("nl,nl->l", error, model_odds) - SLOPE_RIDGE * (slope - 1)
+    hab = np.einsum("nl,nl->l", curvature, model_odds)
+    hbb = np.einsum("nl,nl,nl->l", curvature, model_odds, model_odds) + SLOPE_RIDGE
     scale = haa * hbb - hab**2
     step_a, step_b = (hbb * ga - hab * gb) / scale, (haa * gb - hab * ga) / scale
     return intercept + np.clip(step_a, -1, 1), np.maximum(slope + np.clip(step_b, -0.5, 0.5), 0.0)

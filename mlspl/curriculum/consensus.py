@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.special import expit, logit
 
-from mlspl._validation import check_labels, check_scores
+from mlspl._limits import check_memory
+from mlspl._validation import check_labels, check_scores, row_blocks
 from mlspl.curriculum._dawid_skene import Estimate, Votes, fit_dawid_skene, standard_errors
 from mlspl.curriculum._models import predict_pairs
 from mlspl.errors import UserError, listed
@@ -18,6 +19,10 @@ from mlspl.noise import label_codes
 
 # Pairs of which the gain of another opinion is computed: those with the most uncertain labels.
 MOST_CANDIDATES = 10_000
+
+
+# Bytes that a pair takes (measured: 80, and 110 with a model).
+PAIR_BYTES = 110
 
 
 @dataclass(frozen=True, repr=False)
@@ -163,6 +168,11 @@ def consensus(
     """
     X = X if X is None or hasattr(X, "shape") else np.asarray(X)
     votes, annotators, label_names, row_names, named = _read(annotations, X)
+    check_memory(
+        len(votes.said) * len(label_names) + PAIR_BYTES * votes.n_rows * len(label_names),
+        f"the consensus of {votes.n_rows:,} rows and {len(label_names):,} labels",
+        "Leave out labels that hardly anybody gave, or split the labels.",
+    )
     judged, ones = votes.count()
     _check(votes, judged, ones, annotators, label_names, X is not None or probabilities is not None)
     odds, models = None, {}
@@ -232,7 +242,10 @@ def _check(votes, judged, ones, annotators, label_names, with_model: bool) -> No
             "no two annotators judged the same pair, so their quality cannot be estimated. Have some rows "
             "annotated twice, or give X or probabilities."
         )
-    shared = votes.by_annotator((judged[votes.rows] > 1) & (votes.said >= 0)).any(axis=1)
+    shared = np.zeros(votes.n_annotators, dtype=bool)
+    for part, said in row_blocks(votes.said):
+        several = ((said >= 0) & (judged[votes.rows[part]] > 1)).any(axis=1)
+        shared[votes.who[part][several]] = True
     if not with_model and (alone := [str(annotators[a]) for a in np.flatnonzero(~shared)]):
         warnings.warn(
             f"{listed(alone)} judged no pair that another annotator judged: the rates are guessed from those "

@@ -9,7 +9,7 @@ from scipy.special import expit, logit
 
 from mlspl import SelfPacedForestClassifier
 from mlspl.curriculum import AnnotatorDisplay, consensus
-from mlspl.curriculum._dawid_skene import Votes, shrink_rates
+from mlspl.curriculum._dawid_skene import Votes, _sum_truth, shrink_rates
 from mlspl.errors import UserError
 
 
@@ -151,7 +151,7 @@ def test_counts_as_a_loop():
     for i, j, a in np.ndindex(table.shape):
         right[a, j] += q[i, j] if table[i, j, a] == 1 else 0
     votes = Votes(rows, who, said, 50, table.shape[2])
-    np.testing.assert_allclose(votes.by_annotator((said == 1) * q[rows]), right)
+    np.testing.assert_allclose(_sum_truth(rows, who, said, q, table.shape[2])[1], right)
     np.testing.assert_array_equal(votes.count()[0], (~np.isnan(table)).sum(axis=2))
     np.testing.assert_array_equal(votes.count()[1], np.nansum(table, axis=2))
 
@@ -209,3 +209,14 @@ def test_display_of_quality_and_agreement():
     assert sorted(display.ax_.lines[0].get_xdata()) == pytest.approx(sorted(found.agreement["alpha"]))
     with pytest.raises(UserError, match="show"):
         AnnotatorDisplay(found, "all")
+
+
+def test_annotations_that_do_not_fit_into_memory_are_refused(monkeypatch):
+    names = [f"l{k}" for k in range(300)]
+    lines = [(row, who, [names[row], names[row + 1]]) for row in range(200) for who in "ab"]
+    table = pd.DataFrame(lines, columns=["row", "annotator", "labels"])
+    monkeypatch.setenv("MLSPL_MEMORY", "1e6")
+    with pytest.raises(UserError, match="memory"):
+        consensus(None, table)
+    monkeypatch.setenv("MLSPL_MEMORY", "1e9")
+    assert consensus(None, table).labels.shape == (200, 201)
