@@ -6,25 +6,29 @@ same shape. `score_all` computes the five of the paper at once, `Tally` all of t
 scorers. Among equal scores the higher label index ranks better, everywhere.
 """
 
-from mlspl.metrics.catalogue import CRITERIA, PAPER_CRITERIA, Criterion, get_criterion, get_scorer
-from mlspl.metrics.decisions import (
+from mlspl.metrics.criteria import (
+    CRITERIA,
+    PAPER_CRITERIA,
+    Criterion,
+    Tally,
+    average_precision,
+    coverage,
+    get_criterion,
+    get_scorer,
     hamming_loss,
     jaccard,
     macro_f1,
     micro_f1,
+    ndcg_at_k,
+    one_error,
+    precision_at_k,
+    ranking_loss,
     sample_f1,
+    score_all,
+    score_labels,
     subset_accuracy,
 )
-from mlspl.metrics.ranking import (
-    average_precision,
-    coverage,
-    one_error,
-    rank_criteria,
-    ranking_loss,
-    score_all,
-)
-from mlspl.metrics.summaries import Tally, score_labels
-from mlspl.metrics.top import ndcg_at_k, precision_at_k, top_labels
+from mlspl.metrics.ranking import rank_criteria, top_labels
 
 __all__ = [
     "CRITERIA",

@@ -1,40 +1,20 @@
-"""The ranking criteria of the paper.
+"""Sums for the ranking criteria: those of the paper, and those of the k best labels of a row.
 
-An unknown label (NaN in Y) takes no rank. Among equal scores the higher label index ranks better. A row
-without relevant or without irrelevant labels counts only for coverage. A criterion that no row defines is
-NaN, with scikit-learn's `UndefinedMetricWarning`.
+An unknown label (NaN in Y) takes no rank. Among equal scores the higher label index ranks better.
 """
 
-from collections.abc import Callable
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mlspl._numba_cache import njit
-from mlspl._validation import Labels, check_labels_beside, check_scores
-from mlspl.metrics._shared import NEEDS_BOTH, NEEDS_ONE, document, document_criterion, mean
-from mlspl.metrics.decisions import Decisions
+from mlspl._validation import Labels, check_labels_beside, check_scores, row_blocks
+from mlspl.errors import UserError
+from mlspl.metrics.decisions import Sums
 
-RANKING_NAMES = ("ranking_loss", "one_error", "coverage", "average_precision")
-_NEEDS = (NEEDS_BOTH, NEEDS_BOTH, NEEDS_ONE, NEEDS_BOTH)
-
-
-@document
-def score_all(Y: ArrayLike, F: ArrayLike, P: ArrayLike) -> dict[str, float]:
-    """Return the five criteria of the paper, ranking the rows once.
-
-    {both}
-
-    Returns
-    -------
-    dict
-        From the names in `PAPER_CRITERIA` to values.
-    """
-    labels = check_labels_beside(Y, F, "F")
-    wrong, known = Decisions.count(labels, P).fractions()["hamming_loss"]
-    scores = {"hamming_loss": mean(wrong, known, "hamming loss", NEEDS_ONE)}
-    sums = rank_sums(labels, F)
-    return scores | {name: mean_of_rows(sums, number) for number, name in enumerate(RANKING_NAMES)}
+_NAMES = ("ranking_loss", "one_error", "coverage", "average_precision")
 
 
 def rank_criteria(Y: ArrayLike | Labels, F: ArrayLike) -> NDArray[np.float64]:
@@ -45,44 +25,52 @@ def rank_criteria(Y: ArrayLike | Labels, F: ArrayLike) -> NDArray[np.float64]:
     return np.concatenate([rank_rows(*block) for block in blocks], axis=1)
 
 
-def rank_sums(Y: ArrayLike | Labels, F: ArrayLike) -> NDArray[np.float64]:
-    """Return (2, 4): the sums of the four criteria over rows, and the numbers of rows that define them."""
-    rows = rank_criteria(Y, F)
-    undefined = np.isnan(rows)
-    rows[undefined] = 0.0
-    return np.stack([rows.sum(axis=1), rows.shape[1] - np.count_nonzero(undefined, axis=1)])
+def rank_sums(Y: ArrayLike | Labels, F: ArrayLike) -> Sums:
+    """Return the sum of each criterion over rows, and the number of rows that define it."""
+    values = zip(_NAMES, rank_criteria(Y, F), strict=True)
+    return {name: np.array([np.nansum(rows), np.count_nonzero(~np.isnan(rows))]) for name, rows in values}
 
 
-def mean_of_rows(sums: NDArray[np.float64], number: int) -> float:
-    """Return the mean of a criterion by the sums of `rank_sums`; NaN with a warning if no row defines it."""
-    total, count = sums[:, number].tolist()
-    return mean(total, count, RANKING_NAMES[number].replace("_", " "), _NEEDS[number], stacklevel=4)
+def top_sums(Y: ArrayLike | Labels, F: ArrayLike, ks: Sequence[int | None]) -> Sums:
+    """Return the same of precision and nDCG at each k, under names such as "ndcg_at_5"; None is "ndcg"."""
+    labels = check_labels_beside(Y, F, "F")
+    scores = check_scores(F, labels.shape, infinite=True)
+    sums: Sums = {}
+    for rows, codes in labels.blocks():
+        hits = np.take_along_axis(codes, _rank(np.where(codes < 0, np.nan, scores[rows])), axis=1) == 1
+        n_relevant, n_known = hits.sum(axis=1), np.count_nonzero((codes >= 0).any(axis=1))
+        some = n_relevant > 0
+        for k in ks:
+            if k is not None:
+                _check_k(k)
+                precision = np.array([hits[:, :k].sum() / k, n_known])
+                sums[f"precision_at_{k}"] = sums.get(f"precision_at_{k}", 0.0) + precision
+            gain = 1 / np.log2(np.arange(2, hits[:, :k].shape[1] + 2))
+            best = np.cumsum(gain)[np.minimum(n_relevant[some], len(gain)) - 1]
+            ndcg = np.array([(hits[some, :k] @ gain / best).sum(), np.count_nonzero(some)])
+            name = "ndcg" if k is None else f"ndcg_at_{k}"
+            sums[name] = sums.get(name, 0.0) + ndcg
+    return sums
 
 
-def _make(name: str, summary: str) -> Callable[[ArrayLike, ArrayLike], float]:
-    """Make the function of a ranking criterion."""
+def top_labels(F: ArrayLike, k: int) -> NDArray[np.intp]:
+    """Return the indices (n, min(k, L)) of the k best labels of every row of F (n, L), best first.
 
-    def criterion(Y: ArrayLike, F: ArrayLike) -> float:
-        return mean_of_rows(rank_sums(Y, F), RANKING_NAMES.index(name))
+    Among equal scores the higher index comes first.
+    """
+    _check_k(k)
+    scores = check_scores(F, (None, np.shape(F)[-1] if np.ndim(F) == 2 else 0), infinite=True)
+    return np.concatenate([_rank(block)[:, :k] for _, block in row_blocks(scores)])
 
-    return document_criterion(criterion, name, summary, "{scores}")
+
+def _check_k(k: Any) -> None:
+    if not isinstance(k, int | np.integer) or isinstance(k, bool) or k < 1:
+        raise UserError(f"k is {k!r}: it is the number of best labels, 1 or more.")
 
 
-ranking_loss = _make(
-    "ranking_loss",
-    "Share of (relevant, irrelevant) pairs of a row in reversed order, a tie being an error; mean over rows.",
-)
-one_error = _make(
-    "one_error",
-    "Share of the rows in which no label of maximal score is relevant; a tie favours the classifier.",
-)
-coverage = _make(
-    "coverage", "Mean over rows of the rank of the worst relevant label, minus 1; 0 for a row without labels."
-)
-average_precision = _make(
-    "average_precision",
-    "Mean over rows of the mean over relevant p of #{relevant ranked at or above p} / rank(p).",
-)
+def _rank(scores: NDArray) -> NDArray[np.intp]:
+    """Return the labels of every row, best first, of equal ones the higher index first, NaN last."""
+    return scores.shape[1] - 1 - np.argsort(-scores[:, ::-1].astype(np.float64), axis=1, kind="stable")
 
 
 @njit(cache=True, nogil=True)
