@@ -1,6 +1,5 @@
 """The paper's general method: from a decreasing curve to a self-paced function (Lemma 1)."""
 
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from functools import cached_property
@@ -8,9 +7,9 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from mlspl.errors import UserError, listed
+from mlspl.errors import UserError
 from mlspl.pacing.base import CurveFamily, FloatArray, ScaleFamily, ShiftFamily, check_number
-from mlspl.pacing.expression import Expression
+from mlspl.pacing.expression import evaluate
 from mlspl.pacing.numeric import NumericCurve, vanishes
 from mlspl.pacing.symbolic import find_formulas
 
@@ -27,10 +26,10 @@ def derive(
 
     Parameters
     ----------
-    curve : str, sympy.Expr or callable
+    curve : str or callable
         g(t), decreasing within [0, 1] and falling to 0: on t ≥ 0 for the scale family, on the whole line for
         the shift family. A string is a formula in ``t`` such as ``"1/(1+t**2)"``; it is never executed. A
-        SymPy expression in one symbol is read as its text. A callable takes and returns NumPy arrays.
+        callable takes and returns NumPy arrays.
     family : {"scale", "shift"}, default="scale"
         Whether the pace scales the curve or shifts it.
     exponent : float, default=1.0
@@ -52,8 +51,7 @@ def derive(
         raise UserError(f"family is {family!r}: choose 'scale' or 'shift'.")
     if family == "shift" and exponent != 1.0:
         raise UserError("the shift family g(l − λ) has no exponent. Leave it at 1, or use the scale family.")
-    source = _source(curve)
-    function = DerivedScale(source, exponent) if family == "scale" else DerivedShift(source)
+    function = DerivedScale(curve, exponent) if family == "scale" else DerivedShift(curve)
     function.check_curve()
     return function
 
@@ -68,25 +66,21 @@ class DerivedFunction(CurveFamily):
     exponent = 1.0
 
     def __post_init__(self) -> None:
-        """Check the curve and the exponent, and take the name from the curve."""
+        """Check the curve and the exponent."""
         if isinstance(self.source, str):
-            Expression(self.source)
+            evaluate(self.source, np.ones(1))
         elif not callable(self.source):
-            raise UserError(f"the curve is {self.source!r}: give text, a callable or a SymPy expression.")
+            raise UserError(f"the curve is {self.source!r}: give text, such as exp(-t), or a callable.")
         check_number("exponent", self.exponent, "a number above 0", 0.0)
-        name = self.source if isinstance(self.source, str) else getattr(self.source, "__name__", "curve")
-        self.__dict__["name"] = name
+
+    @property
+    def name(self) -> str:  # type: ignore[override]
+        """The text of the curve, or the name of the callable."""
+        return self.source if isinstance(self.source, str) else getattr(self.source, "__name__", "curve")
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the parameters only; tables are computed again when needed."""
         return {field.name: getattr(self, field.name) for field in fields(self)}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        """Accept the parameters and nothing else: the state may come from an untrusted file."""
-        if state.keys() != {field.name for field in fields(self)}:
-            raise UserError(f"a derived self-paced function has no such parts: {listed(sorted(state))}.")
-        self.__dict__.update(state)
-        self.__post_init__()
 
     def curve(self, t: FloatArray) -> FloatArray:
         """g(t), clipped to [0, 1] against rounding; where the formula overflows to NaN, its limit."""
@@ -117,14 +111,11 @@ class DerivedFunction(CurveFamily):
         t = np.unique(np.concatenate([[0.0], np.logspace(-12, 100, 5000), np.linspace(0.0, 20.0, 4001)]))
         if self.lowest < 0:
             t = np.concatenate([-t[:0:-1], t])
-        g = self._sampled(t)
+        g = self._values(t)
         # Beyond ±100 a formula may overflow to NaN, as inf/inf does; `curve` replaces that by the limit.
-        number = np.flatnonzero(~np.isnan(g))
-        first, last = (t[number[0]], t[number[-1]]) if number.size else (np.inf, -np.inf)
-        overflow = (np.abs(t) > 100) & ((t < first) | (t > last))
-        if np.any(bad := np.isnan(g) & ~overflow):
+        if np.any(bad := np.isnan(g) & (np.abs(t) <= 100)):
             raise UserError(f"the curve is not a number at t = {t[bad][0]:.4g}.")
-        t, g = t[number], g[number]
+        t, g = t[~np.isnan(g)], g[~np.isnan(g)]
         if np.any(bad := (g < -1e-12) | (g > 1 + 1e-12)):
             raise UserError(f"the curve leaves [0, 1]: it is {g[bad][0]:.4g} at t = {t[bad][0]:.4g}.")
         i = int(np.argmax(np.diff(g)))
@@ -135,19 +126,9 @@ class DerivedFunction(CurveFamily):
             )
         if g[0] <= 0:
             raise UserError(f"the curve is 0 from t = {t[0]:.4g} on; a curve falls from above 0 to 0.")
-        ends = self._sampled(np.array([1e50, 1e100]))
+        ends = self._values(np.array([1e50, 1e100]))
         if not vanishes(*np.where(np.isnan(ends), g[-1], ends)):
             raise UserError(f"the curve does not fall to 0: it is still {g[-1]:.4g} at t = {t[-1]:.4g}.")
-
-    def _sampled(self, t: FloatArray) -> FloatArray:
-        """Evaluate the curve as given; refuse a callable that does not work on arrays."""
-        try:
-            values = self._values(t)
-        except Exception as error:
-            raise UserError(f"the curve failed on an array ({error}). {_ARRAYS}") from error
-        if values.shape != t.shape:
-            raise UserError(f"the curve returned the shape {values.shape} for {t.shape}. {_ARRAYS}")
-        return values
 
     @cached_property
     def numeric(self) -> NumericCurve:
@@ -155,9 +136,17 @@ class DerivedFunction(CurveFamily):
         return NumericCurve(self.curve, self.lowest)
 
     def _values(self, t: FloatArray) -> FloatArray:
-        curve = Expression(self.source) if isinstance(self.source, str) else self.source
-        with np.errstate(all="ignore"):
-            return np.asarray(curve(t), dtype=np.float64)
+        """Evaluate the curve as given; refuse a callable that does not work on arrays."""
+        if isinstance(self.source, str):
+            return evaluate(self.source, t)
+        try:
+            with np.errstate(all="ignore"):
+                values = np.asarray(self.source(t), dtype=np.float64)
+        except Exception as error:
+            raise UserError(f"the curve failed on an array ({error}). {_ARRAYS}") from error
+        if values.shape != np.shape(t):
+            raise UserError(f"the curve returned the shape {values.shape} for {np.shape(t)}. {_ARRAYS}")
+        return values
 
     @cached_property
     def _left(self) -> float:
@@ -168,7 +157,7 @@ class DerivedFunction(CurveFamily):
     @cached_property
     def _forms(self) -> dict[str, dict[str, str] | None]:
         if not isinstance(self.source, str):
-            raise UserError(f"{self!r} has no formulas. Derive it from text or from a SymPy expression.")
+            raise UserError(f"{self!r} has no formulas. Derive it from text.")
         found = find_formulas(self.source, self._family, float(self.exponent))
         return {part: found.get(part) for part in ("weight", "inverse", "penalty")}
 
@@ -192,13 +181,3 @@ class DerivedShift(DerivedFunction, ShiftFamily):
     """v* = g(l − λ) for the curve g given to `derive`."""
 
     _family = "shift"
-
-
-def _source(curve: Any) -> Any:
-    """Return the curve as it is stored: a SymPy expression becomes text in t, the rest stays."""
-    sympy = sys.modules.get("sympy")
-    if sympy is None or not isinstance(curve, sympy.Expr):
-        return curve
-    if len(curve.free_symbols) != 1:
-        raise UserError(f"{curve} has {len(curve.free_symbols)} symbols: give an expression in one symbol.")
-    return str(curve.subs(next(iter(curve.free_symbols)), sympy.Symbol("t")))

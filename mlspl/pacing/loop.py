@@ -17,7 +17,7 @@ _LATEST = np.iinfo(np.int16).max
 
 
 class Trace:
-    """Summary of the paced steps for every pair: when it entered, and mean and spread of its loss.
+    """Summary of the paced steps for every pair: when it entered, its last loss and its mean loss.
 
     A pair enters at the first step that gives it a weight of at least ½.
 
@@ -41,7 +41,6 @@ class Trace:
         "entered": "int (rows, labels)",
         "last_loss": "float (rows, labels)",
         "mean_loss": "float (rows, labels)",
-        "_squares": "float (rows, labels)",
     }
 
     def __init__(self, shape: tuple[int, int]) -> None:
@@ -49,30 +48,22 @@ class Trace:
         self.entered = np.zeros(shape, dtype=np.int16)
         self.last_loss = np.full(shape, np.nan, dtype=np.float32)
         self.mean_loss = np.full(shape, np.nan, dtype=np.float32)
-        self._squares = np.zeros(shape, dtype=np.float32)
 
     def add(self, losses: NDArray[Any], weights: NDArray[Any]) -> None:
         """Add a step by its losses and weights (n, L)."""
         self.n_steps += 1
         fresh = (self.entered == 0) & (weights >= 0.5)
         self.entered[fresh] = min(self.n_steps, _LATEST)
-        # Welford's update of mean and squared deviations.
         losses = np.asarray(losses, dtype=np.float32)
         before = losses if self.n_steps == 1 else self.mean_loss
         self.mean_loss = before + (losses - before) / np.float32(self.n_steps)
-        self._squares += (losses - before) * (losses - self.mean_loss)
         self.last_loss = losses
 
     def fill(self, labels: slice, part: "Trace") -> None:
         """Copy the trace of some labels into this one."""
         self.n_steps = max(self.n_steps, part.n_steps)
-        for name in ("entered", "last_loss", "mean_loss", "_squares"):
+        for name in ("entered", "last_loss", "mean_loss"):
             getattr(self, name)[:, labels] = getattr(part, name)
-
-    @property
-    def spread(self) -> NDArray[np.float32]:
-        """The standard deviation of each pair's loss over the steps (n, L)."""
-        return np.sqrt(self._squares / np.float32(max(self.n_steps, 1)))
 
     @property
     def lateness(self) -> NDArray[np.float64]:

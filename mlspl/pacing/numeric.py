@@ -44,58 +44,34 @@ class NumericCurve:
         return _ordered(low).view(np.float64)
 
     def penalty(self, weight: FloatArray) -> FloatArray:
-        """Of two equal forms the one without cancellation: near v = 1 the curve hardly differs from 1."""
-        start, anchor, integral = self._anchored
+        """Right to about the rounding of the curve; near v = 1 that is an absolute error."""
+        zero, edges, areas = self._integral
         t = self.inverse(weight)
-        below, above = integral(t)
-        penalty = np.where(
-            weight <= 0.5,
-            below - weight * t + start * anchor,
-            (1.0 - weight) * t - above - (1.0 - start) * anchor,
-        )
+        panel = np.clip(np.searchsorted(edges, t, side="right") - 1, 0, len(edges) - 1)
+        penalty = areas[panel] + self._gauss(edges[panel], t) - weight * t + zero
         return np.where((weight > self.top) & (self.lowest < 0), np.inf, penalty)
 
     @cached_property
-    def _anchored(self) -> tuple[float, float, "CurveIntegral"]:
-        """Where the penalty is 0, as v and as t, and the integral of the curve from there."""
-        start = 1.0 if self.lowest == 0 else 0.5 * self.top
-        anchor = 0.0 if self.lowest == 0 else float(self.inverse(np.array([start]))[0])
-        return start, anchor, CurveIntegral(self.curve, anchor, self.lowest)
+    def _integral(self) -> tuple[float, FloatArray, FloatArray]:
+        """v·t where the penalty is 0, points of the line, and ∫ g dt from that t to each of them.
 
-
-def _ordered(number: np.ndarray | np.float64) -> np.ndarray:
-    """The bits of doubles as integers in the doubles' order, and back: the map is its own inverse."""
-    bits = np.asarray(number).view(np.int64)
-    return bits ^ ((bits >> 63) & np.int64(0x7FFF_FFFF_FFFF_FFFF))
-
-
-class CurveIntegral:
-    """∫ g dt and ∫ (1 − g) dt from an anchor to any t, to about the rounding of g.
-
-    The line is cut at anchor ± 2^k; panels on which sixteen Gauss points do not settle are halved until they
-    do, so a kink or a jump ends in a panel too small to matter.
-    """
-
-    def __init__(self, curve: Curve, anchor: float, lowest: float) -> None:
+        The line is cut at t ± 2^k; panels on which sixteen Gauss points do not settle are halved until they
+        do, so a kink or a jump ends in a panel too small to matter.
+        """
+        v = 1.0 if self.lowest == 0 else 0.5 * self.top
+        t = 0.0 if self.lowest == 0 else float(self.inverse(np.array([v]))[0])
         steps = np.exp2(np.arange(-60.0, 1024.0))
-        edges = np.unique(np.concatenate([anchor - steps, [anchor], anchor + steps]))
-        self._curve = curve
-        self._edges = edges = self._settled(edges[edges >= lowest])
-        below = self._gauss(edges[:-1], edges[1:])
-        start = int(np.searchsorted(edges, anchor))
-        self._below, self._above = _from(below, start), _from(np.diff(edges) - below, start)
-
-    def __call__(self, t: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """∫ g and ∫ (1 − g) from the anchor to t."""
-        panel = np.clip(np.searchsorted(self._edges, t, side="right") - 1, 0, len(self._edges) - 1)
-        left = self._edges[panel]
-        part = self._gauss(left, t)
-        return self._below[panel] + part, self._above[panel] + ((t - left) - part)
+        edges = np.unique(np.concatenate([t - steps, [t], t + steps]))
+        edges = self._settled(edges[edges >= self.lowest])
+        panels = self._gauss(edges[:-1], edges[1:])
+        start = int(np.searchsorted(edges, t))
+        left = -np.cumsum(panels[:start][::-1])[::-1]
+        return v * t, edges, np.concatenate([left, [0.0], np.cumsum(panels[start:])])
 
     def _gauss(self, left: FloatArray, right: FloatArray) -> FloatArray:
         half = 0.5 * right - 0.5 * left
         points = (0.5 * left + 0.5 * right)[..., None] + half[..., None] * _NODES
-        return half * (self._curve(points) @ _NODE_WEIGHTS)
+        return half * (self.curve(points) @ _NODE_WEIGHTS)
 
     def _settled(self, edges: FloatArray) -> FloatArray:
         """Halve panels until the integral over each is that over its halves."""
@@ -104,7 +80,7 @@ class CurveIntegral:
             middle = 0.5 * left + 0.5 * right
             width, area = right - left, self._gauss(left, middle) + self._gauss(middle, right)
             error = np.abs(self._gauss(left, right) - area)
-            rounding = np.finfo(np.float64).eps * self._curve(left) * width
+            rounding = np.finfo(np.float64).eps * self.curve(left) * width
             rough = error > 1e-13 * np.minimum(area, width - area) + 8 * rounding
             rough &= (left < middle) & (middle < right)
             left, middle, right = left[rough], middle[rough], right[rough]
@@ -113,8 +89,7 @@ class CurveIntegral:
         return np.sort(edges)
 
 
-def _from(panels: FloatArray, start: int) -> FloatArray:
-    """Running sums of the panels' integrals, counted from edge `start` in both directions."""
-    right = np.cumsum(panels[start:])
-    left = -np.cumsum(panels[:start][::-1])[::-1]
-    return np.concatenate([left, [0.0], right])
+def _ordered(number: np.ndarray | np.float64) -> np.ndarray:
+    """The bits of doubles as integers in the doubles' order, and back: the map is its own inverse."""
+    bits = np.asarray(number).view(np.int64)
+    return bits ^ ((bits >> 63) & np.int64(0x7FFF_FFFF_FFFF_FFFF))

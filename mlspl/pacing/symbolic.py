@@ -13,7 +13,7 @@ import numpy as np
 
 from mlspl.errors import UserError
 from mlspl.pacing.base import FloatArray
-from mlspl.pacing.expression import Expression
+from mlspl.pacing.expression import to_sympy
 from mlspl.pacing.numeric import NumericCurve
 
 _CPU_SECONDS = 6  # of processor time for the child; on Windows only the next limit holds
@@ -61,7 +61,7 @@ def main() -> None:
     loss, v, pace = (sp.Symbol(name, positive=True) for name in ("l", "v", "lambda"))
     t = sp.Symbol("t", positive=True) if family == "scale" else sp.Symbol("t", real=True)
     scale = pace ** sp.nsimplify(exponent, rational=True)
-    curve = Expression(text).to_sympy(sp, t)
+    curve = to_sympy(text, sp, t)
     numeric = derive(text, family).numeric
     for part, form in _search(curve, t, v, _PROBES * numeric.top, numeric):
         if part == "weight":

@@ -58,9 +58,9 @@ def paced_steps(learner, function, schedule, Y, known):
 
 
 def trace(steps):
-    """When each pair entered, the mean of its losses and their standard deviation, from all steps."""
+    """When each pair entered and the mean of its losses, from all steps."""
     losses = np.array([losses for losses, _ in steps])
     entered = np.zeros(losses.shape[1:])
     for number in range(len(steps), 0, -1):
         entered[steps[number - 1][1] >= 0.5] = number
-    return entered, losses.mean(axis=0), losses.std(axis=0)
+    return entered, losses.mean(axis=0)

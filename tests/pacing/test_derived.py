@@ -6,7 +6,6 @@ import sys
 import numpy as np
 import pytest
 import skops.io
-import sympy as sp
 
 from mlspl import pacing
 from mlspl.errors import UserError
@@ -51,16 +50,6 @@ def test_the_exponent_of_the_pace(exponent):
         [1, 1],
         [1, 1],
     ]
-
-
-def test_sympy_expressions_in_any_symbol():
-    x = sp.Symbol("x")
-    derived = pacing.derive(1 / (1 + x**2))
-    assert derived == pacing.derive(1 / (1 + sp.Symbol("u", positive=True) ** 2))
-    assert derived.weight([0.0, 2.0], 1.0).tolist() == [1.0, 0.2]
-    assert derived.inverse(0.2, 3.0) == pytest.approx(6.0)
-    with pytest.raises(UserError, match="one symbol"):
-        pacing.derive(x * sp.Symbol("y"))
 
 
 def test_latex_is_the_gaussians_penalty():
@@ -140,7 +129,6 @@ def module_level_curve(t):
         ("1/(1+t**2)", "scale"),
         ("1/(1+exp(t))", "shift"),
         (module_level_curve, "scale"),
-        (sp.exp(-sp.Symbol("t")), "scale"),
     ],
 )
 def test_derived_functions_are_values(curve, family):

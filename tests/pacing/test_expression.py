@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mlspl.errors import UserError
-from mlspl.pacing.expression import MAX_LENGTH, Expression
+from mlspl.pacing.expression import MAX_LENGTH, evaluate, to_sympy
 
 
 @pytest.mark.parametrize(
@@ -32,12 +32,12 @@ from mlspl.pacing.expression import MAX_LENGTH, Expression
 def test_a_formula_is_computed_alike_by_numpy_sympy_and_python(text, expected):
     if expected is None:
         with pytest.raises(UserError, match="depend on t"):
-            Expression(text)
+            evaluate(text, np.ones(1))
         return
     t = sp.Symbol("t")
-    symbolic = Expression(text).to_sympy(sp, t)
+    symbolic = to_sympy(text, sp, t)
     for point in (0.3, 1.0, 2.7):
-        assert Expression(text)(point) == pytest.approx(expected(point), rel=1e-13)
+        assert evaluate(text, point) == pytest.approx(expected(point), rel=1e-13)
         assert float(symbolic.subs(t, point)) == pytest.approx(expected(point), rel=1e-12)
 
 
@@ -102,35 +102,34 @@ def test_a_formula_is_computed_alike_by_numpy_sympy_and_python(text, expected):
 )
 def test_whatever_is_no_formula_is_refused(text):
     with pytest.raises(UserError):
-        Expression(text)
+        evaluate(text, np.ones(1))
 
 
 @pytest.mark.parametrize(
-    ("text", "sentence"),
+    ("text", "expected"),
     [
-        ("t**65", "exponent 65"),
-        ("t**-1e3", "holds the exponent 1000"),
-        ("9**9**9**9*t", "holds the exponent"),
-        ("(((10**60)**60)**60)**60*t", "constant 1e\\+60"),
-        ("exp(exp(exp(9)))*t", "holds the constant"),
-        ("10**10*10**10*t", "holds the constant 1e\\+20"),
-        ("t*1e999", "holds the constant inf"),
-        ("t**(1/0)", "holds the constant inf"),
-        ("t+sqrt(-1)", "holds the constant nan"),
-        ("t^2", "holds \\^"),
+        ("t^2", "holds"),
         ("1" * (MAX_LENGTH + 1), f"at most {MAX_LENGTH} characters"),
-        ("(" * 99 + "t" + ")" * 99, None),
-        ("-" * 150 + "t", "nested"),
         ("exp(" * 40 + "t" + ")" * 39, "is not a formula"),
+        ("t*1e999", math.inf),
+        ("t*exp(exp(exp(9)))", math.inf),
+        ("(((10**60)**60)**60)**60*t", math.inf),
+        ("9**9**9**9*t", math.inf),
+        ("t**(1/0)", math.inf),
+        ("t+sqrt(-1)", math.nan),
+        ("t**-1e3", 2.0**-1000),
+        ("(" * 99 + "t" + ")" * 99, 2.0),
+        ("-" * 150 + "t", 2.0),
+        ("t" + "**t" * 60, math.inf),
     ],
 )
-def test_what_could_take_long_is_refused_at_once(text, sentence):
+def test_what_could_take_long_is_refused_or_computed_at_once(text, expected):
     start = time.process_time()
-    if sentence is None:
-        assert float(Expression(text)(2.0)) == 2.0  # parentheses alone make no tree
+    if isinstance(expected, str):
+        with pytest.raises(UserError, match=expected):
+            evaluate(text, np.full(1, 2.0))
     else:
-        with pytest.raises(UserError, match=sentence):
-            Expression(text)
+        assert evaluate(text, np.full(1, 2.0))[0] == pytest.approx(expected, nan_ok=True)
     assert time.process_time() - start < 5.0  # a bound against hanging, not a timing
 
 
@@ -149,12 +148,7 @@ def test_what_could_take_long_is_refused_at_once(text, sentence):
 )
 def test_any_text_is_a_formula_or_a_users_mistake(text):
     try:
-        expression = Expression(text)
+        values = evaluate(text, np.array([0.5, 1.0]))
     except UserError:
         return
-    assert expression(np.array([0.5, 1.0])).shape == (2,)
-
-
-def test_formulas_are_equal_by_their_text():
-    assert Expression("exp(-t)") == Expression("exp(-t)")
-    assert Expression("exp(-t)") != Expression("exp(- t)")
+    assert values.shape == (2,)

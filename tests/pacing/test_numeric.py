@@ -55,7 +55,7 @@ def test_inverse_and_penalty_are_right_to_eight_digits(lowest, curves):
             expected = np.array([float(inverse(mp.mpf(float(v)))) for v in WEIGHTS])
             costs = np.array([float(penalty(mp.mpf(float(v)))) for v in WEIGHTS])
         assert found == pytest.approx(expected, rel=1e-8, abs=1e-13), name
-        assert area == pytest.approx(costs, rel=1e-8, abs=1e-13 if lowest else 0), name
+        assert area == pytest.approx(costs, rel=1e-8, abs=1e-13), name
 
 
 def test_the_ends_are_those_of_the_doubles():

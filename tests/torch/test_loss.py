@@ -129,7 +129,7 @@ def test_a_saved_state_continues_as_if_nothing_had_happened():
         each(-LOGITS, LABELS, ROWS)
         each.end_epoch()
     assert loss(LOGITS, LABELS, ROWS).item() == other(LOGITS, LABELS, ROWS).item()
-    assert_array_equal(loss.trace().spread, other.trace().spread)
+    assert_array_equal(loss.trace().mean_loss, other.trace().mean_loss)
     with pytest.raises(UserError, match="shape"):
         SelfPacedLoss((N, 2)).load_state_dict(loss.state_dict())
 
