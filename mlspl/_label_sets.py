@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
+from sklearn.preprocessing import MultiLabelBinarizer
 
 from mlspl.errors import UserError, listed
 
@@ -61,24 +62,19 @@ def table_of_label_sets(
         names = list(dict.fromkeys(map(str, ordered)))
         if not names:
             raise UserError(f"{what} has no label in any row: there is nothing to learn.")
-    position = {name: j for j, name in enumerate(names)}
-    unknown = sorted({str(label) for row in rows for label in row or ()} - position.keys())
+    unknown = sorted({str(label) for row in rows for label in row or ()} - set(names))
     if unknown:
         raise UserError(
             f"{what} holds labels that are not among the {len(names)} there are: {listed(unknown)}."
         )
-    columns = [
-        np.arange(len(names))
-        if row is None
-        else np.unique([position[str(label)] for label in row]).astype(int)
-        for row in rows
-    ]
-    sizes = [len(row) for row in columns]
-    values = np.repeat([np.nan if row is None else 1 for row in rows], sizes)
-    indices = np.concatenate(columns) if columns else np.empty(0, int)
-    indptr = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32 if sum(sizes) < 2**31 else np.int64)
-    shape = (len(columns), len(names))
-    return sparse.csr_array((values, indices.astype(indptr.dtype), indptr), shape=shape), list(names)
+    filled = [names if row is None else map(str, row) for row in rows]
+    table = sparse.csr_array(MultiLabelBinarizer(classes=names, sparse_output=True).fit_transform(filled))
+    table.sort_indices()
+    missing = [row is None for row in rows]
+    if any(missing):
+        table = table.astype(np.float64)
+        table.data[np.repeat(missing, np.diff(table.indptr))] = np.nan
+    return table, list(names)
 
 
 def label_sets(Y: Any, names: Sequence[str]) -> list[list[str]]:

@@ -6,7 +6,6 @@ array, a DataFrame of pandas or polars, or a collection of label names per row. 
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -153,47 +152,40 @@ def check_order(columns: Sequence[str] | None, other: Any, name: str) -> list[st
     return right
 
 
-def check_label_weight(label_weight: ArrayLike | None, labels: Labels) -> NDArray[np.float64] | None:
+def check_label_weight(
+    label_weight: ArrayLike | None, labels: Labels, sample_weight: ArrayLike | None = None
+) -> NDArray[np.float64] | None:
     """Return weights (n, L), 0 where a label is unknown; None where every pair counts fully.
 
-    They may be given per pair, or per row in one dimension or one column.
+    `label_weight` may have a weight per pair, or per row in one dimension or one column. It is multiplied by
+    the `sample_weight` of the row.
     """
-    known = labels.known
-    if label_weight is None:
+    known, rows = labels.known, (labels.shape[0], 1)
+    if label_weight is None and sample_weight is None:
         return None if known is None else known.astype(np.float64)
-    weight, _ = _numeric_table(label_weight, "label_weight", accept_sparse=False, ensure_2d=False)
-    weight = weight.reshape(-1, 1) if weight.ndim == 1 else weight
-    if weight.shape not in {labels.shape, (labels.shape[0], 1)}:
-        raise UserError(
-            f"label_weight has shape {weight.shape}; it must match Y, {labels.shape}, or be one column."
-        )
-    _refuse_first(weight, _is_no_weight, "label_weight", _WEIGHT)
-    weight = np.array(np.broadcast_to(weight, labels.shape), dtype=np.float64)
+    weight = np.ones(labels.shape)
+    if label_weight is not None:
+        weight *= _check_weight(label_weight, "label_weight", (labels.shape, rows))
+    if sample_weight is not None:
+        of_rows = _check_weight(sample_weight, "sample_weight", (rows,))
+        if not of_rows.any():
+            raise UserError("sample_weight is zero for every row: there is nothing to learn from.")
+        weight *= of_rows
     if known is not None:
         weight[~known] = 0.0
     return weight
 
 
-def weigh_rows(label_weight: Any, sample_weight: ArrayLike | None, n_rows: int) -> Any:
-    """Return the weights of pairs times those of their rows; as they are where rows have none."""
-    if sample_weight is None:
-        return label_weight
-    rows, _ = _numeric_table(sample_weight, "sample_weight", accept_sparse=False, ensure_2d=False)
-    if rows.shape != (n_rows,):
+def _check_weight(values: ArrayLike, name: str, shapes: tuple[tuple[int, int], ...]) -> NDArray:
+    weight, _ = _numeric_table(values, name, accept_sparse=False, ensure_2d=False)
+    weight = weight.reshape(-1, 1) if weight.ndim == 1 else weight
+    if weight.shape not in shapes:
         raise UserError(
-            f"sample_weight has shape {rows.shape}: give one weight for each of the {n_rows} rows. "
-            "Weights of (row, label) pairs are label_weight."
+            f"{name} has shape {np.shape(values)}: give {' or '.join(map(str, shapes))}. Weights of rows are "
+            "sample_weight, those of (row, label) pairs label_weight."
         )
-    wrong = np.flatnonzero(_is_no_weight(rows))
-    if len(wrong):
-        raise UserError(f"sample_weight[{wrong[0]}] is {rows[wrong[0]]:g}: {_WEIGHT}")
-    if not rows.any():
-        raise UserError("sample_weight is zero for every row: there is nothing to learn from.")
-    rows = rows.astype(np.float64)
-    if label_weight is None:
-        return rows
-    pairs, _ = _numeric_table(label_weight, "label_weight", accept_sparse=False, ensure_2d=False)
-    return pairs * (rows if pairs.ndim == 1 else rows[:, None]) if len(pairs) == n_rows else label_weight
+    _refuse_first(weight, _is_no_weight, name, _WEIGHT)
+    return weight
 
 
 def label_table(
@@ -305,26 +297,14 @@ def _numeric_table(values: Any, name: str, **options) -> tuple[Any, list[str] | 
 
 
 def _read_dense(table: NDArray, name: str, names: list[str] | None) -> Labels:
-    if table.dtype == bool:
-        return Labels(np.ascontiguousarray(table), names=names)
-    relevant = np.empty(table.shape, dtype=bool)
-    unknown = None
-    zero = minus = False
-    for rows, block in row_blocks(table):
-        one = np.equal(block, 1, out=relevant[rows])
-        is_zero = block == 0
-        zero = zero or bool(is_zero.any())
-        if (one | is_zero).all():
-            continue
-        missing, is_minus = np.isnan(block), block == -1
-        _refuse_first(block, _is_no_label, name, _LABEL, rows.start)
-        minus = minus or bool(is_minus.any())
-        if missing.any():
-            unknown = np.zeros(table.shape, dtype=bool) if unknown is None else unknown
-            unknown[rows] = missing
-    if zero and minus:
-        _refuse_both(name, *(_first(table, partial(np.equal, value)) for value in (0, -1)))
-    return Labels(relevant, unknown, -1 if minus else 0, names)
+    one, zero = np.equal(table, 1, order="C"), table == 0
+    if (one | zero).all():
+        return Labels(one, names=names)
+    _refuse_first(table, _is_no_label, name, _LABEL)
+    unknown, minus = np.isnan(table), table == -1
+    if zero.any() and minus.any():
+        _refuse_both(name, *(_first(cells, np.asarray) for cells in (zero, minus)))
+    return Labels(one, unknown if unknown.any() else None, -1 if minus.any() else 0, names)
 
 
 def _read_csr(table: Any, name: str, names: list[str] | None) -> Labels:

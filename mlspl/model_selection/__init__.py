@@ -7,12 +7,10 @@ fitted on `out_of_fold_scores`; they work on arrays of any model's scores.
 from mlspl.model_selection._training import fit_logistic
 from mlspl.model_selection.calibration import (
     CALIBRATIONS,
-    AnchoredCalibration,
     Calibration,
     IdentityCalibration,
     JointCalibration,
     PlattCalibration,
-    PooledCalibration,
     ShrunkCalibration,
     get_calibration,
 )
@@ -30,7 +28,6 @@ from mlspl.model_selection.thresholds import (
 __all__ = [
     "CALIBRATIONS",
     "THRESHOLDS",
-    "AnchoredCalibration",
     "Calibration",
     "CountThreshold",
     "IdentityCalibration",
@@ -38,7 +35,6 @@ __all__ = [
     "JointCalibration",
     "LabelThreshold",
     "PlattCalibration",
-    "PooledCalibration",
     "ShrunkCalibration",
     "Threshold",
     "ZeroThreshold",

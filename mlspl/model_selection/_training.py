@@ -1,5 +1,6 @@
 """Base of calibrations and thresholds, and the Newton method of all logistic fits."""
 
+from collections.abc import Callable, Mapping
 from typing import Any, Self
 
 import numpy as np
@@ -34,8 +35,8 @@ class ScoreEstimator(BaseEstimator):
         raise NotImplementedError
 
 
-def resolve(value: Any, base: type, known: dict[str, type]) -> Any:
-    """Return a new instance of the class of that name; an instance of the base passes through."""
+def resolve(value: Any, base: type, known: Mapping[str, Callable[[], Any]]) -> Any:
+    """Return a new instance by its name; an instance of the base passes through."""
     if isinstance(value, base):
         return value
     if value not in known:

@@ -4,6 +4,9 @@ Calibrated scores are log-odds. Zero is an even chance for every label, so label
 zero is the natural threshold. Unlike probabilities they do not saturate at 1.0, where different scores tie.
 """
 
+from collections.abc import Callable
+from functools import partial
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit, logit
@@ -14,8 +17,6 @@ from mlspl.model_selection._training import ScoreEstimator, fit_curves, fit_logi
 
 # Slope per standard deviation of a label with uninformative scores: small, but it keeps their order.
 _FLAT = 1e-6
-# Slopes of `AnchoredCalibration` are limited to these; beyond, probabilities are 0, 1 or ½.
-_SLOPES = (1e-3, 1e3)
 # Prior variances of the influence of another label's log-odds and of its probability in `JointCalibration`.
 # Between 0.001 and 1 for the former, average precision differs by 0.002 on the development sets.
 _VARIANCE, _PROBABILITY_VARIANCE = 0.01, 1.0
@@ -53,61 +54,58 @@ class PlattCalibration(Calibration):
     Slope and offset maximise the weighted likelihood of Platt's smoothed targets. The slope is positive: a
     label whose scores are uninformative or reversed gets its prior at every score.
 
+    Parameters
+    ----------
+    shared : bool, default=False
+        One sigmoid for all labels. It keeps the ranking within a row; where labels are noisy or few, a
+        sigmoid per label overfits.
+    offset : bool, default=True
+        Without offset, score 0 has the probability ½: a label predicted by its score is above it.
+
     Attributes
     ----------
     slope_, offset_ : ndarrays of shape (L,)
         Positive slopes, and the log-odds at score 0.
-
-    References
-    ----------
-    H.-T. Lin, C.-J. Lin, R. C. Weng: A note on Platt's probabilistic outputs for support vector machines.
-    Machine Learning 68, 2007.
     """
 
     _contents = {"slope_": "float (labels)", "offset_": "float (labels)"}
 
+    def __init__(self, shared: bool = False, offset: bool = True) -> None:
+        self.shared = shared
+        self.offset = offset
+
     def _fit(self, scores, relevant, weight) -> None:
+        n_labels = scores.shape[1]
+        if self.shared:
+            scores, relevant, weight = (part.reshape(-1, 1) for part in (scores, relevant, weight))
         # From here on (L, n): a label is a row.
         target, weight = smooth_targets(relevant, weight).T.copy(), weight.T.copy()
         total = weight.sum(axis=1)
         known = total > 0
         total[~known] = 1.0
-        prior = np.where(known, logit(np.einsum("ij,ij->i", weight, target) / total), 0.0)
-        centre = np.einsum("ij,ji->i", weight, scores) / total
-        features = np.ones((len(total), 2, len(scores)))
+        prior, centre = np.zeros((2, len(total)))
+        if self.offset:
+            prior = np.where(known, logit(np.einsum("ij,ij->i", weight, target) / total), 0.0)
+            centre = np.einsum("ij,ji->i", weight, scores) / total
+        features = np.ones((len(total), 2 if self.offset else 1, len(scores)))
         z = np.subtract(scores.T, centre[:, None], out=features[:, 0])
         spread = np.sqrt(np.einsum("ij,ij->i", weight, z * z) / total)
         # Rounding leaves a spread of about 1e-16 times the score if all scores are equal.
         spread = np.where(spread > 1e-12 * np.abs(centre), spread, 1.0)
         z /= spread[:, None]
-        start = np.zeros((len(total), 2))
-        start[:, 1] = prior
-        slope, offset = fit_curves(features, target, weight, start).T
+        start = np.zeros(features.shape[:2])
+        start[:, 1:] = prior[:, None]
+        fitted = fit_curves(features, target, weight, start)
+        slope, offset = fitted[:, 0], fitted[:, 1] if self.offset else prior
         flat = slope <= _FLAT
-        slope, offset = np.where(flat, _FLAT, slope), np.where(flat, prior, offset)
-        self.slope_ = slope / spread
-        self.offset_ = offset - self.slope_ * centre
+        slope, offset = np.where(flat, _FLAT, slope) / spread, np.where(flat, prior, offset)
+        self.slope_ = np.resize(slope, n_labels)
+        self.offset_ = np.resize(offset - slope * centre, n_labels)
 
     def log_odds(self, F: ArrayLike) -> NDArray[np.float64]:
         """Return slope · F + offset, shape (n, L)."""
         check_is_fitted(self)
         return self.slope_ * check_scores(F, (None, len(self.slope_))) + self.offset_
-
-
-class PooledCalibration(PlattCalibration):
-    """One sigmoid for all labels, fitted as :class:`PlattCalibration` does to the pairs of all labels.
-
-    It keeps the ranking within a row. Where labels are noisy or few, a sigmoid per label overfits.
-
-    Attributes
-    ----------
-    slope_, offset_ : ndarrays of shape (L,)
-        The same numbers for every label; the slope is positive.
-    """
-
-    def _fit(self, scores, relevant, weight) -> None:
-        super()._fit(*(part.reshape(-1, 1) for part in (scores, relevant, weight)))
-        self.slope_, self.offset_ = (np.repeat(part, scores.shape[1]) for part in (self.slope_, self.offset_))
 
 
 class ShrunkCalibration(Calibration):
@@ -140,53 +138,6 @@ class ShrunkCalibration(Calibration):
         """Return prior + share · (F − prior), shape (n, L)."""
         check_is_fitted(self)
         return self.prior_ + self.share_ * (check_scores(F, (None, len(self.prior_))) - self.prior_)
-
-
-class AnchoredCalibration(Calibration):
-    """Probabilities that agree with predictions at score 0: ½ at score 0, one slope on each side of it.
-
-    Log-odds = slope · score, with one slope for negative and one for positive scores of each label, fitted to
-    Platt's smoothed targets. So the order of the scores is kept, and a label predicted by its score has a
-    probability above ½.
-
-    Parameters
-    ----------
-    shared : bool, default=False
-        One slope for all labels and both sides, for scores that already rank the labels of a row.
-
-    Attributes
-    ----------
-    slopes_ : ndarray of shape (2, L)
-        For negative and for positive scores; positive.
-    """
-
-    _contents = {"slopes_": "float (2, labels)"}
-
-    def __init__(self, shared: bool = False) -> None:
-        self.shared = shared
-
-    def _fit(self, scores, relevant, weight) -> None:
-        n_labels = scores.shape[1]
-        if self.shared:
-            # Every score with both signs, so that both sides are the same.
-            scores = np.append(scores, -scores)[:, None]
-            relevant = np.append(relevant, ~relevant)[:, None]
-            weight = np.append(weight, weight)[:, None]
-        sides = np.stack([np.minimum(scores, 0.0).T, np.maximum(scores, 0.0).T], axis=1)
-        sides *= weight.T[:, None] > 0
-        scale = np.abs(sides).max(axis=2)
-        scale = np.where(scale > 0, scale, 1.0)
-        sides /= scale[..., None]
-        fitted = fit_curves(sides, smooth_targets(relevant, weight).T, weight.T, np.zeros_like(scale))
-        # The loss is convex in each slope, so its minimum within the limits is the clipped one.
-        slopes = np.clip(fitted / scale, *_SLOPES).T
-        self.slopes_ = np.repeat(slopes, n_labels, axis=1) if self.shared else slopes
-
-    def log_odds(self, F: ArrayLike) -> NDArray[np.float64]:
-        """Return slope · F, shape (n, L)."""
-        check_is_fitted(self)
-        scores = check_scores(F, (None, self.slopes_.shape[1]))
-        return np.where(scores < 0, self.slopes_[0], self.slopes_[1]) * scores
 
 
 class JointCalibration(Calibration):
@@ -235,10 +186,10 @@ class JointCalibration(Calibration):
         return np.round(odds, 12)
 
 
-CALIBRATIONS: dict[str, type[Calibration]] = {
+CALIBRATIONS: dict[str, Callable[[], Calibration]] = {
     "none": IdentityCalibration,
     "platt": PlattCalibration,
-    "pooled": PooledCalibration,
+    "pooled": partial(PlattCalibration, shared=True),
     "shrunk": ShrunkCalibration,
 }
 """The calibrations by name."""

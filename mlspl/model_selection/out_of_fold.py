@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import ArrayLike, NDArray
-from scipy import sparse
 from sklearn.base import clone
-from sklearn.utils import get_tags
+from sklearn.utils import _safe_indexing, indexable
+from sklearn.utils.metaestimators import _safe_split
 
 from mlspl.errors import UserError
 from mlspl.model_selection.splits import IterativeStratification
@@ -42,18 +42,16 @@ def out_of_fold_scores(
     progress : callable, optional
         Called without arguments after each fold.
     """
-    X, Y = _indexable(X), _indexable(Y)
-    weight = None if label_weight is None else _indexable(label_weight)
+    X, Y, weight = indexable(X, Y, label_weight)
     splitter = IterativeStratification(int(cv), random_state=0) if isinstance(cv, Integral) else cv
-    n = Y.shape[0]
+    n = Y.shape[0] if hasattr(Y, "shape") else len(Y)
     folds = list(splitter.split(np.empty(n), Y))
     if not np.array_equal(np.sort(np.concatenate([test for _, test in folds])), np.arange(n)):
         raise UserError(
             "cv does not test every row exactly once. Give a number of folds, or such a splitter."
         )
-    pairwise = get_tags(estimator).input_tags.pairwise
     parts = Parallel(n_jobs=n_jobs, return_as="generator")(
-        delayed(_score_fold)(clone(estimator), X, Y, weight, train, test, pairwise) for train, test in folds
+        delayed(_score_fold)(clone(estimator), X, Y, weight, train, test) for train, test in folds
     )
     scores: Any = None
     for (_, test), part in zip(folds, parts, strict=True):
@@ -64,20 +62,9 @@ def out_of_fold_scores(
     return scores
 
 
-def _score_fold(estimator, X, Y, weight, train, test, pairwise) -> NDArray[np.float64]:
-    X_train, X_test = _take(X, train), _take(X, test)
-    if pairwise:
-        X_train, X_test = X_train[:, train], X_test[:, train]
-    weights = {} if weight is None else {"label_weight": _take(weight, train)}
-    return estimator.fit(X_train, _take(Y, train), **weights).decision_function(X_test)
-
-
-def _indexable(values: Any) -> Any:
-    """Return a container whose rows can be selected: CSR for sparse, an array for lists."""
-    if sparse.issparse(values):
-        return values.tocsr()
-    return values if hasattr(values, "shape") else np.asarray(values)
-
-
-def _take(values: Any, rows: NDArray[np.intp]) -> Any:
-    return values.iloc[rows] if hasattr(values, "iloc") else values[rows]
+def _score_fold(estimator, X, Y, weight, train, test) -> NDArray[np.float64]:
+    # Of a precomputed kernel, columns are selected too.
+    X_train, Y_train = _safe_split(estimator, X, Y, train)
+    X_test, _ = _safe_split(estimator, X, Y, test, train)
+    weights = {} if weight is None else {"label_weight": _safe_indexing(weight, train)}
+    return estimator.fit(X_train, Y_train, **weights).decision_function(X_test)

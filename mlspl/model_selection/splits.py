@@ -39,8 +39,8 @@ class IterativeStratification(BaseCrossValidator):
     """K folds in which every label has nearly the same share of rows; a scikit-learn splitter.
 
     The rarest remaining label comes first. Each of its rows goes to the fold that needs that label most; ties
-    go to the fold that needs most rows, then to a random one (Algorithm 1 of the paper). Unlike in the paper,
-    a full fold takes no more rows, so fold sizes differ by at most one.
+    go to the fold that needs most rows, then to a random one (Algorithm 1 of Sechidis, Tsoumakas & Vlahavas,
+    ECML PKDD 2011). Unlike there, a full fold takes no more rows, so fold sizes differ by at most one.
 
     Parameters
     ----------
@@ -48,10 +48,6 @@ class IterativeStratification(BaseCrossValidator):
         Number of folds, at least 2.
     random_state : int, RandomState instance or None, default=None
         Seeds the order of the rows and the ties; an int gives the same folds at every call.
-
-    References
-    ----------
-    K. Sechidis, G. Tsoumakas, I. Vlahavas: On the Stratification of Multi-Label Data. ECML PKDD 2011.
     """
 
     def __init__(self, n_splits: int = 5, *, random_state=None):
@@ -69,38 +65,32 @@ class IterativeStratification(BaseCrossValidator):
     def _iter_test_indices(self, X=None, y=None, groups=None) -> Iterator[NDArray[np.intp]]:
         if y is None:
             raise UserError("IterativeStratification needs the labels: call split(X, Y).")
-        Y = _labels_csr(y)
+        # An entry for every relevant pair; an unknown label (NaN) has none.
+        Y = sparse.csr_array(check_labels(y).relevant)
         n, k = Y.shape[0], self.n_splits
         if k < 2:
             raise UserError(f"n_splits is {k}: give at least 2.")
         if n < k:
             raise UserError(f"{n} rows cannot fill {k} folds: give n_splits of at most {n}.")
-        sizes = np.full(k, n // k)
-        sizes[: n % k] += 1
-        folds = _distribute(Y, np.full(k, 1 / k), sizes, check_random_state(self.random_state))
+        random = check_random_state(self.random_state)
+        rows, labels = random.permutation(n), random.permutation(Y.shape[1])
+        shuffled = Y[rows][:, labels]
+        by_label = shuffled.tocsc()
+        parts = (shuffled.indptr, shuffled.indices, by_label.indptr, by_label.indices)
+        folds = np.empty(n, dtype=np.intp)
+        folds[rows] = _assign(*(part.astype(np.int64) for part in parts), k, random.random_sample(n))
         for fold in range(k):
             yield np.flatnonzero(folds == fold)
 
 
-def _distribute(Y: sparse.csr_array, shares: NDArray, sizes: NDArray, random) -> NDArray[np.intp]:
-    """Return the subset of every row; subset j has `sizes[j]` rows and about `shares[j]` of each label."""
-    n, L = Y.shape
-    rows, labels = random.permutation(n), random.permutation(L)
-    shuffled = Y[rows][:, labels]
-    by_label = shuffled.tocsc()
-    parts = (shuffled.indptr, shuffled.indices, by_label.indptr, by_label.indices, sizes)
-    subsets = np.empty(n, dtype=np.intp)
-    subsets[rows] = _assign(*(part.astype(np.int64) for part in parts), shares, random.random_sample(n))
-    return subsets
-
-
 @njit(cache=True, nogil=True)
-def _assign(label_start, labels, row_start, rows, sizes, shares, chance):
+def _assign(label_start, labels, row_start, rows, k, chance):
     """Algorithm 1 on the labels of each row (CSR) and the rows of each label (CSC)."""
     n, L = len(label_start) - 1, len(row_start) - 1
     remaining = np.diff(row_start)
-    needed = np.outer(remaining.astype(np.float64), shares)
-    free = sizes.copy()
+    needed = np.outer(remaining.astype(np.float64), np.full(k, 1 / k))
+    free = np.full(k, n // k)
+    free[: n % k] += 1
     subsets = np.full(n, -1)
     while True:
         rarest = -1
@@ -118,7 +108,7 @@ def _assign(label_start, labels, row_start, rows, sizes, shares, chance):
                     needed[label, j] -= 1
                     remaining[label] -= 1
     # Rows without labels.
-    no_label = np.zeros(len(sizes))
+    no_label = np.zeros(k)
     for i in range(n):
         if subsets[i] < 0:
             j = _pick_fold(no_label, free, chance[i])
@@ -145,8 +135,3 @@ def _pick_fold(needed, free, chance):
                 return j
             skip -= 1
     return best
-
-
-def _labels_csr(Y: ArrayLike) -> sparse.csr_array:
-    """Return a CSR array with an entry for every relevant pair; an unknown label (NaN) has none."""
-    return sparse.csr_array(check_labels(Y).relevant)

@@ -58,32 +58,26 @@ class LabelThreshold(Threshold):
 
 
 def _best_cut(scores, relevant, weight) -> float:
-    """Return the cut between different scores of one label that has the best F1; the one nearest to 0."""
-    order = np.argsort(-scores)
-    # Entry k of each array belongs to the cut that predicts the k best rows.
-    upper, lower = np.append(np.inf, scores[order]), np.append(scores[order], -np.inf)
-    predicted = np.append(0.0, np.cumsum(weight[order]))
-    found = np.append(0.0, np.cumsum((weight * relevant)[order]))
-    size = predicted + found[-1]
-    # Without relevant and predicted rows F1 is 1.
-    values = np.divide(2 * found, size, out=np.ones_like(size), where=size > 0)
-    values[lower >= upper] = -1.0
-    # Values that differ by rounding are equal.
-    best = values >= values.max() - 1e-12
-    cuts = _cut_between(lower[best], upper[best])
-    sizes = np.round(np.abs(cuts), 9)
-    nearest = cuts[sizes == sizes.min()]
-    return 0.0 if (nearest == 0).any() else float(nearest[0])
-
-
-def _cut_between(lower: NDArray[np.float64], upper: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return cuts c with lower ≤ c < upper: 0 if possible, else the middle, else the finite end."""
-    bottom = np.where(np.isneginf(lower), np.nextafter(upper, -np.inf), lower)
-    top = np.where(np.isposinf(upper), bottom, upper)
-    middle = bottom + (top - bottom) / 2
+    """Return the cut between different scores of one label, or 0, that has the best F1; the nearest to 0."""
+    values, place = np.unique(scores, return_inverse=True)
+    if not len(values):
+        return 0.0
+    low, high = values[:-1], values[1:]
+    middle = low + (high - low) / 2
     # The middle of two neighbouring floats is one of them, and must not be the upper.
-    cuts = np.where(middle < upper, middle, bottom)
-    return np.where((lower <= 0) & (upper > 0), 0.0, cuts)
+    between = np.where(middle < high, middle, low)
+    cuts = np.concatenate([values[-1:], between[::-1], [np.nextafter(values[0], -np.inf), 0.0]])
+    above = np.searchsorted(values, cuts, side="right")
+    predicted, found = (
+        np.append(np.cumsum(np.bincount(place, part)[::-1])[::-1], 0.0)[above]
+        for part in (weight, weight * relevant)
+    )
+    size = predicted + (weight * relevant).sum()
+    # Without relevant and predicted rows F1 is 1.
+    f1 = np.divide(2 * found, size, out=np.ones_like(size), where=size > 0)
+    # Values that differ by rounding are equal.
+    best = cuts[f1 >= f1.max() - 1e-12]
+    return float(best[np.argmin(np.round(np.abs(best), 9))]) if 0.0 not in best else 0.0
 
 
 class CountThreshold(Threshold):

@@ -29,7 +29,6 @@ from mlspl._validation import (
     label_table,
     name_columns,
     unmask,
-    weigh_rows,
 )
 from mlspl.errors import UserError
 from mlspl.metrics import top_labels
@@ -244,19 +243,19 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):
         if X.shape[0] != Y.shape[0]:
             raise ValueError(f"X has {X.shape[0]} rows but Y has {Y.shape[0]}: they must match.")
         n_labels = Y.shape[1] if Y.ndim == 2 else 1
-        n_pairs = X.shape[0] * n_labels if not self._sparse_labels or label_weight is not None else 0
+        is_weighted = label_weight is not None or sample_weight is not None
+        n_pairs = X.shape[0] * n_labels if not self._sparse_labels or is_weighted else 0
         check_memory(
             16.0 * X.shape[1] + 100.0 * n_labels + 48.0 * n_pairs,
             f"Tables of {X.shape[0]:,} rows, {X.shape[1]:,} features and {n_labels:,} labels",
             "Use fewer rows or labels, or BSVMClassifier(space='linear') with a sparse Y.",
         )
         check_order(names, label_weight, "label_weight")
-        label_weight = weigh_rows(label_weight, sample_weight, X.shape[0])
         self._multilabel = Y.ndim == 2 and not (Y.shape[1] == 1 and _is_column_of_classes(Y))
         if self._multilabel:
             self._target_dtype = Y.dtype
             labels = check_labels(Y)
-            if not self._sparse_labels or label_weight is not None or labels.unknown is not None:
+            if not self._sparse_labels or is_weighted or labels.unknown is not None:
                 labels = labels.dense()
             self._negative = labels.negative
             self.classes_ = np.arange(Y.shape[1])
@@ -278,7 +277,7 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):
                     stacklevel=4,
                 )
             labels = Labels((y == self.classes_[-1]).reshape(-1, 1))
-        label_weight = check_label_weight(label_weight, labels)
+        label_weight = check_label_weight(label_weight, labels, sample_weight)
         Y = labels.relevant
         if label_weight is not None:
             # The label of a pair without weight must not matter in folds, prototypes and counts.

@@ -11,9 +11,9 @@ from sklearn.base import clone
 
 from mlspl.errors import UserError
 from mlspl.model_selection import (
-    AnchoredCalibration,
     Calibration,
     JointCalibration,
+    PlattCalibration,
     ShrunkCalibration,
     get_calibration,
     out_of_fold_scores,
@@ -41,16 +41,16 @@ class LazyCalibration:
     Until then it holds the training data, which are not copied and must not be changed.
     """
 
-    _contents = {"training": (None,), "calibration": (AnchoredCalibration, None)}
+    _contents = {"training": (None,), "calibration": (PlattCalibration, None)}
 
     def __init__(self, estimator, X, Y, label_weight, calibration=None):
         unfitted = clone(estimator)
         if getattr(unfitted, "verbose", 0):
             unfitted.set_params(verbose=0)
-        self.training: Any = (calibration or AnchoredCalibration(), unfitted, X, Y, label_weight)
-        self.calibration: AnchoredCalibration | None = None
+        self.training: Any = (calibration or PlattCalibration(offset=False), unfitted, X, Y, label_weight)
+        self.calibration: PlattCalibration | None = None
 
-    def get(self) -> AnchoredCalibration:
+    def get(self) -> PlattCalibration:
         """The fitted calibration."""
         if self.calibration is None:
             if self.training is None:
@@ -80,9 +80,7 @@ class LazyCalibration:
         return vars(self) | {"training": None} if _LEFT_OUT.get() else dict(vars(self))
 
 
-def choose_calibration(
-    scores, Y, label_weight, fold_of, try_joint
-) -> tuple[Calibration, AnchoredCalibration]:
+def choose_calibration(scores, Y, label_weight, fold_of, try_joint) -> tuple[Calibration, PlattCalibration]:
     """The calibration of the scores, and that of the probabilities, chosen by average precision out-of-fold.
 
     - Platt's sigmoids make labels comparable: ranking loss on scene 0.071 before, 0.065 after. They hurt on
@@ -115,7 +113,7 @@ def choose_calibration(
     tried = {name: held_out(get_calibration(name)) for name in names}
     best = max(names, key=lambda name: value(tried[name]))
     odds, calibration = tried[best], get_calibration(best).fit(scores, Y, weight)
-    probability = AnchoredCalibration().fit(calibration.log_odds(scores), Y, weight)
+    probability = PlattCalibration(offset=False).fit(calibration.log_odds(scores), Y, weight)
     if not criterion.greater_is_better:
         return calibration, probability
     if best == "platt":
@@ -124,14 +122,14 @@ def choose_calibration(
         if value(odds) < value(np.broadcast_to(shrunk.prior_, Y.shape)):
             calibration.slope_ = shrunk.share_ * calibration.slope_
             calibration.offset_ = shrunk.share_ * calibration.offset_ + (1 - shrunk.share_) * shrunk.prior_
-            probability = AnchoredCalibration().fit(shrunk.log_odds(odds), Y, weight)
+            probability = PlattCalibration(offset=False).fit(shrunk.log_odds(odds), Y, weight)
     if try_joint:
         some = _every(Y.size * Y.shape[1], _JOINT_TRIAL)
         if value(held_out(JointCalibration(), some), some) > value(odds[some], some):
             some = _every(Y.size * Y.shape[1], _JOINT_VALUES)
             calibration = JointCalibration().fit(scores[some], Y[some], weight[some])
             odds_of_all = calibration.log_odds(scores[some])
-            probability = AnchoredCalibration().fit(odds_of_all, Y[some], weight[some])
+            probability = PlattCalibration(offset=False).fit(odds_of_all, Y[some], weight[some])
     return calibration, probability
 
 

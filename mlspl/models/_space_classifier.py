@@ -11,7 +11,7 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
 from mlspl._parallel import count_workers
-from mlspl.model_selection import AnchoredCalibration, Calibration
+from mlspl.model_selection import Calibration, PlattCalibration
 from mlspl.models._base import CallbackSupportMixin, MultiLabelClassifier, fit_progress, with_callbacks
 from mlspl.models._calibrated import LazyCalibration, choose_calibration
 from mlspl.models._checks import warn_of_data
@@ -64,11 +64,11 @@ class SpaceClassifier(MultiLabelClassifier):
 
     _contents = {
         "model_": (KernelExpansion, LinearModel),
-        "_calibration": (LazyCalibration, AnchoredCalibration),
+        "_calibration": (LazyCalibration, PlattCalibration),
     }
     _gram_C = 1.0
     _checks_predictions = True
-    _calibration: LazyCalibration | AnchoredCalibration
+    _calibration: LazyCalibration | PlattCalibration
 
     def _gram(self) -> Gram:
         n_threads = effective_n_jobs(getattr(self, "n_jobs", 1))

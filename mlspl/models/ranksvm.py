@@ -7,7 +7,7 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
 from mlspl._docs import share
-from mlspl.model_selection import AnchoredCalibration
+from mlspl.model_selection import PlattCalibration
 from mlspl.models._base import store_parameters
 from mlspl.models._calibrated import LazyCalibration
 from mlspl.models._space_classifier import SpaceClassifier
@@ -108,7 +108,9 @@ class RankSVMClassifier(SpaceClassifier):
             intercept = np.log((present + 1.0) / (absent + 1.0))[: Y.shape[1]]
             self.objective_, self.dual_gap_, self.n_iter_ = 0.0, 0.0, 0
         self.model_ = prepared.make_model(coef, intercept)
-        self._calibration = LazyCalibration(self, X, Y, label_weight, AnchoredCalibration(shared=True))
+        # One slope for all labels: the scores already rank the labels of a row.
+        calibration = PlattCalibration(shared=True, offset=False)
+        self._calibration = LazyCalibration(self, X, Y, label_weight, calibration)
 
 
 # A single label is scored against the virtual label of its absence.

@@ -10,9 +10,9 @@ from sklearn.utils import check_random_state, get_tags
 from mlspl._docs import share
 from mlspl.metrics import Criterion, get_criterion
 from mlspl.model_selection import (
-    AnchoredCalibration,
     Calibration,
     IterativeStratification,
+    PlattCalibration,
     Threshold,
     get_calibration,
     get_threshold,
@@ -88,7 +88,7 @@ class DecisionMixin:
         "decisions_": "plain",
         "calibration_": Calibration,
         "threshold_": Threshold,
-        "_probability": AnchoredCalibration,
+        "_probability": PlattCalibration,
     }
 
     calibrations: Sequence[str]
@@ -105,7 +105,7 @@ class DecisionMixin:
         self.calibration_ = clone(get_calibration(best["calibration"])).fit(scores, Y, label_weight)
         odds = self.calibration_.log_odds(scores)
         self.threshold_ = clone(get_threshold(best["threshold"])).fit(odds, Y, label_weight)
-        self._probability = AnchoredCalibration().fit(odds, Y, label_weight)
+        self._probability = PlattCalibration(offset=False).fit(odds, Y, label_weight)
 
     def _scores(self, X):
         return self.calibration_.log_odds(self._raw_scores(X))  # type: ignore[attr-defined]

@@ -1,13 +1,11 @@
-"""The one Newton's method, beside scikit-learn's logistic regression and a bisection."""
+"""The one Newton's method, beside scikit-learn's logistic regression."""
 
 import numpy as np
 import pytest
 from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
 
-from mlspl.model_selection import AnchoredCalibration
-from mlspl.model_selection._training import fit_logistic, smooth_targets
-from tests.naive import model_selection as naive
+from mlspl.model_selection._training import fit_logistic
 
 
 @pytest.mark.parametrize("ridge", [0.0, 3.0])
@@ -28,18 +26,3 @@ def test_an_offset_is_a_feature_whose_coefficient_is_1():
     X, weight = rng.standard_normal((200, 3)), rng.random(200)
     target = expit(X @ [1.0, -2.0, 0.5])
     np.testing.assert_allclose(fit_logistic(X[:, 1:], target, weight, offset=X[:, 0]), [-2.0, 0.5], rtol=1e-7)
-
-
-@pytest.mark.parametrize("scale", [1e-4, 1.0, 300.0])
-def test_anchored_slopes_are_those_of_a_bisection(scale):
-    rng = np.random.default_rng(0)
-    scores = scale * rng.normal(size=(600, 6))
-    scores[:, 4] = np.abs(scores[:, 4])  # no score on one side
-    scores[:5] = 0.0
-    relevant = rng.random(scores.shape) < expit(scores)
-    relevant[:, 5] = ~relevant[:, 5]  # reversed scores
-    weight = rng.random(scores.shape) * (rng.random(scores.shape) < 0.8)
-    target = smooth_targets(relevant, weight)
-    slopes = AnchoredCalibration().fit(scores, relevant, weight).slopes_
-    for found, side in zip(slopes, (scores < 0, scores > 0), strict=True):
-        np.testing.assert_allclose(found, naive.anchored_slopes(scores, target, weight * side), rtol=1e-7)

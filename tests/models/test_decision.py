@@ -8,7 +8,7 @@ from sklearn.linear_model import RidgeClassifier
 from mlspl import BSVMClassifier, MLkNNClassifier, RankSVMClassifier, TRAMClassifier, TunedDecisionClassifier
 from mlspl.datasets import load_dataset
 from mlspl.metrics import CRITERIA, hamming_loss
-from mlspl.model_selection import AnchoredCalibration, PlattCalibration
+from mlspl.model_selection import PlattCalibration
 from mlspl.models.tuned_decision import choose_decision
 from tests.models.checks import scikit_learn_checks
 
@@ -136,7 +136,7 @@ def test_probabilities_are_fitted_to_the_calibrated_scores():
     model = TunedDecisionClassifier(None, calibrations=("platt",))
     model._decide(scores, Y, None, folds, CRITERIA["hamming_loss"])
     odds = model.calibration_.log_odds(scores)
-    expected = AnchoredCalibration().fit(odds, Y).transform(odds)
+    expected = PlattCalibration(offset=False).fit(odds, Y).transform(odds)
     np.testing.assert_array_equal(model._probabilities(None, odds), expected)
 
 

@@ -10,7 +10,7 @@ from sklearn.preprocessing import StandardScaler
 from mlspl import MLLOCClassifier, MLSPLClassifier, pacing
 from mlspl.datasets import load_dataset
 from mlspl.metrics import average_precision, score_all
-from mlspl.model_selection import AnchoredCalibration, PlattCalibration, protocol_split
+from mlspl.model_selection import PlattCalibration, protocol_split
 
 DIGITS = load_dataset("digits-traits")
 TRAIN, TEST = protocol_split(len(DIGITS.Y), 0, 0.08)
@@ -90,7 +90,7 @@ def test_scores_are_on_one_scale_where_held_out_rows_say_that_it_pays():
 
 def test_probabilities_come_with_the_fit_and_hold_no_rows():
     model = MLSPLClassifier(random_state=0).fit(X_TRAIN, Y_TRAIN)
-    assert isinstance(model._calibration, AnchoredCalibration)
+    assert isinstance(model._calibration, PlattCalibration)
     probabilities = model.predict_proba(X_TEST)
     np.testing.assert_array_equal(probabilities > 0.5, model.predict(X_TEST) == 1)
     present, absent = probabilities[Y_TEST == 1].mean(), probabilities[Y_TEST == 0].mean()

@@ -13,7 +13,7 @@ from mlspl import MLSPLClassifierCV
 from mlspl.datasets import corrupt
 from mlspl.errors import UserError
 from mlspl.metrics import average_precision
-from mlspl.model_selection import PooledCalibration
+from mlspl.model_selection import PlattCalibration
 from mlspl.models._families import (
     UNPACED,
     Candidate,
@@ -141,7 +141,7 @@ def test_log_losses_are_those_of_calibrated_scores():
     odds = random.standard_normal((400, 3))
     Y = random.random(odds.shape) < expit(odds)
     weight = random.random(odds.shape)
-    calibrated = PooledCalibration().fit(3 * odds - 1, Y, weight).transform(3 * odds - 1)
+    calibrated = PlattCalibration(shared=True).fit(3 * odds - 1, Y, weight).transform(3 * odds - 1)
     expected = metrics.log_loss(Y.ravel(), calibrated.ravel(), sample_weight=weight.ravel())
     assert log_losses(3 * odds - 1, Y, weight).mean() == pytest.approx(expected, abs=1e-8)
     assert log_losses(odds, Y, weight).mean() == pytest.approx(expected, abs=1e-6)

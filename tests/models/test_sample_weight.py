@@ -53,8 +53,8 @@ def test_a_row_of_weight_2_is_two_rows_and_one_of_weight_0_is_none(estimator):
     [
         (np.ones(N - 1), r"shape \(31,\)"),
         (np.ones((N, L)), "label_weight"),
-        (np.where(np.arange(N) == 3, -1.0, 1.0), r"sample_weight\[3\] is -1"),
-        (np.where(np.arange(N) == 3, np.nan, 1.0), r"sample_weight\[3\] is nan"),
+        (np.where(np.arange(N) == 3, -1.0, 1.0), r"sample_weight\[3, 0\] is -1"),
+        (np.where(np.arange(N) == 3, np.nan, 1.0), r"sample_weight\[3, 0\] is nan"),
         (np.zeros(N), "zero for every row"),
     ],
 )

@@ -1,7 +1,6 @@
 """Slow, obvious twins of what `mlspl.model_selection` computes fast."""
 
 import numpy as np
-from scipy.special import expit
 
 
 def share_out(Y, shares, sizes, random):
@@ -54,13 +53,3 @@ def cut_value(f, y, w, cut):
     relevant, predicted = y == 1, f > cut
     size = w[relevant].sum() + w[predicted].sum()
     return 2 * w[relevant & predicted].sum() / size if size else 1.0
-
-
-def anchored_slopes(scores, targets, weight):
-    """Slopes from 1e-3 to 1e3 at which Σ w (σ(a·f) − t) f, which grows with a, crosses 0: by halving."""
-    low, high = (np.full(scores.shape[1], np.log(slope)) for slope in (1e-3, 1e3))
-    for _ in range(40):
-        middle = (low + high) / 2
-        excess = np.sum(weight * (expit(np.exp(middle) * scores) - targets) * scores, axis=0)
-        low, high = np.where(excess < 0, middle, low), np.where(excess < 0, high, middle)
-    return np.exp(low)
