@@ -11,20 +11,7 @@ T = TypeVar("T")
 
 
 def substitute(**paragraphs: str) -> Callable[[T], T]:
-    """Replace each line ``{name}`` of an object's docstring by the paragraph of that name.
-
-    Examples
-    --------
-    >>> from mlspl._docs import substitute
-    >>> @substitute(Y="Y : array of shape (n, L)")
-    ... def count(Y):
-    ...     '''Count labels.
-    ...
-    ...     {Y}
-    ...     '''
-    >>> print(count.__doc__.splitlines()[2].strip())
-    Y : array of shape (n, L)
-    """
+    """Replace each line ``{name}`` of an object's docstring by the paragraph of that name."""
 
     def decorate(documented: T) -> T:
         if documented.__doc__:  # None with python -OO
@@ -41,9 +28,6 @@ _PASSAGES = {
     "X": """\
 X : array, sparse matrix or DataFrame of shape (n_samples, n_features)
     The features.""",
-    "Y": """\
-Y : array, sparse matrix or DataFrame of shape (n_samples, n_labels)
-    The labels: 0/1, -1/+1 or boolean; NaN where a label is unknown.""",
     "label_weight": """\
 label_weight : array of shape (n_samples, n_labels), optional
     Prior weight of each (instance, label) pair; 0 leaves the pair out.""",
@@ -119,12 +103,6 @@ codes_ : array (n_samples, n_codes)
     The training codes.
 prototypes_ : array (n_codes, n_labels)
     The prototypes, in the ±1 label space.""",
-    "display": """\
-ax_, figure_ : matplotlib Axes and Figure
-    After :meth:`plot`.""",
-    "ax": """\
-ax : matplotlib Axes, optional
-    Where to draw; a new figure by default.""",
 }
 
 share = substitute(**_PASSAGES)

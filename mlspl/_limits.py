@@ -10,16 +10,9 @@ __all__ = ["available_memory", "check_memory"]
 
 
 def check_memory(n_bytes: float, what: str, remedy: str) -> None:
-    """Refuse arrays that take more memory than there is.
+    """Refuse arrays of `n_bytes`, with what is already held for the same purpose, if there is less memory.
 
-    Parameters
-    ----------
-    n_bytes : float
-        The bytes needed, with what is already held for the same purpose.
-    what : str
-        What takes them, as the subject of a sentence.
-    remedy : str
-        A sentence that says what to do instead.
+    `what` takes them, as the subject of a sentence; `remedy` is a sentence that says what to do instead.
     """
     available = available_memory()
     if n_bytes > available:

@@ -31,11 +31,6 @@ def safe_cell(text: str) -> str:
     """Put an apostrophe before a cell that a spreadsheet would take for a formula; numbers stay.
 
     Give it the finished cell, not its parts: what joins them may start a formula, too.
-
-    Examples
-    --------
-    >>> safe_cell("=1+1"), safe_cell("-1.5"), safe_cell("a-b")
-    ("'=1+1", '-1.5', 'a-b')
     """
     if not text.startswith(("\t", "\r")) and not text.lstrip().startswith(_FORMULA_STARTS):
         return text

@@ -29,15 +29,6 @@ class DataFormatError(UserError):
         The file that was read.
     line : int, optional
         The line of `file`, counted from 1.
-
-    Examples
-    --------
-    >>> from mlspl.datasets import DataFormatError
-    >>> error = DataFormatError("5 values where 6 are declared.", "birds.arff", 17)
-    >>> print(error)
-    birds.arff, line 17: 5 values where 6 are declared.
-    >>> error.line
-    17
     """
 
     def __init__(self, message: str, file: str | Path | None = None, line: int | None = None):

@@ -84,7 +84,7 @@ def models():
         mlspl.MLkNNClassifier(k=3),
         mlspl.TRAMClassifier(k=3),
         mlspl.RankSVMClassifier(),
-        mlspl.MLLOCClassifier(max_steps=2, regressor="ridge", random_state=np.random.RandomState(3)),
+        mlspl.MLLOCClassifier(max_steps=2, regressor="ridge", random_state=3),
         mlspl.MLSPLClassifier(n_codes=2, regressor="svr", random_state=0),
         cv(families=("kernel",)),
         cv(families=("joint", "forest"), n_estimators=8, cv=2),

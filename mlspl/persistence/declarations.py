@@ -18,7 +18,7 @@ what shapes alone cannot say, and raises ValueError.
 """
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from inspect import isabstract, signature
 from typing import Any
@@ -38,7 +38,7 @@ _ROLES = {"estimator": ("predict",), "transformer": ("transform",), "step": ("pr
 _SCALARS = (type(None), bool, int, float, str, np.generic)
 # Objects that are parameters of others, and consist of nothing but their own parameters.
 _SETTINGS = (pacing.SelfPacedFunction, pacing.PaceSchedule)
-_PLAIN = (*_SCALARS, *_SETTINGS, np.ndarray, np.random.RandomState, np.dtype, type)
+_PLAIN = (*_SCALARS, *_SETTINGS, np.ndarray, np.dtype, type)
 # A loaded model has the defaults: a file could ask for a thousand processes, or for a folder to write to.
 _EXECUTION = ("n_jobs", "verbose", "memory")
 # Texts in parameters are names of options: not paths, not format strings.
@@ -81,131 +81,122 @@ OBJECTS: dict[type, dict[str, Any]] = _find_objects() | SKLEARN_CONTENTS
 """The classes whose objects a model file may hold, and what is declared of their contents."""
 
 
-class ContentChecker:
-    """Raises ValueError for objects that differ from their declaration, unless their type is `trusted`."""
+def check_names(where: str, cls: type, state: Any) -> None:
+    """Refuse a state that is no dict, or an attribute that replaces a method or property of the class."""
+    if type(state) is not dict or not all(type(name) is str for name in state):
+        raise ValueError(f"{where} has attributes without names")
+    for name in state:
+        # scikit-learn keeps its settings, such as links to documentation, in private class attributes.
+        is_private = cls in SKLEARN_CONTENTS and name.startswith("_") and hasattr(cls, name)
+        if "__" in name or hasattr(type(getattr(cls, name, None)), "__get__") or is_private:
+            raise ValueError(f"{where} has an attribute {name[:80]!r}, which no {cls.__name__} has")
 
-    def __init__(self, trusted: Collection[str] = ()) -> None:
-        self._trusted = frozenset(trusted)
 
-    def check_names(self, where: str, cls: type, state: Any) -> None:
-        """Refuse a state that is no dict, or an attribute that replaces a method or property of the class."""
-        if type(state) is not dict or not all(type(name) is str for name in state):
-            raise ValueError(f"{where} has attributes without names")
-        for name in state:
-            # scikit-learn keeps its settings, such as links to documentation, in private class attributes.
-            is_private = cls in SKLEARN_CONTENTS and name.startswith("_") and hasattr(cls, name)
-            if "__" in name or hasattr(type(getattr(cls, name, None)), "__get__") or is_private:
-                raise ValueError(f"{where} has an attribute {name[:80]!r}, which no {cls.__name__} has")
-
-    def check(self, where: str, value: Any) -> None:
-        """Refuse an object with attributes other than declared."""
-        cls, state = type(value), vars(value)
-        if full_name(cls) in self._trusted:
-            return
-        if is_dataclass(value):
-            _check_dataclass(where, value)
-            return
-        declared = OBJECTS[cls]
-        parameters = {name: parameter.default for name, parameter in signature(cls).parameters.items()}
-        is_estimator = isinstance(value, BaseEstimator)
-        if is_estimator:
-            state.update({name: parameters[name] for name in parameters if name not in state})
-        state.update({name: parameters[name] for name in _EXECUTION if name in parameters})
-        for name, part in state.items():
-            if name in declared or (name == "_sklearn_output_config" and part in _OUTPUT_CONFIGS):
-                continue
-            if name in parameters:
-                default = parameters[name]
-                is_default = type(part) is str and type(default) is str and part == default
-                is_option = is_default or self._is_plain(part, _OPTION)
-                fits = self.has_role(part) if name == "estimator" else is_option
-            else:
-                fits = cls in SKLEARN_CONTENTS and isinstance(part, _SCALARS)
-            if not fits:
-                raise ValueError(f"{where} has an attribute {name[:80]!r} that no {cls.__name__} has")
-        is_fitted = not is_estimator or any(name in state for name in declared.keys() - parameters.keys())
-        lengths = {"features": state["n_features_in_"]} if "n_features_in_" in state else {}
-        for name, specification in declared.items():
-            if is_fitted or name in parameters:
-                self._check_part(f"{where}.{name}", state.get(name), specification, lengths)
-        if is_fitted and hasattr(cls, "_check_contents"):
-            value._check_contents()
-        if cls in SKLEARN_CHECKS:
-            SKLEARN_CHECKS[cls](where, value)
-
-    def _check_part(self, where: str, value: Any, specification: Any, lengths: dict[str, int]) -> None:
-        parts: list[tuple[Any, Any, Any]] = []
-        if isinstance(specification, list):
-            fits = type(value) is list
-            parts = [(i, part, specification[0]) for i, part in enumerate(value)] if fits else []
-        elif isinstance(specification, Mapping):
-            fits = type(value) is dict and (str in specification or value.keys() == specification.keys())
-            if fits:
-                of_all = specification.get(str)
-                parts = [(name, part, of_all or specification[name]) for name, part in value.items()]
-        elif isinstance(specification, tuple) and specification[0] is tuple:
-            fits = type(value) is tuple and len(value) == len(specification) - 1
-            parts = [(i, part, specification[i + 1]) for i, part in enumerate(value)] if fits else []
+def check_object(where: str, value: Any) -> None:
+    """Refuse an object with attributes other than declared."""
+    cls, state = type(value), vars(value)
+    if is_dataclass(value):
+        _check_dataclass(where, value)
+        return
+    declared = OBJECTS[cls]
+    defaults = {name: parameter.default for name, parameter in signature(cls).parameters.items()}
+    is_estimator = isinstance(value, BaseEstimator)
+    if is_estimator:
+        state.update({name: default for name, default in defaults.items() if name not in state})
+    state.update({name: defaults[name] for name in _EXECUTION if name in defaults})
+    for name, part in state.items():
+        if name in declared or (name == "_sklearn_output_config" and part in _OUTPUT_CONFIGS):
+            continue
+        if name not in defaults:
+            fits = cls in SKLEARN_CONTENTS and isinstance(part, _SCALARS)
+        elif name == "estimator":
+            fits = has_role(part)
         else:
-            options = specification if isinstance(specification, tuple) else (specification,)
-            fits = any(self._is_one(value, option, lengths) for option in options)
+            fits = (type(part) is str and part == defaults[name]) or _is_plain(part, _OPTION)
         if not fits:
-            raise ValueError(f"{where} ({type(value).__name__}) is not as its class declares it")
-        for name, part, inner in parts:
-            self._check_part(f"{where}[{name}]", part, inner, lengths)
+            raise ValueError(f"{where} has an attribute {name[:80]!r} that no {cls.__name__} has")
+    is_fitted = not is_estimator or any(name in state for name in declared.keys() - defaults.keys())
+    lengths = {"features": state["n_features_in_"]} if "n_features_in_" in state else {}
+    for name, specification in declared.items():
+        if is_fitted or name in defaults:
+            _check_part(f"{where}.{name}", state.get(name), specification, lengths)
+    if is_fitted and hasattr(cls, "_check_contents"):
+        value._check_contents()
+    if cls in SKLEARN_CHECKS:
+        SKLEARN_CHECKS[cls](where, value)
 
-    def _is_one(self, value: Any, option: Any, lengths: dict[str, int]) -> bool:
-        """Whether a value is of a class, or as a text declares it."""
-        if option is None or isinstance(option, type):
-            return value is None if option is None else isinstance(value, option)
-        if option.endswith("?"):
-            return value is None or self._is_one(value, option[:-1], lengths)
-        kind, _, axes = option.rstrip(")").partition(" (")
-        if axes:
-            names = axes.split(", ")
-            return (
-                _is_array(value, kind)
-                and len(names) == value.ndim
-                and all(
-                    name == "_"
-                    or length == (int(name) if name.isdecimal() else lengths.setdefault(name, length))
-                    for name, length in zip(names, value.shape, strict=True)
-                )
-            )
-        if kind == "plain":
-            return self._is_plain(value)
-        if kind == "dtype":
-            return isinstance(value, np.dtype) and value.kind in "biuf"
-        if kind in _ROLES:
-            is_word = kind != "estimator" and isinstance(value, str) and value in ("drop", "passthrough")
-            return is_word or any(self.has_role(value, role) for role in _ROLES[kind])
-        if isinstance(value, bool | np.bool_):
-            return kind == "bool"
-        return kind in _TYPES and isinstance(value, _TYPES[kind])
 
-    def _is_plain(self, value: Any, text: re.Pattern = re.compile("(?s).*")) -> bool:
-        """Whether these are texts, numbers, lists and dicts of them, and objects of settings."""
-        waiting, count = [value], 0
-        while waiting:
-            part = waiting.pop()
-            count += part.size if isinstance(part, np.ndarray) else 1
-            if isinstance(part, list | tuple | dict):
-                waiting += part.values() if isinstance(part, dict) else part
-                continue
-            is_option = not isinstance(part, str) or text.fullmatch(part)
-            if not is_option or not (isinstance(part, _PLAIN) or self._is_trusted(part)):
-                return False
-        return count <= _MOST_PARTS
+def has_role(value: Any, method: str = "predict") -> bool:
+    """Whether this is an estimator that may stand in a file, and has a method."""
+    cls = type(value)
+    is_part = issubclass(cls, model_selection.Calibration | model_selection.Threshold)
+    return cls in OBJECTS and issubclass(cls, BaseEstimator) and hasattr(cls, method) and not is_part
 
-    def has_role(self, value: Any, method: str = "predict") -> bool:
-        """Whether this is an estimator that may stand in a file, and has a method."""
-        cls = type(value)
-        is_part = issubclass(cls, model_selection.Calibration | model_selection.Threshold)
-        is_known = cls in OBJECTS and issubclass(cls, BaseEstimator) and hasattr(cls, method)
-        return (is_known and not is_part) or self._is_trusted(value)
 
-    def _is_trusted(self, value: Any) -> bool:
-        return full_name(type(value)) in self._trusted or full_name(value) in self._trusted
+def _check_part(where: str, value: Any, specification: Any, lengths: dict[str, int]) -> None:
+    if isinstance(specification, list):
+        _require(where, value, type(value) is list)
+        parts = [(i, part, specification[0]) for i, part in enumerate(value)]
+    elif isinstance(specification, Mapping):
+        of_all = specification.get(str)
+        _require(where, value, type(value) is dict and (of_all or value.keys() == specification.keys()))
+        parts = [(name, part, of_all or specification[name]) for name, part in value.items()]
+    elif isinstance(specification, tuple) and specification[0] is tuple:
+        _require(where, value, type(value) is tuple and len(value) == len(specification) - 1)
+        parts = [(i, part, specification[i + 1]) for i, part in enumerate(value)]
+    else:
+        options = specification if isinstance(specification, tuple) else (specification,)
+        _require(where, value, any(_is_one(value, option, lengths) for option in options))
+        return
+    for name, part, inner in parts:
+        _check_part(f"{where}[{name}]", part, inner, lengths)
+
+
+def _require(where: str, value: Any, fits: object) -> None:
+    if not fits:
+        raise ValueError(f"{where} ({type(value).__name__}) is not as its class declares it")
+
+
+def _is_one(value: Any, option: Any, lengths: dict[str, int]) -> bool:
+    """Whether a value is of a class, or as a text declares it."""
+    if option is None or isinstance(option, type):
+        return value is None if option is None else isinstance(value, option)
+    if option.endswith("?"):
+        return value is None or _is_one(value, option[:-1], lengths)
+    kind, _, axes = option.rstrip(")").partition(" (")
+    if axes:
+        return _is_array(value, kind) and _has_shape(value.shape, axes.split(", "), lengths)
+    if kind == "plain":
+        return _is_plain(value)
+    if kind == "dtype":
+        return isinstance(value, np.dtype) and value.kind in "biuf"
+    if kind in _ROLES:
+        is_word = kind != "estimator" and isinstance(value, str) and value in ("drop", "passthrough")
+        return is_word or any(has_role(value, role) for role in _ROLES[kind])
+    if isinstance(value, bool | np.bool_):
+        return kind == "bool"
+    return kind in _TYPES and isinstance(value, _TYPES[kind])
+
+
+def _has_shape(shape: tuple[int, ...], names: list[str], lengths: dict[str, int]) -> bool:
+    """Whether axes have the lengths of their names; new names are added to `lengths`."""
+    return len(names) == len(shape) and all(
+        name == "_" or length == (int(name) if name.isdecimal() else lengths.setdefault(name, length))
+        for name, length in zip(names, shape, strict=True)
+    )
+
+
+def _is_plain(value: Any, text: re.Pattern = re.compile("(?s).*")) -> bool:
+    """Whether these are texts, numbers, lists and dicts of them, and objects of settings."""
+    waiting, count = [value], 0
+    while waiting:
+        part = waiting.pop()
+        count += part.size if isinstance(part, np.ndarray) else 1
+        if isinstance(part, list | tuple | dict):
+            waiting += part.values() if isinstance(part, dict) else part
+        elif not isinstance(part, _PLAIN) or (isinstance(part, str) and not text.fullmatch(part)):
+            return False
+    return count <= _MOST_PARTS
 
 
 def _check_dataclass(where: str, value: Any) -> None:

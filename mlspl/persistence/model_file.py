@@ -3,7 +3,7 @@
 import io
 import json
 import platform
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from importlib.metadata import version
@@ -60,11 +60,9 @@ def save_model(
     path: str | PathLike | IO[bytes],
     *,
     label_names: Sequence[str] | None = None,
-    feature_names: Sequence[str] | None = None,
     schema: Schema | None = None,
     summary: Mapping[str, Any] | None = None,
     proba: bool = False,
-    trusted: Collection[str] = (),
     force: bool = False,
 ) -> Path | None:
     """Write a fitted model to a file that `load_model` reads without running code from it.
@@ -79,24 +77,14 @@ def save_model(
         The file, usually with the suffix ``.skops``. An existing model file is replaced in one step.
     label_names : sequence of str, optional
         Names of the labels; by default those of the Y the model was fitted on.
-    feature_names : sequence of str, optional
-        Names of the features; by default those of the X the model was fitted on, if it had any.
     schema : Schema, optional
-        All that is known of the columns, instead of `feature_names`.
+        The columns it takes; by default what the model shows of them, and the names in the X of its fit.
     summary : mapping, optional
         How the model was trained, in values that JSON can hold.
     proba : bool, default=False
         Prepare probabilities now, as the first `predict_proba` would; it can take as long as the fit.
-    trusted : collection of str
-        Full names of further types the model consists of, such as your own classes and functions. Name them
-        in `load_model` too, where they must be importable.
     force : bool, default=False
         Replace a file that is no model, too.
-
-    Returns
-    -------
-    Path
-        The file written; None for a binary file.
 
     Examples
     --------
@@ -129,17 +117,13 @@ def save_model(
         raise UserError(f"{type(final).__name__} has no label_names_. Pass label_names.")
     if len(set(map(str, names))) < len(names):
         raise UserError("Two labels have the same name. Pass label_names that tell them apart.")
-    for what, given, own in (
-        ("label", names, len(getattr(final, "label_names_", names))),
-        ("feature", feature_names, getattr(model, "n_features_in_", None)),
-    ):
-        if given is not None and own is not None and len(given) != own:
-            raise UserError(f"{what}_names has {len(given)} names, and the model has {own} {what}s.")
+    if len(names) != (own := len(getattr(final, "label_names_", names))):
+        raise UserError(f"label_names has {len(names)} names, and the model has {own} labels.")
     info = {
         "format": _FORMAT,
         "versions": {name: version(name) for name in _PACKAGES} | {"python": platform.python_version()},
         "label_names": [str(name) for name in names],
-        "schema": (schema or Schema.from_model(model, feature_names)).to_json(),
+        "schema": (schema or Schema.from_model(model)).to_json(),
         "summary": dict(summary or {}),
     }
     try:
@@ -153,13 +137,13 @@ def save_model(
             content = io.BytesIO(skops.io.dumps(model))
         with ZipFile(content, "a") as archive:
             archive.writestr(INFO, text)
-        reader = ModelReader(content, trusted)  # what is written can be read: the same checks
+        reader = ModelReader(content)  # what is written can be read: the same checks
         _check_info(reader.read_json())
         reader.read_model()
     except Exception as error:
         raise UserError(
-            f"This model cannot be saved: {printable(str(error)[:500]).rstrip('.')}. A model file holds no "
-            "code: use what mlspl knows by name, or name your own types in trusted, here and in load_model."
+            f"This model cannot be saved: {printable(str(error)[:500]).rstrip('.')}. A model file holds "
+            "no code and no types other than those in mlspl.persistence.TRUSTED_TYPES. Use skops or pickle."
         ) from error
     if (size := content.getbuffer().nbytes) > LARGEST_FILE:
         raise UserError(f"This model takes {size} bytes, and a model file has at most {LARGEST_FILE}.")
@@ -182,29 +166,26 @@ def _prepare_probabilities(value: Any) -> None:
             _prepare_probabilities(part)
 
 
-def load_model(path: str | PathLike, trusted: Collection[str] = ()) -> Any:
+def load_model(path: str | PathLike) -> Any:
     """Load a model from a file of `save_model`; nothing in the file is run as code.
 
     Parameters
     ----------
     path : path
         The file.
-    trusted : collection of str
-        Full names of further types, besides `mlspl.persistence.TRUSTED_TYPES`. Name only what you know: an
-        object of such a class is built with whatever values the file holds.
 
     Returns
     -------
     estimator
         Predicts bit for bit what the saved one did.
     """
-    return read_model(path, trusted)[0]
+    return read_model(path)[0]
 
 
-def read_model(path: str | PathLike, trusted: Collection[str] = ()) -> tuple[Any, ModelInfo]:
+def read_model(path: str | PathLike) -> tuple[Any, ModelInfo]:
     """Load a model as `load_model` does, and what its file says of it."""
     path = Path(path)
-    with _opened(path, trusted) as (reader, info):
+    with _opened(path) as (reader, info):
         try:
             model = reader.read_model()
             n_features = getattr(model, "n_features_in_", 0)
@@ -236,7 +217,7 @@ def is_model_file(path: str | PathLike) -> bool:
 
 
 @contextmanager
-def _opened(path: Path, trusted: Collection[str] = ()) -> Iterator[tuple[ModelReader, ModelInfo]]:
+def _opened(path: Path) -> Iterator[tuple[ModelReader, ModelInfo]]:
     if not path.is_file():
         raise UserError(f"{path} is not a file. Check the name and the folder.")
     with path.open("rb") as stream:
@@ -245,7 +226,7 @@ def _opened(path: Path, trusted: Collection[str] = ()) -> Iterator[tuple[ModelRe
                 raise UserError(f"it is larger than {LARGEST_FILE // 2**30} GiB.")
             if stream.read(1) == b"\x80":
                 raise UserError("it is a pickle, which could run any code.")
-            reader = ModelReader(stream, trusted)
+            reader = ModelReader(stream)
             info = _check_info(reader.read_json())
         except Exception as error:
             raise _refusal(path, error) from None

@@ -84,16 +84,6 @@ def save_onnx(
         Stored as JSON in the metadata ``label_names``; by default those of the model.
     force : bool, default=False
         Replace an existing file.
-
-    Returns
-    -------
-    Path
-        The file written.
-
-    Raises
-    ------
-    UserError
-        If the model, or a step before it, cannot be written; the message names it.
     """
     check_output(path, force=force)
     graph = _Graph()
@@ -193,9 +183,7 @@ def _probabilities(graph: _Graph, model: Any, scores: str) -> str | None:
         calibration: Any = getattr(model._calibration, "calibration", model._calibration)
         if calibration is None:
             return None
-        negative, positive = calibration.slopes_
-        slopes = graph.add("Where", graph.add("Less", scores, np.zeros(())), negative, positive)
-        scores = graph.add("Mul", slopes, scores)
+        scores = graph.add("Mul", scores, calibration.slope_)
     return graph.add("Sigmoid", scores)
 
 

@@ -7,8 +7,6 @@ and the classes of `OBJECTS`. It checks each array and each object when it is re
 import io
 import json
 import re
-from collections.abc import Collection
-from importlib import import_module
 from math import prod
 from typing import IO, Any
 from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile, ZipInfo
@@ -19,7 +17,7 @@ from scipy import sparse
 
 from mlspl._validation import check_sparse
 from mlspl.errors import UserError
-from mlspl.persistence.declarations import OBJECTS, ContentChecker, full_name
+from mlspl.persistence.declarations import OBJECTS, check_names, check_object, full_name, has_role
 
 INFO = "mlspl.json"  # the member with label names, columns, versions and the training summary
 LARGEST_FILE = 2**32  # bytes, read or written
@@ -36,7 +34,6 @@ _MOST_USES = 64
 _MOST_COLUMNS = 2**25
 _LONGEST_TEXT = 4000  # characters; NumPy allocates the longest one for each text of an array
 _VERSION = re.compile(r"[\w.+-]{1,40}")
-_MT19937_WORDS = 624
 
 _SCALARS = (np.bool_, np.int8, np.int16, np.int32, np.int64, np.uint8, np.float32, np.float64)
 _TYPES: dict[str, dict[str, Any]] = {
@@ -51,22 +48,18 @@ _TYPES: dict[str, dict[str, Any]] = {
         "TypeNode": (bool, int, float, str, *_SCALARS),
         "NdArrayNode": (np.ndarray, *_SCALARS),
         "DTypeNode": (np.dtype,),
-        "RandomStateNode": (np.random.RandomState,),
         "SparseMatrixNode": (sparse.csr_array, sparse.csr_matrix),
     }.items()
 }
-_TRUSTED_LOADERS = ("ObjectNode", "FunctionNode", "TreeNode")
 
 TRUSTED_TYPES: tuple[str, ...] = tuple(sorted({name for types in _TYPES.values() for name in types}))
 """Every type a model file may name, in alphabetical order."""
 
 
 class ModelReader:
-    """An open model file; `trusted` has the full names of further types, which are built without checks."""
+    """An open model file."""
 
-    def __init__(self, stream: IO[bytes], trusted: Collection[str] = ()) -> None:
-        self._trusted = frozenset(trusted)
-        self._checker = ContentChecker(self._trusted)
+    def __init__(self, stream: IO[bytes]) -> None:
         size = stream.seek(0, io.SEEK_END)
         self._expansion = _LARGEST_EXPANSION * size + 2**20
         self._uses = _MOST_USES * size + 2**20
@@ -97,7 +90,7 @@ class ModelReader:
         if type(schema["protocol"]) is not int or schema["protocol"] < _PROTOCOL:
             raise UserError("it is of a version of skops that mlspl never wrote with.")
         model = self._build(schema, str(schema["__class__"])[:40])
-        if not self._checker.has_role(model):
+        if not has_role(model):
             raise TypeError(f"it holds a {type(model).__name__}, not a model")
         return model
 
@@ -115,8 +108,6 @@ class ModelReader:
         """Return what a node describes; `where` is its place in the model."""
         loader, kind = str(node["__loader__"]), f"{node['__module__']}.{node['__class__']}"
         content = node.get("content")
-        if kind in self._trusted and loader in _TRUSTED_LOADERS:
-            return self._build_trusted(node, where)
         cls: Any = _TYPES.get(loader, {}).get(kind)
         match loader if cls else None:
             case "ObjectNode":
@@ -145,27 +136,15 @@ class ModelReader:
                 return array if cls is np.ndarray else array[()]
             case "NdArrayNode":
                 return self._build_object_array(node, where)
-            case "RandomStateNode":
-                return _make_random_state(self._build(content, where), where)
             case "SparseMatrixNode":
                 return self._read_matrix(node["file"], cls)
         raise UserError(f"{where} is {kind[:80]} ({loader[:40]}), which no model file may hold.")
 
-    def _build_trusted(self, node: Any, where: str) -> Any:
-        thing = getattr(import_module(node["__module__"]), node["__class__"])
-        if node["__loader__"] == "ObjectNode":
-            return self._build_object(thing, node.get("content"), where)
-        if node["__loader__"] == "TreeNode":
-            instance = thing(*self._build(node["__reduce__"]["args"], where))
-            instance.__setstate__(self._build(node["content"], where))
-            return instance
-        return thing
-
     def _build_object(self, cls: Any, content: Any, where: str) -> Any:
         instance = cls.__new__(cls)
-        state = {} if content is None else self._build(content, cls.__name__)
+        state = None if content is None else self._build(content, cls.__name__)
         state = {} if state is None else state
-        self._checker.check_names(where, cls, state)
+        check_names(where, cls, state)
         # scikit-learn prints it in a warning.
         if not _VERSION.fullmatch(state.get("_sklearn_version", "1")):
             raise ValueError(f"{where} has a version of scikit-learn that is not a version")
@@ -173,7 +152,7 @@ class ModelReader:
             instance.__setstate__(state)
         else:
             vars(instance).update(state)
-        self._checker.check(where, instance)
+        check_object(where, instance)
         return instance
 
     def _build_object_array(self, node: Any, where: str) -> np.ndarray:
@@ -231,8 +210,7 @@ class ModelReader:
         shape, _, dtype = read_header(stream)
         is_number = dtype.kind in "biuf" and dtype.itemsize <= 8
         is_text = dtype.kind == "U" and dtype.itemsize <= 4 * _LONGEST_TEXT
-        is_record = dtype.kind == "V" and bool(self._trusted)  # trees of scikit-learn
-        if not (is_number or is_text or is_record) or dtype.hasobject or not dtype.isnative:
+        if not (is_number or is_text) or dtype.hasobject or not dtype.isnative:
             raise UserError(f"its {name[:40]} is an array of type {str(dtype)[:40]}, which no model holds.")
         fits = prod(shape) * dtype.itemsize == len(content) - stream.tell()
         if not fits or not all(0 <= length <= max(len(content), _MOST_COLUMNS) for length in shape):
@@ -250,12 +228,3 @@ def _parse_scalar(text: str, where: str) -> Any:
     if isinstance(value, int) and not -(2**63) <= value < 2**63:
         raise ValueError(f"{where} is an integer of more than 64 bits")
     return value
-
-
-def _make_random_state(state: Any, where: str) -> np.random.RandomState:
-    key, position = state["state"]["key"], state["state"]["pos"]
-    if key.dtype != np.uint32 or key.shape != (_MT19937_WORDS,) or not 0 <= position <= _MT19937_WORDS:
-        raise ValueError(f"{where} is a random state out of range")
-    random_state = np.random.RandomState(0)
-    random_state.set_state(state)
-    return random_state

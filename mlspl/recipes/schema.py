@@ -107,17 +107,13 @@ class Schema:
         return cls(names, len(names), kinds, categories, "frame", len(frame))
 
     @classmethod
-    def from_model(cls, model: Any, names: Sequence[str] | None = None) -> Schema:
-        """Return as much of the schema of a fitted model or pipeline as its attributes show.
-
-        `names` are by default those it was fitted with.
-        """
-        fitted = getattr(model, "feature_names_in_", None)
-        names = fitted if names is None else names
-        categories = {} if fitted is None else _encoded_columns(model)
+    def from_model(cls, model: Any) -> Schema:
+        """Return as much of the schema of a fitted model or pipeline as its attributes show."""
+        names = getattr(model, "feature_names_in_", None)
+        categories = {} if names is None else _encoded_columns(model)
         kinds = dict.fromkeys(categories, "categorical")
         takes_sparse = get_tags(model).input_tags.sparse
-        layout = "frame" if fitted is not None else "any" if takes_sparse else "dense"
+        layout = "frame" if names is not None else "any" if takes_sparse else "dense"
         names = None if names is None else tuple(map(str, names))
         n_features = getattr(model, "n_features_in_", len(names or ()))
         return cls(names, int(n_features), kinds, categories, layout)

@@ -18,6 +18,7 @@ from mlspl.datasets import read_dataset
 from mlspl.experiments import Outcome, Store, Trial
 from mlspl.experiments.report import write_results
 from mlspl.experiments.tables import rich_tables
+from mlspl.recipes import Schema
 
 # An escape sequence, a control character of C1, a changed direction, and markup that closes what is not open.
 EVIL = "\x1b[31m\x9b2J\u202e\u2066[/bold][link=x]$\\frac{"
@@ -48,7 +49,8 @@ def folder(tmp_path_factory):
     with (home / "data.csv").open("w", newline="", encoding="utf-8") as stream:
         csv.writer(stream).writerows([FEATURES + LABELS, *np.hstack([X, Y]).tolist()])
     write_decisions(home)
-    save_model(MLkNNClassifier(k=3).fit(X, Y), home / "m.skops", feature_names=FEATURES, label_names=LABELS)
+    schema = Schema(tuple(FEATURES), 2, layout="any")
+    save_model(MLkNNClassifier(k=3).fit(X, Y), home / "m.skops", schema=schema, label_names=LABELS)
     with (home / "scores.csv").open("w", newline="", encoding="utf-8") as stream:
         write = csv.writer(stream).writerow
         write(["dataset", "method", "split", "one_error", f"other{EVIL}"])

@@ -117,7 +117,6 @@ def test_a_model_of_python_shows_its_columns_and_categories():
     arrays = MLkNNClassifier(k=1).fit(X[:, 1:2], Y)
     assert Schema.from_model(arrays).layout == "any"
     assert Schema.from_model(make_pipeline(StandardScaler(), arrays).fit(X[:, 1:2], Y)).layout == "dense"
-    assert Schema.from_model(arrays, names=["ill"]).names == ("ill",)
 
 
 @pytest.mark.parametrize(
