@@ -66,7 +66,7 @@ def test_plot_draws_the_papers_four_unless_told_otherwise(tmp_path, monkeypatch)
     ("arguments", "sentence"),
     [
         (("verify", "arctn"), "Did you mean 'arctan'"),
-        (("derive", "__import__('os')"), "holds"),
+        (("derive", "__import__('os')+t"), "made of"),
         (("derive", "t/(1+t)"), "the curve increases"),
         (("plot", "arctan", "--out", "x.bmp"), "x.bmp"),
     ],
