@@ -1,13 +1,11 @@
 """Opening a Dask cluster, one that runs elsewhere or one started here."""
 
-import asyncio
 import logging
 import time
 from collections.abc import Iterable, Iterator
-from concurrent.futures import Future
+from concurrent.futures import CancelledError
 from contextlib import ExitStack, contextmanager, suppress
 from importlib.metadata import PackageNotFoundError, version
-from queue import Empty, SimpleQueue
 from typing import Any
 
 from mlspl.errors import UserError
@@ -17,7 +15,7 @@ __all__ = ["fetch", "open_cluster"]
 _CONNECT_SECONDS = 10
 _RECONNECT_SECONDS = 10
 _SECONDS_WITHOUT_WORKERS = 30
-_LOOK_SECONDS = 2
+_LOOK_SECONDS, _POLL_SECONDS = 2, 0.01
 _ANSWER_SECONDS = 30
 _LOOPBACK = "127.0.0.1"
 
@@ -39,13 +37,13 @@ def open_cluster(scheduler: str, jobs: int) -> Iterator[Any]:
         logger = logging.getLogger("distributed")
         stack.callback(setattr, logger, "handlers", logger.handlers)
         logger.handlers = [logging.NullHandler()]
-        stack.enter_context(dask.config.set({"distributed.comm.timeouts.connect": f"{_RECONNECT_SECONDS}s"}))
+        config: dict[str, Any] = {"distributed.comm.timeouts.connect": f"{_RECONNECT_SECONDS}s"}
+        config["distributed.admin.large-graph-warning-threshold"] = "1TB"
         if scheduler == "local":
             # No pages for browsers, and no connection without the certificate that is made here.
-            routes: dict[str, list] = {
-                f"distributed.{part}.http.routes": [] for part in ("scheduler", "worker")
-            }
-            stack.enter_context(dask.config.set(routes))
+            config |= {f"distributed.{part}.http.routes": [] for part in ("scheduler", "worker")}
+        stack.enter_context(dask.config.set(config))
+        if scheduler == "local":
             try:
                 cluster = stack.enter_context(
                     LocalCluster(
@@ -59,11 +57,7 @@ def open_cluster(scheduler: str, jobs: int) -> Iterator[Any]:
                         security=Security.temporary(),
                     )
                 )
-            except ImportError:
-                raise UserError(
-                    "--scheduler local needs the package cryptography. Install it: pip install 'mlspl[dask]'."
-                ) from None
-            except RuntimeError as error:
+            except (ImportError, RuntimeError) as error:
                 raise UserError(
                     f"No Dask cluster starts on this machine ({error}). Leave out --scheduler."
                 ) from None
@@ -81,47 +75,45 @@ def open_cluster(scheduler: str, jobs: int) -> Iterator[Any]:
         yield client
 
 
-def fetch(client: Any, futures: Iterable[Any]) -> Iterator[tuple[Any, Future]]:
-    """Yield each Dask future with a future of its result that is done, as the results arrive here.
+def fetch(client: Any, futures: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
+    """Yield each Dask future with its result, or with `KilledWorker`, as the results arrive here.
 
     A finished task is not enough: its worker may die before the result is fetched, and Dask would then wait
     for another worker without end. Here it is a UserError if a cluster has no worker for half a minute.
     """
-    arrived: SimpleQueue[tuple[Any, Future]] = SimpleQueue()
-
-    def start(future: Any) -> Future:
-        coroutine = client.gather(future, asynchronous=True)
-        fetched = asyncio.run_coroutine_threadsafe(coroutine, client.loop.asyncio_loop)
-        fetched.add_done_callback(lambda fetched: arrived.put((future, fetched)))
-        return fetched
+    from distributed import KilledWorker, as_completed
 
     # A local cluster starts its workers again, which takes long on a busy machine.
     longest = _SECONDS_WITHOUT_WORKERS * (1 if client.cluster is None else 10)
-    waiting = set(map(start, futures))
-    last_worker, joined = time.monotonic(), 0
-    while waiting:
-        try:
-            pair = arrived.get(timeout=_LOOK_SECONDS)
-        except Empty:
-            before, joined = joined, _count_joined(client)
-            if joined > before or client.nthreads(callback_timeout=_ANSWER_SECONDS):
+    arrived = as_completed(futures, loop=client.loop, with_results=True, raise_errors=False)
+    last_worker = next_look = time.monotonic()
+    try:
+        while not arrived.is_empty():
+            if arrived.has_ready():
+                future, result = next(arrived)
                 last_worker = time.monotonic()
-            elif (passed := time.monotonic() - last_worker) > longest:
+                if future.status != "finished":
+                    result = result[1] if isinstance(result, tuple) else result
+                    if not isinstance(result, KilledWorker):
+                        raise result
+                yield future, result
+                del future, result  # so that the cluster can free the result
+            elif time.monotonic() < next_look:
+                time.sleep(_POLL_SECONDS)
+            elif client.nthreads(callback_timeout=_ANSWER_SECONDS):
+                last_worker = time.monotonic()
+                next_look = last_worker + _LOOK_SECONDS
+            elif time.monotonic() - last_worker > longest:
                 raise UserError(
-                    f"The Dask cluster has had no worker for {passed:.0f} seconds. Start one with "
+                    f"The Dask cluster has had no worker for {longest} seconds. Start one with "
                     "`dask worker` and run the same command again."
-                ) from None
-        else:
-            last_worker = time.monotonic()
-            waiting.remove(pair[1])
-            yield pair
-            del pair  # so that the cluster can free the result
-
-
-def _count_joined(client: Any) -> int:
-    """Count the workers that ever joined: a task that kills workers may do so between two looks."""
-    events = client.get_events("all")
-    return sum(isinstance(event, dict) and event.get("action") == "add-worker" for _, event in events)
+                )
+            else:
+                next_look = time.monotonic() + _LOOK_SECONDS
+    except (CancelledError, OSError):
+        raise UserError(
+            "The Dask scheduler is gone or dropped the work. Run the same command again."
+        ) from None
 
 
 def _close(client: Any) -> None:
@@ -134,17 +126,11 @@ def _check_workers(client, scheduler: str) -> None:
     ours = version("mlspl")
     try:
         client.wait_for_workers(1, timeout=_CONNECT_SECONDS)
-        theirs = client.run(version, "mlspl")
-    except PackageNotFoundError:
-        raise UserError(f"A worker of {scheduler} has no mlspl; install mlspl {ours} there.") from None
-    except TimeoutError:
+        versions = set(client.run(version, "mlspl").values())
+    except (PackageNotFoundError, OSError) as error:
         raise UserError(
-            f"The Dask scheduler {scheduler} has no workers; start some with `dask worker`."
+            f"The Dask scheduler {scheduler} has no workers that can be used ({error}). Start some with "
+            f"`dask worker`, where mlspl {ours} is installed."
         ) from None
-    except OSError as error:
-        raise UserError(f"A worker of {scheduler} stopped ({error}). Run the same command again.") from None
-    for worker, other in theirs.items():
-        if other != ours:
-            raise UserError(
-                f"The worker {worker} has mlspl {other}, this is {ours}; install the same on both."
-            )
+    if others := versions - {ours}:
+        raise UserError(f"Workers of {scheduler} have mlspl {min(others)}, this is {ours}; install the same.")

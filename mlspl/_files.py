@@ -15,15 +15,8 @@ from mlspl.errors import UserError
 
 __all__ = ["OutputFolder", "check_output", "explain_failure", "replace_file", "write_file"]
 
-_REASONS = {
-    errno.ENOSPC: "the disk is full. Make room, or name another folder",
-    errno.EDQUOT: "your quota of disk space is used up. Make room, or name another folder",
-    errno.EFBIG: "it would be larger than a file may be there (ulimit -f). Name another folder",
-    errno.EROFS: "the disk can only be read. Name another folder",
-    errno.EACCES: "you may not write there. Name another folder",
-    errno.EPERM: "you may not write there. Name another folder",
-    errno.ENAMETOOLONG: "the name is too long. Name another",
-}
+# What a system says that refuses to store a file, or this file.
+_REFUSED = {"ENOSPC", "EDQUOT", "EFBIG", "EROFS", "EACCES", "EPERM", "ENAMETOOLONG"}
 
 
 @contextmanager
@@ -56,9 +49,11 @@ def replace_file(
             os.close(folder)
 
 
-def write_file(path: str | PathLike, content: str | bytes) -> Path:
+def write_file(
+    path: str | PathLike, content: str | bytes, before: Callable[[Path], None] | None = None
+) -> Path:
     """Write a whole file at once, and return its path."""
-    with replace_file(path, "wb" if isinstance(content, bytes) else "w") as stream:
+    with replace_file(path, "wb" if isinstance(content, bytes) else "w", before) as stream:
         stream.write(content)
     return Path(path)
 
@@ -72,16 +67,8 @@ def check_output(
 ) -> None:
     """Raise a UserError if a file cannot be written or would replace another; call it before work starts.
 
-    Parameters
-    ----------
-    path : path
-        The file to be written.
-    inputs : paths
-        Files that the same call reads. They are never replaced, under whatever name or link.
-    force : bool, default=False
-        Whether any other existing file may be replaced.
-    is_ours : function
-        Whether an existing file is an earlier output of the same command, which may be replaced.
+    The inputs are never replaced, under whatever name or link. Other files are replaced only with `force`, or
+    if `is_ours` says that they are earlier outputs of the same command.
     """
     path = Path(path)
     if os.path.isdir(path):  # which, unlike Path.is_dir, knows names that are too long
@@ -112,29 +99,7 @@ class OutputFolder:
     """A folder into which one command writes several files, again and again.
 
     A hidden file in the folder keeps the checksums of what was written. A file that has another checksum is
-    somebody else's, or was changed since, and is not replaced.
-
-    Parameters
-    ----------
-    folder : path
-        Made with the first file, if it does not exist.
-    inputs : paths
-        Files that the same call reads; they are never replaced.
-    force : bool, default=False
-        Whether any other existing file may be replaced.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as name:
-    ...     for text in ("first", "second"):
-    ...         outputs = OutputFolder(name)
-    ...         outputs.check(["rows.csv"])
-    ...         _ = outputs.write("rows.csv", text)
-    ...     _ = Path(name, "rows.csv").write_text("mine")
-    ...     OutputFolder(name).check(["rows.csv"])  # doctest: +ELLIPSIS
-    Traceback (most recent call last):
-    mlspl.errors.UserError: ...rows.csv already exists, and this command did not write it. ...
+    somebody else's, or was changed since. It is replaced only with `force`; the inputs never are.
     """
 
     RECORD = ".mlspl-outputs.json"
@@ -149,9 +114,8 @@ class OutputFolder:
         """Raise a UserError if one of these files cannot be written; call it before work starts."""
         if self.folder.exists() and not self.folder.is_dir():
             raise UserError(f"{self.folder} is a file. Name a folder.")
-        above = next(
-            path for path in (self.folder.absolute(), *self.folder.absolute().parents) if path.exists()
-        )
+        absolute = self.folder.absolute()
+        above = next(path for path in (absolute, *absolute.parents) if path.exists())
         if not above.is_dir() or not os.access(above, os.W_OK):
             raise UserError(f"the folder {self.folder} cannot be written to. Name another.")
         for name in names if self.folder.exists() else ():
@@ -159,13 +123,6 @@ class OutputFolder:
 
     def write(self, name: str, content: str | bytes) -> Path:
         """Check and write a whole file; return its path."""
-        with self.open(name, "wb" if isinstance(content, bytes) else "w") as stream:
-            stream.write(content)
-        return self.folder / name
-
-    @contextmanager
-    def open(self, name: str, mode: str = "w") -> Iterator[IO]:
-        """Check a file and open it as `replace_file` does."""
         self.folder.mkdir(parents=True, exist_ok=True)
         path = self.folder / name
         self._check(path)
@@ -176,8 +133,7 @@ class OutputFolder:
             self._written[name] = [*old, _checksum(part)]
             write_file(self.folder / self.RECORD, json.dumps(self._written, indent=1) + "\n")
 
-        with replace_file(path, mode, record) as stream:
-            yield stream
+        return write_file(path, content, record)
 
     def _check(self, path: Path) -> None:
         check_output(path, self.inputs, force=self.force, is_ours=self._is_ours)
@@ -226,9 +182,9 @@ def explain_failure(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        if error.errno not in _REASONS:
+        if errno.errorcode.get(error.errno or 0) not in _REFUSED:
             raise
-        raise UserError(f"{path} cannot be written: {_REASONS[error.errno]}.") from error
+        raise UserError(f"{path} cannot be written: {error.strerror}. Name another file.") from error
 
 
 def _checksum(path: Path) -> str:

@@ -2,7 +2,6 @@
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import CancelledError
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
@@ -69,12 +68,10 @@ def _map_on_cluster(client, work, shared, parts) -> Iterator[Any]:
     try:
         while futures:
             future = futures.popleft()  # so that the cluster can free the result
-            ((_, fetched),) = fetch(client, [future])
-            yield fetched.result()
-    except KilledWorker:
-        raise UserError("One part of the fit killed several Dask workers. Give them more memory.") from None
-    except (CancelledError, OSError):
-        raise UserError("The Dask scheduler stopped or dropped the work. Start the fit again.") from None
+            ((_, result),) = fetch(client, [future])
+            if isinstance(result, KilledWorker):
+                raise UserError("One part of the fit killed several Dask workers. Give them more memory.")
+            yield result
     finally:
         client.cancel([sent, *futures])
 

@@ -31,11 +31,12 @@ from mlspl import MLSPLClassifier, MLSPLClassifierCV, SelfPacedForestClassifier
 from mlspl._files import write_file
 from mlspl._progress import show_progress
 from mlspl.datasets import corrupt, load_dataset, load_noisy_labels
-from mlspl.experiments import markdown_table, save_figure
+from mlspl.experiments import markdown_table
 from mlspl.metrics import average_precision
 from mlspl.model_selection import protocol_split
 from mlspl.recipes import Recipe, Schema, get_method, take_rows
 from mlspl.solvers import one_library_thread
+from studies.results import save_figure
 
 __all__ = [
     "RESULTS",
@@ -318,7 +319,7 @@ def main(arguments: Sequence[str]) -> None:
     results = read_results()
     images = page.parent / "images"
     images.mkdir(parents=True, exist_ok=True)
-    save_figure(gain_figure(results), images, "study_pacing", force=True)
+    save_figure(gain_figure(results), images, "study_pacing")
     write_file(page, study_page(results).encode())
 
 

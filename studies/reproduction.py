@@ -26,13 +26,13 @@ from mlspl.experiments import (
     markdown_table,
     markdown_tables,
     paper_mean,
-    save_figure,
     score_table,
     summarise,
 )
 from mlspl.metrics import CRITERIA
 from mlspl.recipes import get_method
 from studies.published_grid import grid_figure, grid_section, read_grid
+from studies.results import save_figure
 
 __all__ = ["reproduction_page", "share_fits"]
 
@@ -263,9 +263,7 @@ def _main(arguments: Sequence[str]) -> None:
             page = reproduction_page(store)
     except UserError as error:
         sys.exit(f"error: {error}")
-    save_figure(
-        grid_figure(read_grid()), Path(arguments[1]).parent / "images", "reproduction_functions", force=True
-    )
+    save_figure(grid_figure(read_grid()), Path(arguments[1]).parent / "images", "reproduction_functions")
     Path(arguments[1]).write_text(page, encoding="utf-8")
 
 

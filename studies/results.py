@@ -12,13 +12,14 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from matplotlib.figure import Figure
 from scipy import sparse
 
 from mlspl._files import write_file
 from mlspl.datasets import Dataset
-from mlspl.experiments import Outcome, Store, Trial
+from mlspl.experiments import Outcome, Store, Trial, figure_files
 
-__all__ = ["SCORES", "export", "join_results", "load_into", "read_results", "write_results"]
+__all__ = ["SCORES", "export", "join_results", "load_into", "read_results", "save_figure", "write_results"]
 
 SCORES = (
     "average_precision",
@@ -37,6 +38,12 @@ _TRIAL = ["dataset", "corruption", "method", "split", "key"]
 _COSTS = ["tune_seconds", "fit_seconds", "predict_seconds"]
 _FACTS = ["rows", "features", "labels", "cardinality", "positives", "sparse"]
 COLUMNS = [*_TRIAL, *SCORES, "error", "chosen", *_COSTS, "peak_mb", "recorded", "versions", *_FACTS]
+
+
+def save_figure(figure: Figure, folder: Path, name: str) -> None:
+    """Save a figure as PNG and SVG."""
+    for file, content in figure_files(figure, name).items():
+        write_file(folder / file, content)
 
 
 def export(

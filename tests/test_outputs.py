@@ -54,19 +54,8 @@ def write_results(made, data, **options):
         return experiments.write_results(store, trials, Path("out"), **options)
 
 
-def write_report(made, data, **options):
-    with experiments.Store("results.db", create=False) as store:
-        return experiments.write_report(store, Path("out/report.html"), **options)
-
-
 def write_comparisons(made, data, **options):
     return experiments.write_comparisons([made[3]], OutputFolder("out", **options))
-
-
-def save_figure(made, data, **options):
-    from matplotlib.figure import Figure
-
-    return experiments.save_figure(Figure(), Path("out"), "a", **options)
 
 
 def write_label_studio(made, data, **options):
@@ -105,9 +94,7 @@ WRITERS = {
     "write_audit_folder": (write_audit_folder, "labels.csv", True),
     "write_label_studio": (write_label_studio, "label-studio.json", True),
     "write_results": (write_results, "means.csv", True),
-    "write_report": (write_report, "report.html", True),
     "write_comparisons": (write_comparisons, "pairs.csv", True),
-    "save_figure": (save_figure, "a.svg", False),
 }
 
 
@@ -137,7 +124,7 @@ def test_foreign_files_stay_and_a_full_or_read_only_disk_is_an_error_message(mad
         with pytest.raises(UserError, match="force"):
             write(made, data)
     before = {path: path.read_bytes() for path in Path("out").iterdir()}
-    with files_limited_to(20), pytest.raises(UserError, match="large"):
+    with files_limited_to(20), pytest.raises(UserError, match="written"):
         write(made, data, force=True)
     with cannot_be_written(Path("out")), pytest.raises(UserError, match="written"):
         write(made, data, force=True)
@@ -148,7 +135,6 @@ def test_foreign_files_stay_and_a_full_or_read_only_disk_is_an_error_message(mad
 INPUTS = {
     "relabel_file": ("songs.csv", "a.csv"),
     "write_results": ("results.db", "means.csv"),
-    "write_report": ("results.db", "report.html"),
     "write_audit": ("picture.png", "audit.html"),
     "write_audit_folder": ("picture.png", "rows.csv"),
 }

@@ -55,7 +55,7 @@ def compare(
 
     if not 0 < alpha < 1:
         raise UserError(f"--alpha must lie between 0 and 1; it is {alpha:g}.")
-    console = Console(highlight=False)
+    console = Console(highlight=False, soft_wrap=True)
     criteria = criterion or []
     if methods:
         if higher or lower or variants:
@@ -90,11 +90,11 @@ def compare(
     if unknown := [name for name in criteria if name not in directions]:
         raise UserError(f"The direction of {unknown[0]} is unknown. Name it with --higher or --lower.")
     comparisons = [experiments.compare(scores, name, greater, alpha) for name, greater in directions.items()]
-    for table in experiments.rich_tests(comparisons, criteria, console.width, alpha):
-        console.print(table)
+    for table in experiments.text_tests(comparisons, criteria, console.width, alpha):
+        console.print(table, markup=False)
     if not any(comparison.ranking for comparison in comparisons):
         console.print("Ranks need at least three methods with scores on at least two data sets.")
     for note in dict.fromkeys(note for comparison in comparisons for note in comparison.notes):
         console.print(printable(note), markup=False)
     for path in experiments.write_comparisons(comparisons, outputs, alpha):
-        console.print(f"Wrote {shown(str(path))}", soft_wrap=True)
+        console.print(f"Wrote {shown(str(path))}")

@@ -1,9 +1,7 @@
 """`mlspl correct`: the decisions of a review, applied to a copy of the file."""
 
-import csv
 import json
 import shlex
-from dataclasses import fields
 from pathlib import Path
 from typing import Annotated
 
@@ -83,18 +81,14 @@ def correct(
 
 
 def _with_command(error: UserError, data: str, decisions: Path, out: Path, reading: Reading) -> UserError:
-    """Return the error with the options that the audit, by decisions.csv, had otherwise, and the command."""
+    """Return the error with the command that has the options of the audit, which decisions.csv keeps."""
+    from mlspl.pages import read_cells
+
     try:
-        with decisions.open(encoding="utf-8-sig", newline="") as stream:
-            audited = json.loads(next(csv.DictReader(stream)).get("options") or "null")
-        differing = sorted({text.partition("=")[0] for text in {*audited} ^ {*reading.to_arguments()}})
-    except (OSError, StopIteration, ValueError, TypeError, AttributeError, csv.Error, RecursionError):
+        audited = json.loads(read_cells(decisions, "options")["options"].iloc[0])
+        command = shlex.join(["mlspl", "correct", data, str(decisions), *audited, "-o", str(out)])
+    except (ValueError, TypeError, IndexError, RecursionError):
         return error
-    known = {f"--{field.name.replace('_', '-')}" for field in fields(Reading)}
-    if not differing or not known.issuperset(differing):
+    if audited == reading.to_arguments():
         return error
-    command = shlex.join(["mlspl", "correct", data, str(decisions), *audited, "-o", str(out)])
-    verb = "differs" if len(differing) == 1 else "differ"
-    return UserError(
-        f"{error} {', '.join(differing)} {verb} from the options of the audit. Use: {printable(command)}"
-    )
+    return UserError(f"{error} The options differ from those of the audit. Use: {printable(command)}")

@@ -142,9 +142,6 @@ def columns_table(dataset: "Dataset", schema: "Schema", table: Any) -> "Table":
     """
     import pandas as pd
 
-    from mlspl.recipes import find_counters
-
-    counters = set(find_counters(table))
     gaps = table.isna().sum() if isinstance(table, pd.DataFrame) else {}
     dropped, taken = set(schema.dropped), set(schema.names or ())
     groups: dict[tuple, list[str]] = {}
@@ -155,8 +152,7 @@ def columns_table(dataset: "Dataset", schema: "Schema", table: Any) -> "Table":
             treated = (kind, dataset.texts(name).count(None), "–", f"dropped: {why}")
         else:
             used = schema.kind(name) if name in taken else kind
-            hint = "counts the rows" if name in counters and used == "numeric" else ""
-            treated = (kind, int(gaps[name]) if name in gaps else 0, _USES[used], hint)
+            treated = (kind, int(gaps[name]) if name in gaps else 0, _USES[used], "")
         key = treated if len(dataset.feature_names) > _MOST_COLUMNS else (*treated, name)
         groups.setdefault(key, []).append(name)
     rows = []

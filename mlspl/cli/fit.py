@@ -24,9 +24,6 @@ if TYPE_CHECKING:
 # Probabilities need three more fits on two thirds of the rows each.
 _MOST_PAIRS_WITH_PROBABILITIES = 1_000_000
 
-# A log gets the steps of fits on more pairs of rows and labels.
-_PAIRS_OF_A_LONG_FIT = 20_000
-
 
 @with_reading()
 def fit(
@@ -205,12 +202,11 @@ def _fit(recipe: "Recipe", parameters: dict, table: Any, Y: Any, label_names: li
     model = recipe.build(parameters)
     estimator = model[-1]
     labels = Y if sparse.issparse(Y) else pd.DataFrame(Y, columns=label_names)
-    if "verbose" not in estimator.get_params(deep=False):
-        with output.notes(), Console(stderr=True).status("fitting"):
-            return model.fit(table, labels)
-    large = Y.shape[0] * Y.shape[1] > _PAIRS_OF_A_LONG_FIT
-    estimator.set_params(verbose=int(large or Console(stderr=True).is_terminal))
+    shows_progress = "verbose" in estimator.get_params(deep=False)
+    if shows_progress:
+        estimator.set_params(verbose=1)
     with output.notes():
         model.fit(table, labels)
-    estimator.set_params(verbose=0)
+    if shows_progress:
+        estimator.set_params(verbose=0)
     return model

@@ -2,7 +2,6 @@
 
 import shlex
 import sys
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -59,7 +58,7 @@ def reproduce(
     """
     from mlspl import experiments
 
-    console = Console(highlight=False)
+    console = Console(highlight=False, soft_wrap=True)
     named = split_names(datasets)
     outputs = OutputFolder(out, files.input_files(*named, reading.labels), force=force)
     if not dry_run:
@@ -116,22 +115,20 @@ def _list(trials: list["Trial"], path: Path, console: Console) -> None:
     from mlspl.experiments import Store
 
     finished: set[str] = set()
-    failed: dict[str, str] = {}
     if path.is_file() and path.stat().st_size:
         with output.notes(), Store(path, create=False) as store:
-            finished, failed = store.finished(), store.failed()
-    states = Counter[str]()
+            finished = store.finished()
     for trial in trials:
-        state = "done" if trial.key in finished else "failed" if trial.key in failed else "to do"
-        states[state] += 1
-        settings = " ".join(f"{name}={value}" for name, value in trial.parameters.items())
-        words = [f"{state:6}", trial.dataset, trial.method, f"split={trial.split}", f"train={trial.train:g}"]
-        words += [f"corrupt={trial.corruption}"] * bool(trial.corruption)
-        words += [f"tune={trial.tune}"] * bool(trial.tune)
-        console.print(*map(printable, (*words, settings)), markup=False, soft_wrap=True)
-    console.print(
-        f"{len(trials)} trials: " + ", ".join(f"{count} {state}" for state, count in states.items())
-    )
+        state = "done" if trial.key in finished else "to do"
+        what = {"split": trial.split, "train": trial.train, "corrupt": trial.corruption, "tune": trial.tune}
+        settings = [
+            f"{name}={value}" for name, value in (what | dict(trial.parameters)).items() if value != ""
+        ]
+        console.print(
+            printable(f"{state:6} {trial.dataset} {trial.method} {' '.join(settings)}"), markup=False
+        )
+    done = sum(trial.key in finished for trial in trials)
+    console.print(f"{len(trials)} trials: {done} done, {len(trials) - done} to do")
 
 
 def open_datasets(sources: Sequence[str], reading: Reading) -> dict[str, "Dataset"]:
@@ -183,10 +180,10 @@ def report_trials(
         results = experiments.write_results(store, trials, outputs, functions, data, command, criteria)
         failed = store.failed()
     for table in (
-        *experiments.rich_tables(results.summary, console.width),
-        *experiments.rich_tests(results.comparisons, criteria, console.width),
+        *experiments.text_tables(results.summary, console.width),
+        *experiments.text_tests(results.comparisons, criteria, console.width),
     ):
-        console.print(table)
+        console.print(table, markup=False)
     errors = [(trial, failed[trial.key]) for trial in trials if trial.key in failed]
     if errors:
         count = f"{output.counted(len(errors), 'trial')} failed. Run the same command again to retry:"
@@ -196,9 +193,9 @@ def report_trials(
         console.print(f"  {printable(text)}", markup=False)
     if len(errors) > _MOST_ERRORS:
         console.print(f"  and {len(errors) - _MOST_ERRORS} more, in the store's column `error`")
-    console.print(f"Results: {shown(str(path))}", soft_wrap=True)
+    console.print(f"Results: {shown(str(path))}")
     for file in results.files:
-        console.print(f"  {shown(str(file))}", soft_wrap=True)
+        console.print(f"  {shown(str(file))}")
     if errors:
         raise typer.Exit(1)
 

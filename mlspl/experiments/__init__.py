@@ -7,8 +7,8 @@ runs those that the `Store` does not have yet, and `write_results` writes tables
 
 from mlspl.experiments.comparison import Comparison, compare, known_directions, read_scores
 from mlspl.experiments.execution import run_trial
-from mlspl.experiments.figures import critical_difference_figure, save_figure
-from mlspl.experiments.report import RESULT_FILES, Results, write_comparisons, write_report, write_results
+from mlspl.experiments.figures import critical_difference_figure, figure_files
+from mlspl.experiments.report import RESULT_FILES, Results, write_comparisons, write_results
 from mlspl.experiments.runner import run_trials
 from mlspl.experiments.scores import (
     PAPER_CRITERIA,
@@ -21,7 +21,7 @@ from mlspl.experiments.scores import (
 )
 from mlspl.experiments.statistics import critical_difference, fewest_splits, holm, wilcoxon_pairs
 from mlspl.experiments.store import Store, StoreError
-from mlspl.experiments.tables import criterion_head, markdown_table, markdown_tables, rich_tables, rich_tests
+from mlspl.experiments.tables import criterion_head, markdown_table, markdown_tables, text_tables, text_tests
 from mlspl.experiments.trial import PUBLISHED, Outcome, Trial, is_standard, plan_trials
 
 __all__ = [
@@ -42,6 +42,7 @@ __all__ = [
     "critical_difference",
     "critical_difference_figure",
     "fewest_splits",
+    "figure_files",
     "holm",
     "is_standard",
     "known_directions",
@@ -50,15 +51,13 @@ __all__ = [
     "paper_mean",
     "plan_trials",
     "read_scores",
-    "rich_tables",
-    "rich_tests",
     "run_trial",
     "run_trials",
-    "save_figure",
     "score_table",
     "summarise",
+    "text_tables",
+    "text_tests",
     "wilcoxon_pairs",
     "write_comparisons",
-    "write_report",
     "write_results",
 ]

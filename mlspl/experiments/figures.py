@@ -8,13 +8,11 @@ from __future__ import annotations
 import base64
 import io
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from mlspl._files import OutputFolder, check_output, write_file
 from mlspl._text import escape_mathtext
 from mlspl.experiments.comparison import Comparison, Ranking
 from mlspl.experiments.scores import criteria_in, paced_trials
@@ -73,8 +71,8 @@ def _draw_dots(axis: Axes, dots: pd.DataFrame, reference: float | None) -> None:
     axis.tick_params(left=False)
 
 
-def line_chart(title: str, lines: Mapping[str, tuple[pd.Series, pd.Series]], is_share: bool = False) -> Chart:
-    """Draw lines over the pace, with a legend below; the axis of shares ends at 0 and 1."""
+def line_chart(title: str, lines: Mapping[str, tuple[pd.Series, pd.Series]]) -> Chart:
+    """Draw lines over the pace, with a legend below."""
     legend = 0.17 * ((len(lines) + 1) // 2)
     figure, axis = _start_chart(title, 2.0 + legend, 0.55, 0.5 + legend)
     for number, (name, (x, y)) in enumerate(lines.items()):
@@ -82,8 +80,6 @@ def line_chart(title: str, lines: Mapping[str, tuple[pd.Series, pd.Series]], is_
         marker = "o" if len(x) == 1 else ""
         axis.plot(x, y, linewidth=1.5, marker=marker, markersize=4, label=_shorten(name), **style)
     axis.set_xscale("log")
-    if is_share:
-        axis.set_ylim(-0.03, 1.03)
     axis.set_xlabel("pace λ", fontsize=8, color=_GREY, loc="right")
     axis.grid(axis="y", color=_LINE)
     figure.legend(loc="lower left", ncols=2, fontsize=7.5, frameon=False, labelcolor=_INK)
@@ -192,19 +188,12 @@ def pace_function_figure(scores: pd.DataFrame, functions: Sequence[str]) -> Figu
     return figure
 
 
-def save_figure(
-    figure: Figure, folder: str | Path | OutputFolder, name: str, *, force: bool = False
-) -> list[Path]:
-    """Save a figure as PNG and SVG and return both paths. Existing files are replaced only with `force`."""
-    contents = {
+def figure_files(figure: Figure, name: str) -> dict[str, bytes]:
+    """Return a figure as PNG and as SVG, by the names of the files."""
+    return {
         f"{name}.{suffix}": _save(figure, format=suffix, dpi=200, bbox_inches="tight")
         for suffix in ("png", "svg")
     }
-    if isinstance(folder, OutputFolder):
-        return [folder.write(*content) for content in contents.items()]
-    for file_name in contents:
-        check_output(Path(folder, file_name), force=force)
-    return [write_file(Path(folder, file_name), content) for file_name, content in contents.items()]
 
 
 def _save(figure: Figure, **options) -> bytes:

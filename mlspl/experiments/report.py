@@ -5,22 +5,20 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from mlspl._files import OutputFolder
 from mlspl._text import safe_csv
 from mlspl.datasets import Dataset
-from mlspl.errors import UserError
 from mlspl.experiments.comparison import Comparison, compare
 from mlspl.experiments.figures import (
     Chart,
     critical_difference_figure,
     dot_chart,
+    figure_files,
     line_chart,
     pace_function_figure,
     rank_chart,
-    save_figure,
 )
 from mlspl.experiments.scores import (
     PAPER_FUNCTIONS,
@@ -46,7 +44,7 @@ from mlspl.experiments.tables import (
 from mlspl.experiments.trial import Trial
 from mlspl.metrics import CRITERIA
 from mlspl.pages import render
-from mlspl.recipes import METHODS, Schema, method_title
+from mlspl.recipes import METHODS, method_title
 
 RESULT_FILES = (
     *("means.csv", "tables.md", "tables.tex", "report.html", "pairs.csv"),
@@ -55,7 +53,6 @@ RESULT_FILES = (
 """All files that `write_results` may write."""
 
 _ALPHA = 0.05
-_MOST_LABELS = 8
 _PARTS = {
     "objective": "Objective",
     "loss": "Weighted hinge loss",
@@ -63,12 +60,6 @@ _PARTS = {
     "correlation": "Label correlation",
     "penalty": "Self-paced penalty",
     "mean_weight": "Mean weight of a pair",
-}
-_KINDS = {
-    "numeric": "numbers, z-scored",
-    "categorical": "categories, one-hot encoded",
-    "date": "dates, as their parts",
-    "text": "texts, as TF-IDF of words and word pairs",
 }
 
 
@@ -106,7 +97,7 @@ def _collect(store: Store, trials: Iterable[Trial] | None, criteria: Sequence[st
 
 def write_results(
     store: Store,
-    trials: Iterable[Trial],
+    trials: Iterable[Trial] | None,
     out: Path | OutputFolder,
     functions: Sequence[str] = (),
     datasets: Mapping[str, Dataset] | None = None,
@@ -119,13 +110,13 @@ def write_results(
     Parameters
     ----------
     store, trials
-        The results file and which of its trials.
+        The results file, and which of its trials; None means all.
     out : Path or OutputFolder
         The folder.
     functions : sequence of str
         Self-paced functions of the figure; without any there is no figure.
     datasets : mapping, optional
-        The data sets by name; without them the page does not show their sizes and label names.
+        The data sets by name; without them the page does not show their sizes.
     command : str, default=""
         The command that ran the trials.
     criteria : sequence of str
@@ -143,30 +134,11 @@ def write_results(
         files.append(outputs.write("tables.tex", latex_tables(results.summary)))
         if functions:
             figure = pace_function_figure(results.scores, functions)
-            files += save_figure(figure, outputs, "pace-functions")
+            files += [outputs.write(*file) for file in figure_files(figure, "pace-functions").items()]
         files += write_comparisons(results.comparisons, outputs)
     if len(results.frame):
         files.append(outputs.write("report.html", _render(results, datasets or {}, command)))
     return results
-
-
-def write_report(
-    store: Store,
-    path: Path,
-    datasets: Mapping[str, Dataset] | None = None,
-    command: str = "",
-    force: bool = False,
-) -> Path:
-    """Write `report.html` of all trials of a store; see :func:`write_results`.
-
-    A file that `write_report` did not write is replaced only if `force` is True.
-    """
-    results = _collect(store, None)
-    if results.frame.empty:
-        raise UserError(f"{store.path} holds no trials. Run `mlspl reproduce` first.")
-    outputs = OutputFolder(path.parent, [store.path], force=force)
-    outputs.check([path.name])
-    return outputs.write(path.name, _render(results, datasets or {}, command))
 
 
 def write_comparisons(
@@ -179,7 +151,8 @@ def write_comparisons(
         columns = ["criterion", "block", "better", "worse", "difference", "blocks", "p", "p_holm"]
         files.append(outputs.write("pairs.csv", safe_csv(pairs[columns])))
     if any(comparison.ranking for comparison in comparisons):
-        files += save_figure(critical_difference_figure(comparisons, alpha), outputs, "critical-difference")
+        figure = critical_difference_figure(comparisons, alpha)
+        files += [outputs.write(*file) for file in figure_files(figure, "critical-difference").items()]
     return files
 
 
@@ -214,7 +187,7 @@ def _render(results: Results, datasets: Mapping[str, Dataset], command: str) -> 
         folds=int(frame["folds"].max()),
         corruption=", ".join(filter(None, dict.fromkeys(frame["corruption"]))),
         environment=_list_environment(frame),
-        panels=[_describe_block(block, results, datasets) for block in dict.fromkeys(summary["block"])],
+        panels=[_describe_block(block, results) for block in dict.fromkeys(summary["block"])],
         ranks=ranks_table(comparisons),
         diagrams=[rank_chart(comparison) for comparison in ranked],
         notes=list(dict.fromkeys(note for comparison in comparisons for note in comparison.notes)),
@@ -225,12 +198,11 @@ def _render(results: Results, datasets: Mapping[str, Dataset], command: str) -> 
     )
 
 
-def _describe_block(block: str, results: Results, datasets: Mapping[str, Dataset]) -> dict[str, Any]:
+def _describe_block(block: str, results: Results) -> dict[str, Any]:
     tables = (results.summary, results.standard, paced_trials(results.scores))
     summary, standard, paced = (table[table["block"] == block] for table in tables)
     order = [*PAPER_FUNCTIONS, *paced["function"]]
     paced = paced.sort_values("function", key=lambda names: names.map(order.index), kind="stable")
-    dataset = datasets.get(standard["dataset"].iloc[0])
     unpaced = standard[standard["method"] == "ml-loc"]
     ((title, scores),) = score_tables(summary).items()
     return {
@@ -251,57 +223,27 @@ def _describe_block(block: str, results: Results, datasets: Mapping[str, Dataset
             for name in (criteria_in(paced) if paced["function"].nunique() > 1 else ())
         ],
         "has_unpaced": bool(len(unpaced)),
-        "curves": _draw_learning_curves(paced, dataset.label_names if dataset else ()),
+        "curves": _draw_learning_curves(paced),
         "timings": _list_timings(standard),
         "pairs": _list_pairs(block, results.comparisons),
     }
 
 
-def _draw_learning_curves(paced: pd.DataFrame, label_names: Sequence[str]) -> dict[str, list[Chart]]:
-    """Draw the parts of the objective and each label's share of pairs in play, under each function."""
-    means: dict[str, pd.DataFrame] = {}
+def _draw_learning_curves(paced: pd.DataFrame) -> list[Chart]:
+    """Draw the parts of the objective under each function, as means over the splits."""
     complete = paced[paced["history"].map(_is_complete).astype(bool)]
+    means = {}
     for name, histories in complete.groupby("function", sort=False)["history"]:
-        tables = [_tabulate_steps(history, label_names) for history in histories]
-        means[str(name)] = pd.concat(tables).groupby(level=0).mean()
-    if not means:
-        return {}
-
-    # The pace grows geometrically, hence the geometric mean over splits.
-    paces = {name: np.exp(table["part", "log_pace"]) for name, table in means.items()}
-    parts = [
-        line_chart(
-            title,
-            {name: (paces[name], table["part", key]) for name, table in means.items()},
-            is_share=key == "mean_weight",
-        )
-        for key, title in _PARTS.items()
+        steps = pd.concat([pd.DataFrame(history)[["pace", *_PARTS]] for history in histories])
+        means[str(name)] = steps.groupby(level=0).mean()
+    return [
+        line_chart(title, {name: (table["pace"], table[key]) for name, table in means.items()})
+        for key, title in (_PARTS.items() if means else ())
     ]
-    in_play = [
-        line_chart(
-            f"Pairs in play: {name}",
-            {label: (paces[name], shares) for label, shares in table["in play"].items()},
-            is_share=True,
-        )
-        for name, table in means.items()
-    ]
-    return {"parts": parts, "in_play": in_play}
 
 
 def _is_complete(history: Sequence[Mapping] | None) -> bool:
-    return bool(history) and all({"pace", "in_play", *_PARTS} <= set(step) for step in history or ())
-
-
-def _tabulate_steps(history: Sequence[Mapping], label_names: Sequence[str]) -> pd.DataFrame:
-    """Return one row per step: parts of the objective, and ("in play", label) or quantiles of many labels."""
-    shares = np.array([step["in_play"] for step in history])
-    names = list(label_names) or [f"label {label + 1}" for label in range(shares.shape[1])]
-    if shares.shape[1] > _MOST_LABELS:
-        shares = np.quantile(shares, [0, 0.5, 1], axis=1).T
-        names = ["least of all labels", "median label", "most of all labels"]
-    columns: dict[Any, Any] = {("part", key): [step[key] for step in history] for key in _PARTS}
-    columns["part", "log_pace"] = np.log([step["pace"] for step in history])
-    return pd.DataFrame(columns | {("in play", name): shares[:, j] for j, name in enumerate(names)})
+    return bool(history) and all({"pace", *_PARTS} <= set(step) for step in history or ())
 
 
 def _list_timings(standard: pd.DataFrame) -> Table:
@@ -342,27 +284,18 @@ def _list_messages(frame: pd.DataFrame, column: str, caption: str) -> Table | No
 def _list_datasets(frame: pd.DataFrame, datasets: Mapping[str, Dataset]) -> Table:
     rows = {}
     for (name, fingerprint), trials in frame.groupby(["dataset", "fingerprint"], sort=False):
-        row = dict.fromkeys(("rows", "features", "labels", "labels per row", "features used as"), "–")
+        row = dict.fromkeys(("rows", "features", "labels", "labels per row"), "–")
         if name in datasets:
             size = datasets[name].describe()
             sizes = (str(size.n_rows), str(size.n_features), str(size.n_labels), number(size.cardinality, 3))
-            row = dict(zip(row, (*sizes, _describe_features(datasets[name])), strict=True))
+            row = dict(zip(row, sizes, strict=True))
         shares = ", ".join(
             f"{folds - 1} of {folds} folds" if folds else f"{100 * share:g} %"
             for share, folds in sorted(set(zip(trials["train"], trials["folds"], strict=True)))
         )
         rows[name, fingerprint] = {**row, "training rows": shares, "checksum": fingerprint[:12]}
     texts = pd.DataFrame.from_dict(rows, orient="index").droplevel(1).rename_axis("data set")
-    return Table("Data sets, and how their features are used.", texts)
-
-
-def _describe_features(dataset: Dataset) -> str:
-    schema = Schema.from_dataset(dataset)
-    if schema.layout == "sparse":
-        return "sparse numbers, divided by the largest of each column"
-    kinds = pd.Series([schema.kind(name) for name in schema.names or ()]).value_counts(sort=False)
-    words = [f"{count} {_KINDS[str(kind)]}" for kind, count in kinds.items()]
-    return "; ".join(words + [f"{len(schema.dropped)} dropped"] * bool(schema.dropped))
+    return Table("Data sets.", texts)
 
 
 def _list_methods(frame: pd.DataFrame) -> Table:

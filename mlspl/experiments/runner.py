@@ -3,18 +3,16 @@
 import os
 import random
 import signal
+import time
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
-from concurrent.futures import CancelledError
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import closing, contextmanager
-from functools import cache
-from threading import current_thread, main_thread
+from contextlib import closing
+from threading import Thread
 
 from joblib import Parallel, cpu_count, delayed, parallel_config
 
 from mlspl._cluster import fetch, open_cluster
 from mlspl.datasets import Dataset
-from mlspl.errors import UserError
 from mlspl.experiments.execution import run_trial
 from mlspl.experiments.store import Store
 from mlspl.experiments.trial import WORKER_DIED, Outcome, Trial
@@ -106,8 +104,8 @@ def _parallel(
     calls = map(call, trials)
     if jobs == 1:
         return (function(*arguments, **named) for function, arguments, named in calls)
-    worker = {"initializer": _worker_start(os.getpid())}
-    with parallel_config("loky", n_jobs=jobs, inner_max_num_threads=1, **worker), _ctrl_c_ignored():
+    worker = {"initializer": _start_worker, "initargs": (os.getpid(),)}
+    with parallel_config("loky", n_jobs=jobs, inner_max_num_threads=1, **worker):
         # Batches would lose finished trials when this process is killed.
         return Parallel(batch_size=1, return_as="generator_unordered")(calls)
 
@@ -124,72 +122,34 @@ def _on_cluster(
     Dask repeats the work of a lost worker on others. A trial during which several workers died has failed.
     """
     with open_cluster(scheduler, jobs) as client:
-        import dask
         from distributed import KilledWorker
 
-        # Data in the graph, unlike scattered data, outlives the worker that holds it; it may be large.
-        with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1TB"}):
-            data = {
-                fingerprint: client.submit(_hold, datasets[name], key=f"mlspl-data-{fingerprint}")
-                for name, fingerprint in {(trial.dataset, trial.fingerprint) for trial in trials}
-            }
+        # Data in the graph, unlike scattered data, outlives the worker that holds it.
+        data = {
+            fingerprint: client.submit(_hold, datasets[name], key=f"mlspl-data-{fingerprint}")
+            for name, fingerprint in {(trial.dataset, trial.fingerprint) for trial in trials}
+        }
         futures = {
             client.submit(run, trial, data[trial.fingerprint], key=f"mlspl-trial-{trial.key}"): trial
             for trial in trials
         }
-        arrived = fetch(client, futures)
-        while futures:
-            try:
-                future, fetched = next(arrived)
-                outcome = fetched.result()
-            except KilledWorker:
-                outcome = Outcome(error=WORKER_DIED)
-            except (CancelledError, OSError):
-                raise UserError(
-                    f"The Dask scheduler {scheduler} is gone or dropped the work. Finished work is stored; "
-                    "the same command goes on from there."
-                ) from None
-            yield futures.pop(future), outcome
-            del future, fetched
+        for future, outcome in fetch(client, list(futures)):
+            killed = isinstance(outcome, KilledWorker)
+            yield futures.pop(future), Outcome(error=WORKER_DIED) if killed else outcome
+            del future, outcome
 
 
 def _hold(dataset: Dataset) -> Dataset:
     return dataset
 
 
-@contextmanager
-def _ctrl_c_ignored():
-    """Processes started in here ignore Ctrl-C, which reaches the whole process group."""
-    if current_thread() is not main_thread():
-        yield
-        return
-    handler = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, handler)
+def _start_worker(parent: int) -> None:
+    """Ignore Ctrl-C, which reaches the whole process group, and end when the parent ends."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    Thread(target=_end_with, args=(parent,), daemon=True).start()
 
 
-@cache  # joblib keeps its workers for the next call if that starts them by the same function
-def _worker_start(parent: int) -> Callable[[], None]:
-    """Return what a worker does first: ignore Ctrl-C, and watch its parent to end with it.
-
-    A nested function is sent as code. Otherwise the worker would first import this package, which takes
-    seconds during which it would outlive a killed parent.
-    """
-
-    def start() -> None:
-        import os
-        import signal
-        import time
-        from threading import Thread
-
-        def end_with_parent() -> None:
-            while os.getppid() == parent:
-                time.sleep(0.2)
-            os._exit(1)
-
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
-        Thread(target=end_with_parent, daemon=True).start()
-
-    return start
+def _end_with(parent: int) -> None:
+    while os.getppid() == parent:
+        time.sleep(0.2)
+    os._exit(1)

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -77,7 +76,7 @@ def wilcoxon_pairs(scores: ArrayLike, methods: Sequence[str], greater_is_better:
     swapped = means[second] > means[first] if greater_is_better else means[second] < means[first]
     better, worse = np.where(swapped, second, first), np.where(swapped, first, second)
     names = np.array(methods, dtype=object)
-    p = _signed_rank_p_values(_round(scores[:, better] - scores[:, worse]))
+    p = [_signed_rank_p_value(column) for column in _round(scores[:, better] - scores[:, worse]).T]
     return pd.DataFrame(
         {
             "better": names[better],
@@ -90,31 +89,22 @@ def wilcoxon_pairs(scores: ArrayLike, methods: Sequence[str], greater_is_better:
     )
 
 
-def _signed_rank_p_values(differences: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Two-sided p-value of each column; exact up to fifty rows, with or without ties; zeros do not count.
+def _signed_rank_p_value(differences: NDArray[np.float64]) -> float:
+    """Return the two-sided p-value; exact up to fifty differences, with or without ties; zeros do not count.
 
-    With ties, scipy enumerates the permutations of each column, which takes a second for thirteen rows.
+    With ties, scipy enumerates permutations, which takes a second for thirteen differences.
     """
+    differences = differences[differences != 0]
     if len(differences) > _MOST_EXACT:
-        return np.nan_to_num(stats.wilcoxon(differences, axis=0).pvalue, nan=1.0)
-    is_zero = differences == 0
-    # Ranks may end in ½; doubled they are whole numbers. Zeros have the lowest ranks, which become 0.
-    ranks = 2 * (stats.rankdata(np.abs(differences), axis=0) - is_zero.sum(axis=0))
-    ranks = np.where(is_zero, 0, np.rint(ranks)).astype(int)
-    positive = np.where(differences > 0, ranks, 0).sum(axis=0)
-    smaller = np.minimum(positive, ranks.sum(axis=0) - positive)
-    patterns = map(tuple, np.sort(ranks, axis=0).T.tolist())
-    tails = [_rank_sums(ranks)[total] for ranks, total in zip(patterns, smaller, strict=True)]
-    return np.minimum(1.0, 2 * np.array(tails))
-
-
-@lru_cache(10_000)
-def _rank_sums(ranks: tuple[int, ...]) -> NDArray[np.float64]:
-    """Distribution function of the sum of the positive ranks, if all signs are equally likely."""
+        return float(stats.wilcoxon(differences).pvalue)
+    # Ranks may end in a half; doubled they are whole numbers.
+    ranks = np.rint(2 * stats.rankdata(np.abs(differences))).astype(int)
     counts = np.ones(1)
-    for rank in ranks:  # the polynomial Π (1 + x^rank) counts the sums
+    for rank in ranks:  # the polynomial Π (1 + x^rank) counts the sums of the positive ranks
         counts = np.pad(counts, (0, rank)) + np.pad(counts, (rank, 0))
-    return np.cumsum(counts) / counts.sum()
+    positive = ranks[differences > 0].sum()
+    smaller = min(positive, ranks.sum() - positive)
+    return float(min(1.0, 2 * counts[: smaller + 1].sum() / counts.sum()))
 
 
 def _round(scores: ArrayLike) -> NDArray[np.float64]:

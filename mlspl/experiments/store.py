@@ -18,18 +18,18 @@ from mlspl.experiments.trial import Outcome, Trial, canonical_json
 
 # "mlsp" in ASCII, in the header of every results file; the version counts changes of the table.
 _APPLICATION_ID = 0x6D6C7370
-_SCHEMA_VERSION = 3
+_SCHEMA_VERSION = 4
 _BUSY_SECONDS = 60.0
 
 _OPTIONAL = ("error", "peak_memory", "history")
-_JSON = dict.fromkeys(("parameters", "scores", "chosen", "versions"), "object")
-_JSON |= {"warnings": "array", "history": "array"}
-# Types of the parts of the columns that hold JSON.
-_PARTS: dict[str, Any] = {
-    "scores": (int, float, type(None)),
-    "versions": str,
-    "warnings": str,
-    "history": dict,
+# Columns that hold JSON, with the types of their values and of the parts of these.
+_JSON: dict[str, tuple[type, Any]] = {
+    "parameters": (dict, object),
+    "scores": (dict, (int, float, type(None))),
+    "chosen": (dict, object),
+    "versions": (dict, str),
+    "warnings": (list, str),
+    "history": (list, dict),
 }
 _TYPES = dict.fromkeys(("train", "tune_seconds", "fit_seconds", "predict_seconds"), "real")
 _TYPES |= dict.fromkeys(("split", "folds", "peak_memory"), "integer")
@@ -41,16 +41,10 @@ _NOW = "strftime('%Y-%m-%dT%H:%M:%fZ', 'now')"
 def _declare(name: str) -> str:
     """Return the declaration of a column, with a check of its type that SQLite applies to each file."""
     kind = _TYPES.get(name, "text")
-    check = f"typeof({name}) = '{kind}'"
-    if name in _JSON:
-        check += f" AND json_valid({name}) AND json_type({name}) = '{_JSON[name]}'"
-    elif kind == "real":
-        check += f" AND abs({name}) < 1e300"
-    if name in _OPTIONAL:
-        check = f"{name} IS NULL OR {check}"
     key = " PRIMARY KEY" if name == "key" else ""
     now = f" DEFAULT ({_NOW})" if name == "recorded" else ""
-    return f"{name} {kind.upper()}{key}{now} CHECK ({check})"
+    null = f"{name} IS NULL OR " if name in _OPTIONAL else ""
+    return f"{name} {kind.upper()}{key}{now} CHECK ({null}typeof({name}) = '{kind}')"
 
 
 _SCHEMA = f"CREATE TABLE trial ({', '.join(map(_declare, _SELECTED))})"
@@ -60,21 +54,8 @@ _RECORD = (
     f"ON CONFLICT (key) DO UPDATE SET {', '.join(f'{name} = excluded.{name}' for name in _COLUMNS[1:])}, "
     f"recorded = {_NOW} WHERE trial.error IS NOT NULL"
 )
+# The lowest byte of SQLite's error codes.
 _BUSY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
-_FAULTS = {
-    **dict.fromkeys(_BUSY, "is locked by another process. End that process or try again"),
-    sqlite3.SQLITE_NOTADB: "is not a results file of mlspl. It was not changed; name another file",
-    **dict.fromkeys(
-        (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM),
-        "cannot be written. Name another folder",
-    ),
-    # SQLite reports a full disk by any of these; the file itself is unchanged.
-    **dict.fromkeys(
-        (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_NOMEM),
-        "could not be written; the disk may be full. Free some space and run the same command again",
-    ),
-}
-_DAMAGED = "is damaged. It was not changed; restore it from a copy, or move it away to start anew"
 
 
 class StoreError(UserError):
@@ -173,10 +154,11 @@ class Store:
     def _parse(self, column: str, text: str | None) -> Any:
         if text is None:
             return None
+        container, of_parts = _JSON[column]
         try:
             value = json.loads(text)
             parts = value.values() if isinstance(value, dict) else value
-            if all(isinstance(part, _PARTS.get(column, object)) for part in parts):
+            if isinstance(value, container) and all(isinstance(part, of_parts) for part in parts):
                 return value
         except (ValueError, RecursionError):
             pass
@@ -190,7 +172,8 @@ class Store:
                     return self._database.execute(statement, values).fetchall()
                 except sqlite3.Error as error:
                     # SQLite waits for locks, but not while another process creates the file.
-                    if _kind(error) not in _BUSY or time.monotonic() > deadline:
+                    is_busy = getattr(error, "sqlite_errorcode", 0) & 0xFF in _BUSY
+                    if not is_busy or time.monotonic() > deadline:
                         raise _unusable(self.path, error) from None
                 time.sleep(0.01)
 
@@ -231,13 +214,11 @@ class Store:
         return False
 
 
-def _kind(reason: object) -> int:
-    """Return the kind of SQLite's error, which is the lowest byte of its code."""
-    return getattr(reason, "sqlite_errorcode", 0) & 0xFF
-
-
 def _unusable(path: Path, reason: object) -> StoreError:
-    return StoreError(f"{path} {_FAULTS.get(_kind(reason), _DAMAGED)} ({reason}).")
+    return StoreError(
+        f"{path} cannot be used as a results file: {reason}. Free space on the disk, restore the file from a "
+        "copy, or name another one."
+    )
 
 
 def _plain(value: Any) -> Any:

@@ -3,13 +3,11 @@
 import math
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from itertools import zip_longest
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from rich import table as rich
-from rich.console import Group
-from rich.text import Text
 
 from mlspl._text import printable
 from mlspl.experiments.comparison import Comparison
@@ -20,9 +18,6 @@ from mlspl.recipes import method_title
 _LEGEND = "Mean ± standard deviation over splits, best in bold"
 _PAPER_LEGEND = "below it the paper's mean and, in brackets, ours minus the paper's"
 _NUMBER = r"[+−]?\d[\d.]*( ±[\d.]+)?(\n.*)?|–"
-
-Cells = Sequence[Sequence[tuple[str, bool]]]
-"""Lines of a table, first its heads: the text of each cell, and whether its first line is bold."""
 
 
 class Table(NamedTuple):
@@ -37,8 +32,8 @@ class Table(NamedTuple):
     style: str = ""
 
     @property
-    def cells(self) -> Cells:
-        """The heads and then the rows, each with its name first."""
+    def cells(self) -> list[list[tuple[str, bool]]]:
+        """The heads and then the rows, each with its name first: texts, and whether they are bold."""
         bold = np.zeros(self.texts.shape, bool) if self.bold is None else self.bold.to_numpy(dtype=bool)
         lines = [(self.texts.index.name or "", *self.texts.columns), *self.texts.itertuples(name=None)]
         masks = np.pad(bold, ((1, 0), (1, 0))).tolist()
@@ -47,12 +42,8 @@ class Table(NamedTuple):
     @property
     def numeric(self) -> list[bool]:
         """Whether each column holds numbers; the first holds the names of the rows."""
-        return _are_numeric(self.cells)
-
-
-def _are_numeric(cells: Cells) -> list[bool]:
-    columns = list(zip(*cells[1:], strict=True))
-    return [False, *(all(re.fullmatch(_NUMBER, text) for text, _ in column) for column in columns[1:])]
+        columns = (self.texts.iloc[:, j] for j in range(self.texts.shape[1]))
+        return [False, *(bool(column.str.fullmatch(_NUMBER).all()) for column in columns)]
 
 
 def number(value: float, digits: int = 4, sign: bool = False) -> str:
@@ -115,31 +106,31 @@ def pairs_table(pairs: pd.DataFrame, caption: str, alpha: float = 0.05) -> Table
     return Table(caption, texts, bold, "tall")
 
 
-def rich_tables(summary: pd.DataFrame, width: int) -> list[Group]:
-    """Return the scores for the terminal, cut into as many pieces as its width asks for."""
-    return [_rich(title, _transpose(table), width, "*") for title, table in score_tables(summary).items()]
+def text_tables(summary: pd.DataFrame, width: int) -> list[str]:
+    """Return the scores for a terminal: a row is a criterion, a star marks the best."""
+    tables = []
+    for title, table in score_tables(summary).items():
+        texts = table.texts.mask(table.bold.astype(bool), "*" + table.texts)  # type: ignore[union-attr]
+        tables.append(_to_text(title, texts.T, width))
+    return tables
 
 
-def _transpose(table: Table) -> Cells:
-    return list(zip(*table.cells, strict=True))
-
-
-def rich_tests(
+def text_tests(
     comparisons: Sequence[Comparison], criteria: Collection[str], width: int, alpha: float = 0.05
-) -> Iterator[Group]:
-    """Yield ranks, counts of significant pairs, and all pairs by the given criteria, for the terminal."""
+) -> Iterator[str]:
+    """Yield ranks, counts of significant pairs, and all pairs by the given criteria, for a terminal."""
     if ranks := ranks_table(comparisons):
-        yield _rich(ranks.caption, _transpose(ranks), width)
+        yield _to_text(ranks.caption, ranks.texts.T, width)
     tested = [comparison for comparison in comparisons if len(comparison.pairs)]
     if tested:
         yield _wins(tested, width, alpha)
     for one in tested:
         if one.criterion in criteria:
             title = f"{criterion_title(one.criterion)}: Wilcoxon's signed-rank test, Holm's adjustment"
-            yield _rich(title, pairs_table(one.pairs.assign(criterion=one.criterion), "", alpha).cells, width)
+            yield _to_text(title, pairs_table(one.pairs.assign(criterion=one.criterion), "").texts, width)
 
 
-def _wins(tested: Sequence[Comparison], width: int, alpha: float) -> Group:
+def _wins(tested: Sequence[Comparison], width: int, alpha: float) -> str:
     """How often each method is significantly better and worse than another, over the data sets."""
     title = f"Pairs significantly better–worse (Wilcoxon over splits, Holm, α = {alpha:g})"
     texts = pd.DataFrame(index=tested[0].methods)
@@ -149,41 +140,21 @@ def _wins(tested: Sequence[Comparison], width: int, alpha: float) -> Group:
         counts = [f"{won.get(name, 0)}–{lost.get(name, 0)}" for name in one.methods]
         texts[criterion_title(one.criterion)] = counts
     if any((one.pairs["p_holm"] < alpha).any() for one in tested):
-        return _rich(title, Table("", texts.rename(index=method_title)).cells, width)
+        return _to_text(title, texts.rename(index=method_title), width)
     needed = fewest_splits(max(one.pairs["block"].value_counts().max() for one in tested), alpha)
     few = max(one.pairs["blocks"].max() for one in tested) < needed
-    return Group(Text(title, "bold"), f"Not tested: at least {needed} splits are needed." if few else "none")
+    return f"{title}\n{f'Not tested: at least {needed} splits are needed.' if few else 'none'}\n"
 
 
-def _rich(title: str, cells: Cells, width: int, star: str = "") -> Group:
-    """A table for the terminal; columns that do not fit beside the first one follow below."""
-    texts = [[_rich_cell(text, is_bold, star) for text, is_bold in line] for line in cells]
-    widths = [
-        1 + max(len(part) for text in column for part in text.plain.split("\n"))
-        for column in zip(*texts, strict=True)
+def _to_text(title: str, texts: pd.DataFrame, width: int) -> str:
+    """Return a table as text; columns for which a line has no room follow below."""
+    lines = [
+        [printable(part) for part in parts]
+        for row in texts.itertuples(name=None)
+        for parts in zip_longest(*(cell.split("\n") for cell in row), fillvalue="")
     ]
-    pieces: list[list[int]] = []
-    for place in range(1, len(widths)):
-        if not pieces or widths[0] + sum(widths[i] for i in (*pieces[-1], place)) > width:
-            pieces.append([])
-        pieces[-1].append(place)
-    numeric = _are_numeric(cells)
-    parts = []
-    for piece in pieces:
-        part = rich.Table(box=None, pad_edge=False)
-        for place in (0, *piece):
-            part.add_column(texts[0][place], justify="right" if numeric[place] else "left")
-        for line in texts[1:]:
-            part.add_row(*(line[place] for place in (0, *piece)))
-        parts.append(part)
-    # A title of the table itself would be wrapped to the table's width.
-    return Group(Text(printable(title), "bold"), *parts, "")
-
-
-def _rich_cell(cell: str, is_bold: bool, star: str) -> Text:
-    ours, *paper = map(printable, cell.split("\n"))
-    text = Text(f"{star if is_bold else ''}{ours}", "bold" if is_bold else "")
-    return text.append(f"\n{paper[0]}", "not bold dim") if paper else text
+    table = pd.DataFrame(lines, columns=["", *map(printable, texts.columns)]).set_index("")
+    return f"{printable(title)}\n{table.rename_axis(None).to_string(line_width=width)}\n"
 
 
 def markdown_tables(summary: pd.DataFrame) -> str:
@@ -222,7 +193,7 @@ def _write(table: Table, escape: Callable[[str], str], bold: str, second: str) -
         ours = bold.format(ours) if is_bold else ours
         return second.format(ours, *paper) if paper else ours
 
-    return [[write(*cell) for cell in line] for line in _transpose(table)]
+    return [[write(*cell) for cell in line] for line in zip(*table.cells, strict=True)]
 
 
 def markdown_table(heads: Sequence[str], rows: Iterable[Sequence[str]], numeric: bool = True) -> str:

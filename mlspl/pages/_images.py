@@ -57,15 +57,11 @@ def picture_address(picture: Picture) -> str | None:
 
 
 def _png(pixels: np.ndarray) -> bytes:
-    """Encode grey levels (h, w), the highest black, or red, green and blue (h, w, 3), the highest bright."""
+    """Encode grey levels (h, w), the highest black, or red, green and blue (h, w, 3), bytes or 0 to 1."""
     from matplotlib.image import imsave
 
     if pixels.ndim not in (2, 3) or pixels.shape[2:] not in ((), (3,)) or not pixels.size:
         raise UserError(f"a picture of shape {pixels.shape} is neither grey (h, w) nor coloured (h, w, 3).")
-    if pixels.dtype != np.uint8:
-        low, high = np.nanmin(pixels), np.nanmax(pixels)
-        share = (np.nan_to_num(pixels, nan=low) - low) / (high - low if high > low else 1)
-        pixels = np.rint(255 * (1 - share if pixels.ndim == 2 else share)).astype(np.uint8)
-    stream = io.BytesIO()
-    imsave(stream, pixels, format="png", cmap="gray", vmin=0, vmax=255)
+    scale = {"cmap": "gray", "vmin": 0, "vmax": 255} if pixels.dtype == np.uint8 else {"cmap": "gray_r"}
+    imsave(stream := io.BytesIO(), pixels, format="png", **scale)
     return stream.getvalue()

@@ -10,14 +10,14 @@ from string import Template
 import pandas as pd
 
 from mlspl.errors import UserError
-from mlspl.experiments import Comparison, critical_difference_figure, save_figure
+from mlspl.experiments import Comparison, critical_difference_figure
 from mlspl.recipes import METHODS
 from studies.benchmark import tables, words
 from studies.benchmark.declaration import ENTRIES, ONE_SPLIT, REAL, SECONDS, SETS, SPLITS
 from studies.benchmark.figures import time_figure
 from studies.benchmark.scores import ROPE, compare_methods, condition_means, ranked_trials, score_trials
 from studies.benchmark.tuning import CRITERION, FOLDS, N_SETTINGS
-from studies.results import read_results
+from studies.results import read_results, save_figure
 
 __all__ = ["RESULTS", "benchmark_page", "write_page"]
 
@@ -45,9 +45,9 @@ def write_page(results: pd.DataFrame, path: Path, n_declared: int | None = None)
     images = path.parent / "images"
     images.mkdir(parents=True, exist_ok=True)
     diagrams = [found for what, found in _compare(table).items() if what != "really noisy"]
-    save_figure(critical_difference_figure(diagrams), images, "benchmark_ranks", force=True)
+    save_figure(critical_difference_figure(diagrams), images, "benchmark_ranks")
     ours = [method.title for name, method in ENTRIES.items() if name in METHODS and name not in _BORROWED]
-    save_figure(time_figure(_time_panels(table), ours), images, "benchmark_time", force=True)
+    save_figure(time_figure(_time_panels(table), ours), images, "benchmark_time")
     path.write_text(benchmark_page(results, n_declared), encoding="utf-8")
 
 

@@ -17,7 +17,7 @@ from mlspl.cli.main import app
 from mlspl.datasets import read_dataset
 from mlspl.experiments import Outcome, Store, Trial
 from mlspl.experiments.report import write_results
-from mlspl.experiments.tables import rich_tables
+from mlspl.experiments.tables import text_tables
 from mlspl.recipes import Schema
 
 # An escape sequence, a control character of C1, a changed direction, and markup that closes what is not open.
@@ -133,7 +133,7 @@ def test_a_hostile_store_stays_in_its_folder(mlspl, folder, tmp_path):
         results = write_results(store, trials, tmp_path / "a")
     assert all(path.resolve().parent == tmp_path / "a" for path in results.files)
     assert {path.name for path in tmp_path.iterdir()} == {"a"}
-    assert rich_tables(results.summary, 80)
+    assert text_tables(results.summary, 80)
 
 
 def test_methods_compared_on_hostile_data(mlspl, folder, tmp_path):

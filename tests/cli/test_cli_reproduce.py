@@ -27,7 +27,7 @@ def run(monkeypatch, *arguments):
 
 def test_it_prints_a_real_table_and_goes_on_where_it_stopped(monkeypatch, tmp_path, capsys):
     assert run(monkeypatch, *QUICK, "--out", tmp_path, "--dry-run") == 0
-    assert "4 trials: 4 to do" in capsys.readouterr().out
+    assert "4 trials: 0 done, 4 to do" in capsys.readouterr().out
     assert list(tmp_path.iterdir()) == []
 
     assert run(monkeypatch, *QUICK, "--out", tmp_path, "--splits", "1") == 0
@@ -99,7 +99,7 @@ def test_mistakes_are_sentences_and_end_in_code_2(monkeypatch, tmp_path, capsys,
 def test_another_programs_file_is_left_alone(monkeypatch, tmp_path, capsys):
     (tmp_path / "results.db").write_text("mine")
     assert run(monkeypatch, *QUICK, "--out", tmp_path) == 2
-    assert "not a results file of mlspl" in " ".join(capsys.readouterr().err.split())
+    assert "not a database" in " ".join(capsys.readouterr().err.split())
     assert (tmp_path / "results.db").read_text() == "mine"
 
 

@@ -10,7 +10,6 @@ import pandas as pd
 import pytest
 
 from mlspl.datasets import Dataset
-from mlspl.errors import UserError
 from mlspl.experiments import (
     PAPER_CRITERIA,
     PAPER_FUNCTIONS,
@@ -19,7 +18,7 @@ from mlspl.experiments import (
     Store,
     Trial,
     wilcoxon_pairs,
-    write_report,
+    write_results,
 )
 from mlspl.experiments.figures import dot_chart, line_chart
 from mlspl.experiments.statistics import fewest_splits
@@ -84,8 +83,9 @@ def datasets():
 
 @pytest.fixture(scope="module")
 def page(store, datasets, tmp_path_factory):
-    path = tmp_path_factory.mktemp("page") / "report.html"
-    return write_report(store, path, datasets=datasets, command=f"mlspl reproduce --out {EVIL}")
+    folder = tmp_path_factory.mktemp("page")
+    command = f"mlspl reproduce --out {EVIL}"
+    return write_results(store, None, folder, datasets=datasets, command=command).files[-1]
 
 
 def rows_of(browser, column):
@@ -241,10 +241,10 @@ def test_too_few_splits_are_said_to_be_too_few(page):
 
 def test_a_run_without_scores_is_reported_too(tmp_path):
     with Store(tmp_path / "results.db") as store:
-        with pytest.raises(UserError, match="mlspl reproduce"):
-            write_report(store, tmp_path / "report.html")
+        assert write_results(store, None, tmp_path).files == []
         store.record(Trial("flags", "f", "ml-knn", {"k": 10}, split=0), Outcome(error="ValueError: no"))
-        text = write_report(store, tmp_path / "report.html").read_text(encoding="utf-8")
+        (page,) = write_results(store, None, tmp_path).files
+        text = page.read_text(encoding="utf-8")
     assert "ValueError: no" in text
     assert "Results</h2>" not in text
 

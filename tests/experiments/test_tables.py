@@ -1,26 +1,17 @@
 """The tables in every format hold the same numbers, whole and well formed."""
 
-import io
 import re
 
 import pandas as pd
 import pytest
-from rich.console import Console
 
-from mlspl.experiments import markdown_tables, rich_tables, score_table, summarise
+from mlspl.experiments import markdown_tables, score_table, summarise, text_tables
 from mlspl.experiments.tables import latex_tables
 
 
 @pytest.fixture(scope="module")
 def summary(paper_store):
     return summarise(score_table(paper_store.frame()))
-
-
-def printed(renderables, width):
-    console = Console(file=io.StringIO(), width=width, force_terminal=False)
-    for renderable in renderables:
-        console.print(renderable)
-    return console.file.getvalue()
 
 
 def cells(summary):
@@ -31,7 +22,7 @@ def cells(summary):
 
 @pytest.mark.parametrize("width", [40, 80, 200])
 def test_the_terminal_shows_every_number_at_any_width(summary, width):
-    text = printed(rich_tables(summary, width), width)
+    text = "\n".join(text_tables(summary, width))
     for ours, paper, best in cells(summary):
         assert (f"*{ours}" if best else f" {ours}") in text
         assert paper in text
@@ -67,7 +58,7 @@ def test_latex_is_balanced_and_has_as_many_cells_in_every_row(summary):
 
 def test_without_the_paper_there_is_no_second_line(summary):
     own = summary.assign(paper=float("nan"), difference=float("nan"))
-    assert "paper" not in markdown_tables(own) + latex_tables(own) + printed(rich_tables(own, 100), 100)
+    assert "paper" not in markdown_tables(own) + latex_tables(own) + "".join(text_tables(own, 100))
 
 
 def test_the_title_says_how_much_was_run(summary):
@@ -78,7 +69,7 @@ def test_the_title_says_how_much_was_run(summary):
 
 def test_nothing_gives_nothing():
     empty = pd.DataFrame(columns=["block", "variant"])
-    assert rich_tables(empty, 80) == []
+    assert text_tables(empty, 80) == []
 
 
 def test_names_are_escaped(summary):
