@@ -24,7 +24,7 @@ def compare(
     ],
     methods: Annotated[str, option("NAMES", f"Methods, separated by commas: {options.METHOD_NAMES}.")] = "",
     folds: Annotated[int | None, option("N", "Number of folds.", show_default=str(_FOLDS), min=2)] = None,
-    tune: Annotated[str, option("CRITERION", f"Tune methods by a criterion, {options.CRITERION_HELP}.")] = "",
+    tune: options.TuneOption = "",
     jobs: options.JobsOption = None,
     criterion: Annotated[
         list[str] | None, option("CRITERION", "Print all pairs by this criterion; may be repeated.")

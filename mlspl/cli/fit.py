@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console
 
+from mlspl._json import plain
 from mlspl._progress import show_progress
 from mlspl._text import shown
 from mlspl.cli import files, options, output
@@ -40,10 +41,7 @@ def fit(
     method: options.MethodOption = "mlspl",
     parameters: options.SetOption = None,
     space: options.SpaceOption = None,
-    tune: Annotated[
-        str,
-        option("CRITERION", f"Tune parameters by a criterion, {options.CRITERION_HELP}."),
-    ] = "",
+    tune: options.TuneOption = "",
     test_size: Annotated[
         float | None,
         option(
@@ -62,13 +60,7 @@ def fit(
     ] = None,
     dry_run: Annotated[bool, flag("--dry-run", "Show how each column would be used; fit nothing.")] = False,
     seed: options.SeedOption = 0,
-    scheduler: Annotated[
-        str | None,
-        option(
-            "ADDRESS",
-            "Dask scheduler for blocks of labels and the folds of mlspl-cv: tcp://host:port, or local.",
-        ),
-    ] = None,
+    scheduler: options.SchedulerOption = None,
     force: ForceOption = False,
 ) -> None:
     """Fit a model on a file and save it.
@@ -127,7 +119,7 @@ def fit(
             "seed": seed,
             "test_size": test_size,
             "reading": reading.to_json(dataset),
-            "held_out_scores": scores and output.plain(scores),
+            "held_out_scores": scores and plain(scores),
             "seconds": round(time.perf_counter() - started, 3),
             "date": datetime.now(UTC).isoformat(timespec="seconds"),
         }

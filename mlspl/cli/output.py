@@ -14,6 +14,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from mlspl._json import plain
 from mlspl._text import safe_cell, shown
 from mlspl.errors import shorten
 
@@ -155,11 +156,6 @@ def scores_text(scores: Scores, suffix: str) -> str:
     every = {"": overall, **labels}.items()
     rows = ([label, *pair] for label, values in every for pair in values.items())
     return to_csv([["label", "criterion", "value"], *rows])
-
-
-def plain(values: Mapping[str, float]) -> dict[str, float | None]:
-    """Replace NaN, which JSON does not have, by None."""
-    return {name: None if math.isnan(value) else value for name, value in values.items()}
 
 
 def _number(value: float) -> str:

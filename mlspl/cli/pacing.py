@@ -13,7 +13,7 @@ from mlspl.cli.options import Command, ForceOption, Group, argument, flag, optio
 from mlspl.errors import UserError
 
 if TYPE_CHECKING:
-    from mlspl.pacing import DerivedFunction, Report
+    from mlspl.pacing import DerivedFunction
 
 app = typer.Typer(cls=Group, no_args_is_help=True, help="List, plot, derive and verify self-paced functions.")
 
@@ -83,7 +83,7 @@ def derive(
         typer.echo(function.latex())
     else:
         _print_formulas(function)
-        _print_report(pacing.verify(function))
+        typer.echo(str(pacing.verify(function)))
     if out is not None:
         typer.echo(f"wrote {printable(str(pacing.save_plot([function], out, force=force)))}")
 
@@ -93,7 +93,7 @@ def verify(name: Annotated[str, argument("NAME", "A name from `mlspl pacing list
     """Check the conditions of Definition 1 and Lemma 1; show a counterexample for each that fails."""
     from mlspl import pacing
 
-    _print_report(pacing.verify(name))
+    typer.echo(str(pacing.verify(name)))
 
 
 def _print_formulas(function: "DerivedFunction") -> None:
@@ -106,18 +106,3 @@ def _print_formulas(function: "DerivedFunction") -> None:
     for part, form in formulas.items():
         line = f"{left[part]:8} = {form or '(computed; no closed form found)'}"
         typer.echo(line.replace("lambda", "λ"))
-
-
-def _print_report(report: "Report") -> None:
-    console = Console(highlight=False, soft_wrap=True)
-    table = Table("from", "condition", "", box=None, pad_edge=False)
-    for check in report.checks:
-        table.add_row(
-            check.source, check.statement, "[green]holds[/]" if check.passed else "[bold red]fails[/]"
-        )
-    console.print(table)
-    for check in report.failed:
-        console.print(
-            f"[bold red]{check.source} fails:[/] {shown(check.statement)}, but {shown(check.witness)}"
-        )
-    console.print(f"[bold]{shown(report.function.name or str(report.function))}[/]: {shown(report.verdict)}")

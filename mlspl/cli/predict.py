@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 from rich.console import Console
@@ -37,7 +37,8 @@ def predict(
     proba: Annotated[bool, flag("--proba", "Write probabilities instead of labels.")] = False,
     top: Annotated[int | None, option("K", "Write the names of the K best labels.", min=1)] = None,
     form: Annotated[
-        str, option("FORM", "columns: 0 or 1 for every label; names: as a|b.", "--format")
+        Literal["columns", "names"],
+        option(None, "columns: 0 or 1 for every label; names: as a|b.", "--format"),
     ] = "columns",
     keep: Annotated[str, option("COLUMNS", "Columns of DATA to copy, separated by commas.")] = "",
     force: ForceOption = False,
@@ -49,8 +50,6 @@ def predict(
     """
     if scores + proba + (top is not None) + (form == "names") > 1:
         raise UserError("--scores, --proba, --top and --format names exclude one another: choose one.")
-    if form not in ("columns", "names"):
-        raise UserError(f"--format is columns or names; it is {form!r}.")
     files.check_target(out, files.input_files(model, data), force)
     from mlspl._label_sets import label_sets, write_set
     from mlspl.metrics import top_labels

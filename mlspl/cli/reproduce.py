@@ -14,8 +14,8 @@ from mlspl._files import OutputFolder
 from mlspl._names import split_names
 from mlspl._progress import show_progress
 from mlspl._text import printable, shown
-from mlspl.cli import files, output
-from mlspl.cli.options import ForceOption, JobsOption, Reading, flag, option, with_reading
+from mlspl.cli import files, options, output
+from mlspl.cli.options import ForceOption, Reading, flag, option, with_reading
 from mlspl.errors import UserError
 
 if TYPE_CHECKING:
@@ -38,12 +38,12 @@ def reproduce(
     corrupt: Annotated[
         str, option("KIND:RATE", "Plant noise in training labels: flip:0.2, missing:0.4, swap:0.1.")
     ] = "",
-    tune: Annotated[str, option("CRITERION", "Tune all methods by cross-validation.")] = "",
+    tune: options.TuneOption = "",
     functions: Annotated[
         str, option("NAMES", "Self-paced functions of the figure, or none.", show_default="the paper's four")
     ] = "",
-    jobs: JobsOption = None,
-    scheduler: Annotated[str | None, option("ADDRESS", "Dask scheduler: tcp://host:port, or local.")] = None,
+    jobs: options.JobsOption = None,
+    scheduler: options.SchedulerOption = None,
     out: Annotated[Path, option("DIR", "Folder for results.db, tables and figures.")] = Path("results"),
     quick: Annotated[bool, flag("--quick", "Only embedded data, and two splits.")] = False,
     dry_run: Annotated[bool, flag("--dry-run", "List the trials; run nothing.")] = False,

@@ -45,13 +45,11 @@ def dot_chart(title: str, dots: pd.DataFrame, reference: tuple[str, float] | Non
     left = 0.2 + 0.07 * max(len(_shorten(str(name))) for name in dots.index)
     figure, axis = _start_chart(title, 0.55 + 0.2 * len(dots), left, 0.28)
     _draw_dots(axis, dots, reference and reference[1])
-    parts = []
-    for name, mean, std, paper in dots.reindex(columns=["mean", "std", "paper"]).itertuples():
-        part = f"{name} {mean:.4f}" + ("" if np.isnan(std) else f" ± {std:.4f}")
-        parts.append(part if np.isnan(paper) else f"{part}, paper {paper:.4f}")
+    numbers = dots.reindex(columns=["mean", "std", "paper"]).dropna(axis="columns", how="all")
+    description = f"{title}. {numbers.to_string(float_format='{:.4f}'.format, na_rep='–')}"
     if reference:
-        parts.append(f"dashed line, {reference[0]}: {reference[1]:.4f}")
-    return _as_chart(figure, f"{title}. {'; '.join(parts)}")
+        description += f"\nDashed line, {reference[0]}: {reference[1]:.4f}"
+    return _as_chart(figure, description)
 
 
 def _draw_dots(axis: Axes, dots: pd.DataFrame, reference: float | None) -> None:
@@ -135,33 +133,27 @@ def _draw_ranks(axis: Axes, title: str, ranking: Ranking, alpha: float, width: f
     margin = (k - 1) * names_width / (width - 2 * names_width)
     axis.set(xlim=(1 - margin, k + margin), ylim=(height - 3.4, -3.4))
     axis.axis("off")
-
-    def line(x: Sequence[float], y: Sequence[float], **style) -> None:
-        axis.plot(x, y, **{"color": _INK, "linewidth": 0.8, **style})
-
-    def text(x: float, y: float, words: str, **style) -> None:
-        axis.text(x, y, words, **{"color": _INK, "fontsize": 8, "va": "center", **style})
-
-    text(1 - 0.97 * margin, -2.9, escape_mathtext(title), weight="bold")
-    text(1, -2.1, f"critical difference {ranking.distance:.2f} (α = {alpha:g})", color=_GREY)
+    style: dict[str, Any] = {"fontsize": 8, "va": "center"}
+    axis.text(1 - 0.97 * margin, -2.9, escape_mathtext(title), color=_INK, weight="bold", **style)
+    distance = f"critical difference {ranking.distance:.2f} (α = {alpha:g})"
+    axis.text(1, -2.1, distance, color=_GREY, **style)
     end = min(1 + ranking.distance, k + 0.97 * margin)
-    line((1, end), (-1.5, -1.5), marker="|", markersize=5)
-    line((1, k), (0, 0))
+    axis.plot((1, end), (-1.5, -1.5), color=_INK, linewidth=0.8, marker="|", markersize=5)
+    axis.plot((1, k), (0, 0), color=_INK, linewidth=0.8)
     for tick in range(1, k + 1):
-        line((tick, tick), (-0.2, 0))
-        text(tick, -0.6, str(tick), ha="center", color=_GREY)
+        axis.plot((tick, tick), (-0.2, 0), color=_INK, linewidth=0.8)
+        axis.text(tick, -0.6, str(tick), ha="center", color=_GREY, **style)
     for level, (first, last) in enumerate(groups):
         y = 0.45 + 0.4 * level
-        line((ranks[first][1], ranks[last][1]), (y, y), linewidth=3, color=_COLOURS[0])
+        axis.plot((ranks[first][1], ranks[last][1]), (y, y), linewidth=3, color=_COLOURS[0])
+    leader = {"arrowstyle": "-", "linewidth": 0.8, "color": _INK, "shrinkA": 0, "shrinkB": 0}
+    leader["connectionstyle"] = "angle,angleA=0,angleB=90"
     for place, (name, rank) in enumerate(ranks):
         on_left = place < n_left
         y = 1 + 0.4 * len(groups) + (place if on_left else k - 1 - place)
-        edge = 1 - 0.3 * margin if on_left else k + 0.3 * margin
-        line((rank, rank, edge), (0, y, y))
-        sign, gap = -1 if on_left else 1, 0.04 * margin
-        sides = ("right", "left") if on_left else ("left", "right")
-        text(edge + sign * gap, y, _shorten(name, 14), ha=sides[0])
-        text(edge - sign * gap, y - 0.32, f"{rank:.2f}", ha=sides[1], fontsize=6.5, color=_GREY)
+        edge, side = (1 - 0.3 * margin, "right") if on_left else (k + 0.3 * margin, "left")
+        text = f"{_shorten(name, 14)} {rank:.2f}" if on_left else f"{rank:.2f} {_shorten(name, 14)}"
+        axis.annotate(text, (rank, 0), (edge, y), ha=side, color=_INK, arrowprops=leader, **style)
 
 
 def pace_function_figure(scores: pd.DataFrame, functions: Sequence[str]) -> Figure:

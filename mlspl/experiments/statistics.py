@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -12,25 +11,18 @@ from scipy import stats
 _MOST_EXACT = 50
 
 
-class Friedman(NamedTuple):
-    """Friedman's chi-square with k - 1 degrees of freedom, and its p-value."""
-
-    statistic: float
-    p_value: float
-
-
 def average_ranks(scores: ArrayLike, greater_is_better: bool) -> NDArray[np.float64]:
     """Average ranks of methods, given scores (n_blocks, n_methods); 1 is best, ties share their ranks."""
     scores = _round(scores)
     return stats.rankdata(-scores if greater_is_better else scores, axis=1).mean(axis=0)
 
 
-def friedman(scores: ArrayLike) -> Friedman:
-    """Test whether all methods are equally good, given scores (n_blocks, n_methods); corrected for ties."""
+def friedman(scores: ArrayLike) -> float:
+    """Return the p-value that all methods are equally good, given scores (n_blocks, n_methods)."""
     scores = _round(scores)
     if (scores == scores[:, :1]).all():
-        return Friedman(0.0, 1.0)
-    return Friedman(*map(float, stats.friedmanchisquare(*scores.T)))
+        return 1.0
+    return float(stats.friedmanchisquare(*scores.T).pvalue)
 
 
 def critical_difference(n_methods: int, n_blocks: int, alpha: float = 0.05) -> float:

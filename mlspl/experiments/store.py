@@ -1,11 +1,10 @@
 """Results of all trials in one SQLite file."""
 
 import json
-import math
 import sqlite3
 import threading
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import fields
 from pathlib import Path
 from typing import Any, Self
@@ -13,6 +12,7 @@ from urllib.parse import quote
 
 import pandas as pd
 
+from mlspl._json import plain
 from mlspl.errors import UserError
 from mlspl.experiments.trial import Outcome, Trial, canonical_json
 
@@ -119,7 +119,7 @@ class Store:
         """Write one outcome in one transaction, unless the trial is already finished."""
         row = {name: getattr(trial if hasattr(trial, name) else outcome, name) for name in _COLUMNS}
         for name in _JSON:
-            row[name] = None if row[name] is None else canonical_json(_plain(row[name]))
+            row[name] = None if row[name] is None else canonical_json(plain(row[name]))
         self._query(_RECORD, row)
 
     def finished(self) -> set[str]:
@@ -219,16 +219,3 @@ def _unusable(path: Path, reason: object) -> StoreError:
         f"{path} cannot be used as a results file: {reason}. Free space on the disk, restore the file from a "
         "copy, or name another one."
     )
-
-
-def _plain(value: Any) -> Any:
-    """Replace numpy's types by Python's, and numbers that JSON cannot hold by None."""
-    if isinstance(value, Mapping):
-        return {str(name): _plain(item) for name, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
-    if hasattr(value, "tolist"):
-        return _plain(value.tolist())
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value

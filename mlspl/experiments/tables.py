@@ -79,7 +79,7 @@ def ranks_table(comparisons: Sequence[Comparison]) -> Table | None:
         return None
     ranks = pd.DataFrame({name: ranking.ranks for name, ranking in ranked.items()}).T
     texts = ranks.map(number, digits=2)
-    texts["Friedman's p"] = [number(ranking.friedman.p_value) for ranking in ranked.values()]
+    texts["Friedman's p"] = [number(ranking.p_value) for ranking in ranked.values()]
     texts["Nemenyi's CD"] = [number(ranking.distance, 2) for ranking in ranked.values()]
     bold = ranks.eq(ranks.min(axis=1), axis=0).reindex(columns=texts.columns, fill_value=False)
     n_datasets = next(len(one.means) for one in comparisons if one.ranking)
@@ -127,7 +127,8 @@ def text_tests(
     for one in tested:
         if one.criterion in criteria:
             title = f"{criterion_title(one.criterion)}: Wilcoxon's signed-rank test, Holm's adjustment"
-            yield _to_text(title, pairs_table(one.pairs.assign(criterion=one.criterion), "").texts, width)
+            texts = pairs_table(one.pairs.assign(criterion=one.criterion), "").texts
+            yield _to_text(title, texts.set_index("data set"), width)
 
 
 def _wins(tested: Sequence[Comparison], width: int, alpha: float) -> str:

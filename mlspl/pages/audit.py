@@ -10,6 +10,7 @@ import pandas as pd
 from scipy import sparse
 
 from mlspl._files import OutputFolder, check_output, write_file
+from mlspl._json import plain
 from mlspl._text import safe_csv
 from mlspl.curriculum import LEAST_SUSPICION, Audit
 from mlspl.datasets import Dataset
@@ -140,7 +141,7 @@ def render_audit(
     if ids is None and not isinstance(audit.row_names, pd.RangeIndex):
         ids = audit.row_names.map(str).tolist()
     document = {"name": name, "fingerprint": fingerprint, "options": list(options), "features": names}
-    document |= _round(_describe(audit, X, Y, most, ids, texts, images))
+    document |= plain(_describe(audit, X, Y, most, ids, texts, images), digits=4)
     is_linked = images is not None and any(isinstance(image, str) for image in images)
     return render("audit.html", name=name, document=document, local_images=is_linked)
 
@@ -188,19 +189,6 @@ def _describe(audit: Audit, X, Y, most, ids, texts, images) -> dict[str, Any]:
         "items": _items(listed, in_detail, in_detail | shown, Y, ids, texts, images),
         "votes": None if audit.votes is None else _votes(audit.votes, set(rows.tolist())),
     }
-
-
-def _round(value: Any) -> Any:
-    """Return plain lists and dicts with four digits of numbers, and None for NaN and infinity."""
-    if isinstance(value, dict):
-        return {key: _round(part) for key, part in value.items()}
-    if hasattr(value, "tolist"):
-        value = value.tolist()
-    if isinstance(value, list | tuple):
-        return [_round(part) for part in value]
-    if isinstance(value, float):
-        return float(f"{value:.4g}") if np.isfinite(value) else None
-    return value
 
 
 def _pairs(audit: Audit) -> tuple[pd.DataFrame, list[int]]:

@@ -188,7 +188,7 @@ def test_a_column_of_nothing_is_learnt_around(mlspl):
         (["fit", "songs.csv", "-o", "nowhere/m.skops"], "the folder nowhere does not exist"),
         (["fit", "songs.csv", "-o", "."], "is a folder"),
         # Said in place of the file that is not there: before anything is read.
-        (["fit", "nowhere.csv", "-o", "m" * 300], "the name is too long"),
+        (["fit", "nowhere.csv", "-o", "m" * 300], "name too long"),
         (["fit", "nowhere.csv", "-o", "m\0.skops"], "no file can have this name"),
         (["fit", "songs.csv", "-o", "m.skops"], "which columns are labels?"),
         (["fit", "songs.csv", "-o", "m.skops", "--labels=-3", "--method", "magic"], "no method 'magic'"),

@@ -120,7 +120,7 @@ def test_without_a_network_the_default_list_is_what_can_be_had(monkeypatch, tmp_
     shown = capsys.readouterr().out
     for name in ("flags", "emotions", "scene"):
         assert f"Without {name}: it could not be downloaded" in shown
-    assert "10 trials: 10 to do" in shown
+    assert "10 trials: 0 done, 10 to do" in shown
 
 
 def test_a_named_set_that_cannot_be_had_is_a_mistake(monkeypatch, tmp_path, capsys, offline):

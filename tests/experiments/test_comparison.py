@@ -49,7 +49,7 @@ def test_ranks_and_friedman_are_of_the_means_over_data_sets():
     result = compare(scores, "one_error", greater_is_better=False, alpha=0.1)
     means = scores.groupby(["block", "variant"])["one_error"].mean().unstack()
     pd.testing.assert_frame_equal(result.means, means, check_names=False)
-    assert result.ranking.friedman == friedman(means)
+    assert result.ranking.p_value == friedman(means)
     assert result.ranking.ranks.to_dict() == means.rank(axis=1).mean().to_dict()
     assert result.ranking.distance == critical_difference(3, 7, 0.1)
     assert (result.pairs["block"] == ALL_DATASETS).sum() == 3

@@ -73,7 +73,7 @@ def test_the_diagram_places_methods_at_their_ranks():
     comparison = compare(scores, "one_error", greater_is_better=False)
     figure = critical_difference_figure([comparison])
     (axis,) = figure.axes
-    stems = [line.get_xdata()[0] for line in axis.lines if len(line.get_xdata()) == 3]
+    stems = [text.xy[0] for text in axis.texts if hasattr(text, "xy")]
     assert stems == [1, 2, 3, 4, 5]
     texts = " ".join(text.get_text() for text in axis.texts)
     assert f"{comparison.ranking.distance:.2f}" in texts
