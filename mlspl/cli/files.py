@@ -44,7 +44,7 @@ _ARRAYS = (".npy", ".npz")
 def spooled(source: str) -> Iterator[Path]:
     """Give the path of a file, or of a copy of standard input; print the warnings of readers as notes.
 
-    The first bytes of standard input determine its format. Messages call the copy standard input.
+    The first bytes of standard input determine its format. Errors call the copy standard input.
     """
     if source != STANDARD:
         with notes():
@@ -55,13 +55,12 @@ def spooled(source: str) -> Iterator[Path]:
     if sys.stdin is None or sys.stdin.isatty():
         raise UserError("standard input is closed or a terminal. Pipe a file into the command, or name one.")
     with tempfile.TemporaryDirectory() as folder:
-        copy = Path(folder) / "input"
+        path = copy = Path(folder) / "input"
         with copy.open("wb") as stream:
             shutil.copyfileobj(sys.stdin.buffer, stream)
-        path = copy
         try:
             path = copy.rename(Path(folder) / f"standard input{guess_suffix(copy)}")
-            with notes(hidden=str(path)):
+            with notes():
                 yield path
         except UserError as error:
             raise UserError(str(error).replace(str(path), "standard input")) from None

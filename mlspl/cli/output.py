@@ -70,15 +70,15 @@ def note(text: str) -> None:
 
 
 @contextmanager
-def notes(hidden: str = "") -> Iterator[None]:
-    """Print warnings as notes, each once; a hidden path is called standard input."""
+def notes() -> Iterator[None]:
+    """Print warnings as notes, each once."""
     said = set()
 
     def say(message, category, filename, lineno, file=None, line=None):
         text = " ".join(str(message).split())
         if text not in said:
             said.add(text)
-            note(text.replace(hidden, "standard input") if hidden else text)
+            note(text)
 
     with warnings.catch_warnings():
         warnings.simplefilter("always")

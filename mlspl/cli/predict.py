@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 from rich.console import Console
 
-from mlspl._files import replace_file
+from mlspl._files import replace_file, write_file
 from mlspl._names import split_names
 from mlspl._text import printable, shown
 from mlspl.cli import files, output
@@ -209,8 +209,7 @@ def evaluate(
     scores = _score(estimator, table, dataset.Y, info, model)
     # Files first: what is shown may go to a pipe that is closed.
     if out not in (None, files.STANDARD):
-        with replace_file(Path(out)) as target:
-            target.write(output.scores_text(scores, Path(out).suffix.lower()))
+        write_file(out, output.scores_text(scores, Path(out).suffix.lower()))
     console = Console(stderr=out == files.STANDARD, highlight=False)
     rows = output.counted(dataset.Y.shape[0], "row")
     console.print(f"{shown(model.name)} on {rows} of {shown(dataset.name)}", soft_wrap=True)

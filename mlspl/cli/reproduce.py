@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from mlspl.experiments import Outcome, Store, Trial
 
 _SPLITS, _QUICK_SPLITS = 10, 2
-_MOST_ERRORS = 5
 
 
 @with_reading()
@@ -185,14 +184,14 @@ def report_trials(
     ):
         console.print(table, markup=False)
     errors = [(trial, failed[trial.key]) for trial in trials if trial.key in failed]
-    if errors:
-        count = f"{output.counted(len(errors), 'trial')} failed. Run the same command again to retry:"
-        console.print(count, style="bold red")
-    for trial, error in errors[:_MOST_ERRORS]:
+    for trial, error in errors[:1]:
+        console.print(
+            f"{output.counted(len(errors), 'trial')} failed. Run the same command again to retry. The report "
+            "lists all errors. The first:",
+            style="bold red",
+        )
         text = f"{trial.method} on split {trial.split} of {trial.dataset}: {error}"
         console.print(f"  {printable(text)}", markup=False)
-    if len(errors) > _MOST_ERRORS:
-        console.print(f"  and {len(errors) - _MOST_ERRORS} more, in the store's column `error`")
     console.print(f"Results: {shown(str(path))}")
     for file in results.files:
         console.print(f"  {shown(str(file))}")
@@ -207,19 +206,14 @@ def _run(trials, data, store: "Store", jobs, scheduler, console: Console) -> Non
     if done:
         console.print(f"{done} of {len(trials)} trials were done before.")
     failed = 0
-    try:
-        with show_progress("trials", len(trials), done=done, lines=True, console=console) as advance:
+    with (
+        output.exit_on_interrupt("finished trials are stored. Run the same command again to continue."),
+        show_progress("trials", len(trials), done=done, lines=True, console=console) as advance,
+    ):
 
-            def report(trial: "Trial", outcome: "Outcome | None") -> None:
-                nonlocal failed
-                failed += outcome is not None and outcome.failed
-                advance(f"{failed} failed, {trial.dataset} {trial.method} {trial.split}")
+        def report(trial: "Trial", outcome: "Outcome | None") -> None:
+            nonlocal failed
+            failed += outcome is not None and outcome.failed
+            advance(f"{failed} failed, {trial.dataset} {trial.method} {trial.split}")
 
-            run_trials(trials, data, store, jobs, scheduler, report)
-    except KeyboardInterrupt:
-        done = len(store.finished() & {trial.key for trial in trials})
-        console.print(
-            f"Stopped with {done} of {len(trials)} trials done. Run the same command again to continue.",
-            markup=False,
-        )
-        raise typer.Exit(130) from None
+        run_trials(trials, data, store, jobs, scheduler, report)

@@ -192,11 +192,9 @@ def _read_csv(path: Path) -> pd.DataFrame:
     refuse(table.duplicated(keys), "this data set, method and split was given before.")
     table = table.rename(columns={"dataset": "block", "method": "variant"})
     table[["block", "variant"]] = table[["block", "variant"]].astype(str)
-    for name in known_directions(table):
-        is_text = pd.to_numeric(table[name], errors="coerce").isna() & table[name].notna()
-        refuse(is_text, f"the {name} is no number.")
-    for name in _numeric_columns(table):
-        refuse(np.isinf(table[name]), f"the {name} is infinite. Give a number, or leave the cell empty.")
+    for name in {**known_directions(table), **dict.fromkeys(_numeric_columns(table))}:
+        is_finite = np.isfinite(pd.to_numeric(table[name], errors="coerce"))
+        refuse(table[name].notna() & ~is_finite, f"the {name} is no finite number. It may be empty.")
     if not _numeric_columns(table):
         raise UserError(f"{path} has no column of numbers beside dataset, method and split.")
     return table

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import base64
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -23,9 +23,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-# Okabe and Ito's colours, which people with any kind of colour vision can distinguish.
-_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000", "#7A5C00")
-_DASHES = ("-", "--", ":", "-.")
+# Two of Okabe and Ito's colours, which people with any kind of colour vision can distinguish.
+_BLUE, _ORANGE = "#0072B2", "#D55E00"
 _INK, _GREY, _LINE = "#222222", "#666666", "#DDDDDD"
 _WIDTH = 3.4
 _LONGEST_NAME = 22
@@ -42,8 +41,16 @@ class Chart(NamedTuple):
 
 def dot_chart(title: str, dots: pd.DataFrame, reference: tuple[str, float] | None = None) -> Chart:
     """Draw means with bars of one standard deviation, one row each, and the paper's means as diamonds."""
+    from matplotlib.figure import Figure
+
+    # Fixed margins, in inches: a layout engine takes five times as long.
     left = 0.2 + 0.07 * max(len(_shorten(str(name))) for name in dots.index)
-    figure, axis = _start_chart(title, 0.55 + 0.2 * len(dots), left, 0.28)
+    height, bottom = 0.55 + 0.2 * len(dots), 0.28
+    figure = Figure(figsize=(_WIDTH, height))
+    box = (left / _WIDTH, bottom / height, 1 - (left + 0.12) / _WIDTH, 1 - (bottom + 0.27) / height)
+    axis = figure.add_axes(box)
+    axis.set_title(escape_mathtext(title), fontsize=9, weight="bold", color=_INK, loc="left")
+    _set_style(axis)
     _draw_dots(axis, dots, reference and reference[1])
     numbers = dots.reindex(columns=["mean", "std", "paper"]).dropna(axis="columns", how="all")
     description = f"{title}. {numbers.to_string(float_format='{:.4f}'.format, na_rep='–')}"
@@ -56,9 +63,9 @@ def _draw_dots(axis: Axes, dots: pd.DataFrame, reference: float | None) -> None:
     """Draw a row for each mean with its standard deviation, the paper's mean if there is one, and a line."""
     dots = dots.reindex(columns=["mean", "std", "paper", "best"])
     rows = np.arange(len(dots))
-    style: dict[str, Any] = {"fmt": "o", "color": _COLOURS[0], "markersize": 4.5, "elinewidth": 1.5}
+    style: dict[str, Any] = {"fmt": "o", "color": _BLUE, "markersize": 4.5, "elinewidth": 1.5}
     axis.errorbar(dots["mean"], rows, xerr=dots["std"].fillna(0.0), **style)
-    axis.plot(dots["paper"], rows, "D", color=_COLOURS[1], markersize=5, fillstyle="none")
+    axis.plot(dots["paper"], rows, "D", color=_ORANGE, markersize=5, fillstyle="none")
     if reference is not None:
         axis.axvline(reference, color=_GREY, linestyle="--", linewidth=1, zorder=0)
     axis.set_yticks(rows, [_shorten(str(name)) for name in dots.index], color=_INK)
@@ -67,22 +74,6 @@ def _draw_dots(axis: Axes, dots: pd.DataFrame, reference: float | None) -> None:
     axis.set_ylim(len(dots) - 0.5, -0.5)
     axis.grid(axis="x", color=_LINE)
     axis.tick_params(left=False)
-
-
-def line_chart(title: str, lines: Mapping[str, tuple[pd.Series, pd.Series]]) -> Chart:
-    """Draw lines over the pace, with a legend below."""
-    legend = 0.17 * ((len(lines) + 1) // 2)
-    figure, axis = _start_chart(title, 2.0 + legend, 0.55, 0.5 + legend)
-    for number, (name, (x, y)) in enumerate(lines.items()):
-        style: dict[str, Any] = {"color": _COLOURS[number % 8], "linestyle": _DASHES[number % 4]}
-        marker = "o" if len(x) == 1 else ""
-        axis.plot(x, y, linewidth=1.5, marker=marker, markersize=4, label=_shorten(name), **style)
-    axis.set_xscale("log")
-    axis.set_xlabel("pace λ", fontsize=8, color=_GREY, loc="right")
-    axis.grid(axis="y", color=_LINE)
-    figure.legend(loc="lower left", ncols=2, fontsize=7.5, frameon=False, labelcolor=_INK)
-    ends = (f"{name}: from {y.iloc[0]:.3g} to {y.iloc[-1]:.3g}" for name, (_, y) in lines.items())
-    return _as_chart(figure, f"{title}, over pace λ. {'; '.join(ends)}")
 
 
 def rank_chart(comparison: Comparison) -> Chart:
@@ -145,7 +136,7 @@ def _draw_ranks(axis: Axes, title: str, ranking: Ranking, alpha: float, width: f
         axis.text(tick, -0.6, str(tick), ha="center", color=_GREY, **style)
     for level, (first, last) in enumerate(groups):
         y = 0.45 + 0.4 * level
-        axis.plot((ranks[first][1], ranks[last][1]), (y, y), linewidth=3, color=_COLOURS[0])
+        axis.plot((ranks[first][1], ranks[last][1]), (y, y), linewidth=3, color=_BLUE)
     leader = {"arrowstyle": "-", "linewidth": 0.8, "color": _INK, "shrinkA": 0, "shrinkB": 0}
     leader["connectionstyle"] = "angle,angleA=0,angleB=90"
     for place, (name, rank) in enumerate(ranks):
@@ -197,18 +188,6 @@ def _save(figure: Figure, **options) -> bytes:
     with rc_context({"svg.hashsalt": "mlspl", "svg.fonttype": "none"}):
         figure.savefig(stream, metadata=metadata, **options)
     return stream.getvalue()
-
-
-def _start_chart(title: str, height: float, left: float, bottom: float) -> tuple[Figure, Axes]:
-    """Return a figure with fixed margins in inches: a layout engine takes five times as long."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(_WIDTH, height))
-    box = (left / _WIDTH, bottom / height, 1 - (left + 0.12) / _WIDTH, 1 - (bottom + 0.27) / height)
-    axis = figure.add_axes(box)
-    axis.set_title(escape_mathtext(title), fontsize=9, weight="bold", color=_INK, loc="left")
-    _set_style(axis)
-    return figure, axis
 
 
 def _as_chart(figure: Figure, description: str) -> Chart:

@@ -12,11 +12,9 @@ from mlspl._text import safe_csv
 from mlspl.datasets import Dataset
 from mlspl.experiments.comparison import Comparison, compare
 from mlspl.experiments.figures import (
-    Chart,
     critical_difference_figure,
     dot_chart,
     figure_files,
-    line_chart,
     pace_function_figure,
     rank_chart,
 )
@@ -53,14 +51,6 @@ RESULT_FILES = (
 """All files that `write_results` may write."""
 
 _ALPHA = 0.05
-_PARTS = {
-    "objective": "Objective",
-    "loss": "Weighted hinge loss",
-    "regularization": "Regularisation",
-    "correlation": "Label correlation",
-    "penalty": "Self-paced penalty",
-    "mean_weight": "Mean weight of a pair",
-}
 
 
 @dataclass(frozen=True)
@@ -223,27 +213,9 @@ def _describe_block(block: str, results: Results) -> dict[str, Any]:
             for name in (criteria_in(paced) if paced["function"].nunique() > 1 else ())
         ],
         "has_unpaced": bool(len(unpaced)),
-        "curves": _draw_learning_curves(paced),
         "timings": _list_timings(standard),
         "pairs": _list_pairs(block, results.comparisons),
     }
-
-
-def _draw_learning_curves(paced: pd.DataFrame) -> list[Chart]:
-    """Draw the parts of the objective under each function, as means over the splits."""
-    complete = paced[paced["history"].map(_is_complete).astype(bool)]
-    means = {}
-    for name, histories in complete.groupby("function", sort=False)["history"]:
-        steps = pd.concat([pd.DataFrame(history)[["pace", *_PARTS]] for history in histories])
-        means[str(name)] = steps.groupby(level=0).mean()
-    return [
-        line_chart(title, {name: (table["pace"], table[key]) for name, table in means.items()})
-        for key, title in (_PARTS.items() if means else ())
-    ]
-
-
-def _is_complete(history: Sequence[Mapping] | None) -> bool:
-    return bool(history) and all({"pace", *_PARTS} <= set(step) for step in history or ())
 
 
 def _list_timings(standard: pd.DataFrame) -> Table:

@@ -6,8 +6,8 @@ import signal
 import time
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import closing
-from threading import Thread
+from contextlib import closing, contextmanager
+from threading import Thread, current_thread, main_thread
 
 from joblib import Parallel, cpu_count, delayed, parallel_config
 
@@ -104,8 +104,8 @@ def _parallel(
     calls = map(call, trials)
     if jobs == 1:
         return (function(*arguments, **named) for function, arguments, named in calls)
-    worker = {"initializer": _start_worker, "initargs": (os.getpid(),)}
-    with parallel_config("loky", n_jobs=jobs, inner_max_num_threads=1, **worker):
+    worker = {"initializer": _watch_parent, "initargs": (os.getpid(),)}
+    with parallel_config("loky", n_jobs=jobs, inner_max_num_threads=1, **worker), _ctrl_c_ignored():
         # Batches would lose finished trials when this process is killed.
         return Parallel(batch_size=1, return_as="generator_unordered")(calls)
 
@@ -143,9 +143,20 @@ def _hold(dataset: Dataset) -> Dataset:
     return dataset
 
 
-def _start_worker(parent: int) -> None:
-    """Ignore Ctrl-C, which reaches the whole process group, and end when the parent ends."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+@contextmanager
+def _ctrl_c_ignored() -> Generator[None]:
+    """Processes started in here ignore Ctrl-C, which reaches the whole process group."""
+    if current_thread() is not main_thread():
+        yield
+        return
+    handler = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, handler)
+
+
+def _watch_parent(parent: int) -> None:
     Thread(target=_end_with, args=(parent,), daemon=True).start()
 
 

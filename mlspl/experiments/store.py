@@ -84,10 +84,6 @@ class Store:
     def __init__(self, path: str | Path, create: bool = True):
         self.path = Path(path)
         self._lock = threading.Lock()
-        if self.path.is_dir() or (not create and not self.path.is_file()):
-            raise StoreError(f"There is no results file {self.path}. Name a file of `mlspl reproduce`.")
-        if not self.path.parent.is_dir():
-            raise StoreError(f"The folder {self.path.parent} of the results file does not exist.")
         # Not "ro": SQLite must first roll back what a killed process has left unfinished.
         uri = f"file:{quote(str(self.path.absolute()))}?mode={'rwc' if create else 'rw'}"
         try:
@@ -196,18 +192,13 @@ class Store:
         application, version, sql = schema[0]
         if application == 0 and version == 0 and sql is None:
             return True
-        if application != _APPLICATION_ID:
-            raise StoreError(
-                f"{self.path} is an SQLite file of another program. It was not changed; name another file."
-            )
-        if version != _SCHEMA_VERSION:
-            raise StoreError(
-                f"{self.path} has results format {version}; this version of mlspl reads format "
-                f"{_SCHEMA_VERSION}. Use the mlspl that wrote it, or name another file."
-            )
         # Views, triggers and computed columns would run whatever the file says.
-        if len(schema) > 1 or "".join(str(sql).split()) != "".join(_SCHEMA.split()):
-            raise StoreError(f"{self.path} has other tables or views than mlspl writes. Name another file.")
+        if len(schema) > 1 or (application, version, sql) != (_APPLICATION_ID, _SCHEMA_VERSION, _SCHEMA):
+            raise _unusable(
+                self.path,
+                f"it was written by another program, has results format {version} in place of "
+                f"{_SCHEMA_VERSION}, or other tables or views than mlspl writes",
+            )
         verdict = self._query("PRAGMA quick_check(1)")[0][0]
         if verdict != "ok":
             raise _unusable(self.path, verdict)

@@ -216,7 +216,7 @@ def test_other_files_are_kept_unless_forced_and_own_files_are_renewed(mlspl, tmp
 @pytest.mark.parametrize(
     ("text", "word"),
     [
-        ("dataset,method,split,one_error\nx,a,0,inf\nx,b,0,1\n", "infinite"),
+        ("dataset,method,split,one_error\nx,a,0,inf\nx,b,0,1\n", "finite"),
         ("dataset,method,split,one_error\n" + "".join(f"x,m{i},0,1\n" for i in range(1500)), "too many"),
         ("dataset,method," + ",".join(map(str, range(5000))) + "\n", "columns"),
     ],

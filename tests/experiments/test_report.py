@@ -20,25 +20,13 @@ from mlspl.experiments import (
     wilcoxon_pairs,
     write_results,
 )
-from mlspl.experiments.figures import dot_chart, line_chart
+from mlspl.experiments.figures import dot_chart
 from mlspl.experiments.statistics import fewest_splits
 from mlspl.recipes import METHODS, get_method
 from tests.pages.screen import check_contrast
 
 EVIL = "<script>document.title='hurt'</script>\"' onmouseover=alert(1)"
 DATASETS = ("flags", "scene", EVIL)
-STEPS = 4
-
-
-def history(rng, n_labels=3):
-    return [
-        {
-            **{"step": step + 1, "pace": 0.01 * 10**step, "mean_weight": 0.5 + 0.1 * step},
-            **{"objective": 9.0 - step, "loss": 4.0 + step, "regularization": 2.0, "correlation": 0.0},
-            **{"penalty": -float(step), "in_play": rng.uniform(0, 1, n_labels).tolist()},
-        }
-        for step in range(STEPS)
-    ]
 
 
 @pytest.fixture(scope="module")
@@ -63,7 +51,6 @@ def store(tmp_path_factory):
                         fit_seconds=float(rng.uniform(0.1, 20)),
                         peak_memory=2**28,
                         warnings=[EVIL] if method == "tram" else [],
-                        history=history(rng) if method == PUBLISHED else None,
                         host="a machine",
                         versions={"numpy": "2.0"},
                     )
@@ -222,9 +209,8 @@ def test_the_numbers_are_those_of_the_store(store, page):
     assert f"{shown}</span>" in text
     assert re.search(rf"TRAM +{np.mean(scores):.4f} +{np.std(scores, ddof=1):.4f} +3.8897", text)
     assert f">{tram['fit_seconds'].mean():.3f}<" in text
-    for heading in ("MLSPL under each self-paced function", "Learning curves", "Failed trials", "Warnings"):
+    for heading in ("MLSPL under each self-paced function", "Failed trials", "Warnings"):
         assert heading in text
-    assert "Mean weight of a pair, over pace λ. arctan: from 0.5 to 0.8" in text
 
 
 @pytest.mark.parametrize(("n_methods", "n_splits"), [(2, 5), (2, 6), (3, 6), (3, 7), (6, 9), (6, 10)])
@@ -259,10 +245,6 @@ def test_charts_are_pictures_with_a_description():
     assert words[3][-2:] == ["none:", "0.2000"]
     texts = texts_of(chart)
     assert {"title", "a", "$b$"} <= set(texts)
-    lines = {"up": ([0.01, 0.1, 1.0], [1, 2, 3]), "alone": ([0.1], [2])}
-    chart = line_chart("title", {name: tuple(map(pd.Series, line)) for name, line in lines.items()})
-    assert chart.description == "title, over pace λ. up: from 1 to 3; alone: from 2 to 2"
-    assert {"up", "alone", "pace λ"} <= set(texts_of(chart))
 
 
 def texts_of(chart):
