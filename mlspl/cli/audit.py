@@ -174,7 +174,7 @@ def _keep_known(label_sets: "pd.Series", names: list[str]) -> "pd.Series":
 
 
 def _read_probabilities(path: Path, dataset: "Dataset") -> "tuple[np.ndarray, Any]":
-    """Return row numbers, and an estimator that gives the probabilities of a table for them."""
+    """Return probabilities, and an estimator that gives them back."""
     import numpy as np
     from sklearn.base import BaseEstimator, ClassifierMixin
 
@@ -182,15 +182,12 @@ def _read_probabilities(path: Path, dataset: "Dataset") -> "tuple[np.ndarray, An
     from mlspl.recipes import Schema
 
     class Given(ClassifierMixin, BaseEstimator):
-        def __init__(self, table: Any = None):
-            self.table = table
-
         def fit(self, X: Any, Y: Any) -> "Given":
             self.classes_ = [0, 1]
             return self
 
         def predict_proba(self, X: Any) -> np.ndarray:
-            return self.table[np.asarray(X)[:, 0].astype(int)]
+            return X
 
     with output.notes():
         rows = read_unlabelled(path, kinds=dict.fromkeys(dataset.label_names, "numeric"))
@@ -210,7 +207,7 @@ def _read_probabilities(path: Path, dataset: "Dataset") -> "tuple[np.ndarray, An
         raise UserError(
             f"{path} holds values outside 0 to 1. Give the probability of every label of every row."
         )
-    return np.arange(len(values), dtype=float)[:, None], Given(values)
+    return values, Given()
 
 
 def _read_shown(dataset: "Dataset", show: str | None, embed: bool, folder: Path, out: Path):

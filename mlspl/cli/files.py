@@ -135,31 +135,31 @@ def _check_known(dataset: "Dataset", source: str) -> None:
 
 
 def columns_table(dataset: "Dataset", schema: "Schema", table: Any) -> "Table":
-    """Return a table of the columns of a file: kind, gaps, how each is used, and why it is not.
+    """Return a table of the columns of a file: kind, gaps, and how each is used.
 
     Of many columns, those that are treated alike share a line.
     """
     import pandas as pd
 
-    gaps = table.isna().sum() if isinstance(table, pd.DataFrame) else {}
+    missing = table.isna().sum() if isinstance(table, pd.DataFrame) else {}
     dropped, taken = set(schema.dropped), set(schema.names or ())
     groups: dict[tuple, list[str]] = {}
     for name in dataset.feature_names:
         kind = dataset.kind(name)
         if name in dropped:
-            why = "text" if kind == "text" else "differs in most rows"
-            treated = (kind, dataset.texts(name).count(None), "–", f"dropped: {why}")
+            use = "dropped: text" if kind == "text" else "dropped: differs in most rows"
+            gaps = dataset.texts(name).count(None)
         else:
-            used = schema.kind(name) if name in taken else kind
-            treated = (kind, int(gaps[name]) if name in gaps else 0, _USES[used], "")
-        key = treated if len(dataset.feature_names) > _MOST_COLUMNS else (*treated, name)
+            use = _USES[schema.kind(name) if name in taken else kind]
+            gaps = int(missing.get(name, 0))
+        key = (kind, use, gaps, name if len(dataset.feature_names) <= _MOST_COLUMNS else "")
         groups.setdefault(key, []).append(name)
     rows = []
-    for (kind, missing, use, hint, *_), names in groups.items():
+    for (kind, use, gaps, _), names in groups.items():
         first, last = (shorten(name) for name in (names[0], names[-1]))
         title = first if len(names) == 1 else f"{first} … {last} ({len(names)})"
-        rows.append((title, kind, use, hint, missing))
-    return make_table(("column", "kind", "used as", "note", "gaps"), rows, left=4)
+        rows.append((title, kind, use, gaps))
+    return make_table(("column", "kind", "used as", "gaps"), rows, left=3)
 
 
 def match_columns(dataset: "Dataset", reading: Reading) -> "tuple[Schema, Any]":

@@ -3,7 +3,6 @@
 import shlex
 import sys
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -97,12 +96,9 @@ def _load(names: list[str], reading: Reading, quick: bool, console: Console) -> 
     if quick:
         return data
 
-    # In parallel, so that without a network there is one time-out to wait for and not three.
-    with ThreadPoolExecutor(len(PAPER_DATASETS)) as pool:
-        loading = {name: pool.submit(load_dataset, name, encode=False) for name in PAPER_DATASETS}
-    for name, future in loading.items():
+    for name in PAPER_DATASETS:
         try:
-            data[name] = future.result()
+            data[name] = load_dataset(name, encode=False)
         except (UserError, OSError) as error:
             reason = "it could not be downloaded" if isinstance(error.__cause__, OSError) else error
             text = f"Without {name}: {reason}; `mlspl datasets fetch {name}` says more."
