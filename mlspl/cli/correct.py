@@ -34,6 +34,8 @@ def correct(
     ones keep it. Nothing else in the file changes. Give the same reading
     options as to `mlspl audit`; decisions on other data are refused.
     """
+    import pandas as pd
+
     from mlspl.datasets import list_datasets, relabel_file, write_dataset
     from mlspl.pages import read_decisions
 
@@ -68,8 +70,8 @@ def correct(
     )
     kinds = ["added", "removed", "unknown"]
     to = changes["value"].map({1.0: "added", 0.0: "removed"}).fillna("unknown")
-    counts = to.groupby([changes["label"].map(dataset.label_names.__getitem__), to]).size()
-    counts = counts.unstack(fill_value=0).reindex(columns=kinds, fill_value=0)
+    names = changes["label"].map(dataset.label_names.__getitem__)
+    counts = pd.crosstab(names, to).reindex(columns=kinds, fill_value=0)
     counts = counts.loc[counts.sum(axis=1).sort_values(ascending=False, kind="stable").index]
     rows = list(counts.head(_MOST_LABELS).itertuples())
     if len(counts) > _MOST_LABELS:

@@ -61,7 +61,7 @@ def dot_chart(title: str, dots: pd.DataFrame, reference: tuple[str, float] | Non
 
 def _draw_dots(axis: Axes, dots: pd.DataFrame, reference: float | None) -> None:
     """Draw a row for each mean with its standard deviation, the paper's mean if there is one, and a line."""
-    dots = dots.reindex(columns=["mean", "std", "paper", "best"])
+    dots = dots.reindex(columns=["mean", "std", "paper"])
     rows = np.arange(len(dots))
     style: dict[str, Any] = {"fmt": "o", "color": _BLUE, "markersize": 4.5, "elinewidth": 1.5}
     axis.errorbar(dots["mean"], rows, xerr=dots["std"].fillna(0.0), **style)
@@ -69,8 +69,6 @@ def _draw_dots(axis: Axes, dots: pd.DataFrame, reference: float | None) -> None:
     if reference is not None:
         axis.axvline(reference, color=_GREY, linestyle="--", linewidth=1, zorder=0)
     axis.set_yticks(rows, [_shorten(str(name)) for name in dots.index], color=_INK)
-    for text, is_best in zip(axis.get_yticklabels(), dots["best"], strict=False):
-        text.set_fontweight("bold" if is_best is True else "normal")
     axis.set_ylim(len(dots) - 0.5, -0.5)
     axis.grid(axis="x", color=_LINE)
     axis.tick_params(left=False)

@@ -196,8 +196,8 @@ class Store:
         if len(schema) > 1 or (application, version, sql) != (_APPLICATION_ID, _SCHEMA_VERSION, _SCHEMA):
             raise _unusable(
                 self.path,
-                f"it was written by another program, has results format {version} in place of "
-                f"{_SCHEMA_VERSION}, or other tables or views than mlspl writes",
+                f"it was not written by this version of mlspl (results format {version}; this is "
+                f"{_SCHEMA_VERSION}), or has other tables or views",
             )
         verdict = self._query("PRAGMA quick_check(1)")[0][0]
         if verdict != "ok":
@@ -207,6 +207,6 @@ class Store:
 
 def _unusable(path: Path, reason: object) -> StoreError:
     return StoreError(
-        f"{path} cannot be used as a results file: {reason}. Free space on the disk, restore the file from a "
-        "copy, or name another one."
+        f"{path} cannot be used as a results file: {reason}. No trial in it was changed. If the disk is "
+        "full, free some space; otherwise name another file."
     )

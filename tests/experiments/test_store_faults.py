@@ -44,7 +44,7 @@ def truncated_store(path):
         (lambda path: path.write_text("dataset,method\n"), "not a database"),
         (lambda path: path.write_bytes(b"SQLite"), "not a database"),
         (lambda path: path.write_bytes(b"SQLite format 3\0" + b"\xff" * 5000), "not a database"),
-        (foreign_database, "another program"),
+        (foreign_database, "not written by this version"),
         (newer_store, "results format 99"),
         (damaged_store, "cannot be used"),
         (truncated_store, "cannot be used"),
