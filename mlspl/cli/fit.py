@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 # Probabilities need three more fits on two thirds of the rows each.
 _MOST_PAIRS_WITH_PROBABILITIES = 1_000_000
+# A log gets the steps of fits on more pairs of rows and labels.
+_PAIRS_OF_A_LONG_FIT = 20_000
 
 
 @with_reading()
@@ -196,7 +198,8 @@ def _fit(recipe: "Recipe", parameters: dict, table: Any, Y: Any, label_names: li
     labels = Y if sparse.issparse(Y) else pd.DataFrame(Y, columns=label_names)
     shows_progress = "verbose" in estimator.get_params(deep=False)
     if shows_progress:
-        estimator.set_params(verbose=1)
+        large = Y.shape[0] * Y.shape[1] > _PAIRS_OF_A_LONG_FIT
+        estimator.set_params(verbose=int(large or Console(stderr=True).is_terminal))
     with output.notes():
         model.fit(table, labels)
     if shows_progress:

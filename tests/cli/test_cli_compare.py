@@ -218,7 +218,6 @@ def test_other_files_are_kept_unless_forced_and_own_files_are_renewed(mlspl, tmp
     [
         ("dataset,method,split,one_error\nx,a,0,inf\nx,b,0,1\n", "finite"),
         ("dataset,method,split,one_error\n" + "".join(f"x,m{i},0,1\n" for i in range(1500)), "too many"),
-        ("dataset,method," + ",".join(map(str, range(5000))) + "\n", "columns"),
     ],
 )
 def test_scores_that_cannot_be_compared_are_refused(mlspl, tmp_path, text, word):

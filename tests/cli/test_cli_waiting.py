@@ -23,6 +23,7 @@ from tests.songs import songs
 )
 def test_long_work_shows_how_far_it_is(mlspl, tmp_path, monkeypatch, command, progress):
     monkeypatch.setattr(_progress, "_SECONDS_TO_FIRST_LINE", 0.0)
+    monkeypatch.setattr("mlspl.cli.fit._PAIRS_OF_A_LONG_FIT", 0)
     (tmp_path / "songs.csv").write_text(songs(100))
     code, _, errors = mlspl(*command.split())
     assert (code, progress in errors) == (0, True)

@@ -191,7 +191,7 @@ def test_nothing_is_loaded_and_every_figure_has_its_text(page):
         attributes[key] for _, attributes in elements for key in ("src", "href") if key in attributes
     ]
     figures = [attributes for name, attributes in elements if name == "img"]
-    assert len(figures) > 40
+    assert len(figures) > 30
     assert all(figure["alt"] for figure in figures)
     assert set(addresses) == {"data:,", *(figure["src"] for figure in figures)}
     assert all(figure["src"].startswith("data:image/svg+xml;base64,") for figure in figures)
