@@ -7,7 +7,6 @@ from rich.console import Console
 from rich.text import Text
 
 from mlspl._files import OutputFolder
-from mlspl._label_sets import LIST
 from mlspl._text import printable, shown
 from mlspl.cli import files, options, output
 from mlspl.cli.options import ForceOption, Reading, argument, flag, option, with_reading
@@ -79,6 +78,7 @@ def audit(
     import pandas as pd
     from scipy import sparse
 
+    from mlspl._label_sets import LIST
     from mlspl.curriculum import audit as find_issues
     from mlspl.pages import (
         AUDIT_FILES,
