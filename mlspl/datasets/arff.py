@@ -8,7 +8,7 @@ import re
 import warnings
 from array import array
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,10 +17,10 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from mlspl.datasets.columns import NO_OPTIONS, RawTable, ReadOptions, decode
-from mlspl.datasets.dataset import build_csr
+from mlspl.datasets.columns import NO_OPTIONS, RawTable, ReadOptions, decode, parse_dates
+from mlspl.datasets.dataset import as_dense, build_csr
 from mlspl.datasets.delimited import EXACT
-from mlspl.datasets.files import is_number, read_lines
+from mlspl.datasets.files import check_memory, is_number, read_lines
 from mlspl.errors import DataFormatError, UserError, shorten
 
 __all__ = ["Header", "quote", "read_arff", "read_header", "split_row", "unquote"]
@@ -55,9 +55,9 @@ class Attribute:
     values: tuple[str, ...] = ()
 
     @property
-    def is_coded(self) -> bool:
-        """Return whether numbers are positions among the declared values."""
-        return self.kind == "categorical" and self.values != _BINARY
+    def is_plain(self) -> bool:
+        """Return whether the cells are numbers as they are written."""
+        return self.kind == "numeric" or self.values == _BINARY
 
     @cached_property
     def codes(self) -> dict[str, int]:
@@ -95,93 +95,89 @@ class _Rows(NamedTuple):
 
 
 def read_arff(path: Path, options: ReadOptions = NO_OPTIONS) -> RawTable:
-    """Read all columns of an ARFF file."""
+    """Read all columns of an ARFF file; as a CSR array if rows are sparse and all columns hold numbers."""
     text = read_lines(path, options.encoding)
     attributes, n_labels, start = read_header(text, path)
     names = [attribute.name for attribute in attributes]
     options.check(names, path)
     first_line = text.count(b"\n", 0, start) + 1
     rows = _parse_numbers(text[start:], attributes, first_line)
-    if rows is None:
-        rows = _parse_rows(text[start:], attributes, first_line, path)
-    table = rows.cells
-    is_sparse = sparse.issparse(table)
-    if is_sparse and options.kinds and not options.lenient:
-        raise UserError(f"{path}: kinds of columns can be named for dense files only.")
-    declared = {a.name: a.kind for a in attributes if a.kind in ("text", "date")}
-    coded = {j: attribute.values for j, attribute in enumerate(attributes) if attribute.is_coded}
-    if is_sparse:
-        table.sort_indices()
+    table, lines, texts = rows or _parse_rows(text[start:], attributes, first_line, path)
+    line_of = lines.__getitem__
+    if sparse.issparse(table) and all(attribute.is_plain for attribute in attributes):
+        if options.kinds and not options.lenient:
+            raise UserError(f"{path}: kinds of columns can be named for dense files only.")
         table.eliminate_zeros()
-    else:
-        columns: dict[str, Any] = {names[j]: decode(table[:, j], values) for j, values in coded.items()}
-        for name in declared:
-            j = names.index(name)
-            columns[name] = pd.Series([rows.texts.get((i, j)) for i in range(len(table))], dtype=object)
-        if columns:
-            typed = {name: columns.get(name, table[:, j]) for j, name in enumerate(names)}
-            table = pd.DataFrame(typed, copy=False)
-        else:
-            table = pd.DataFrame(table, columns=pd.Index(names, dtype=object), copy=False)
-    categories = coded if is_sparse else {}
-    return RawTable(path, table, names, options, rows.lines.__getitem__, n_labels, categories, declared)
+        return RawTable(path, table, names, options, line_of, n_labels)
+    check_memory(8.0 * table.shape[0] * len(names), path, "sparse rows of nominal values")
+    frame = pd.DataFrame(as_dense(table), columns=pd.Index(names, dtype=object), copy=False)
+    strings: list[str] = []
+    for j, attribute in enumerate(attributes):
+        if attribute.kind in ("text", "date"):
+            words = [texts.get((i, j)) for i in range(len(frame))]
+            frame[names[j]] = pd.Series(words, dtype=object)
+            if attribute.kind == "text" or parse_dates([*filter(None, words)]) is None:
+                strings.append(attribute.name)
+        elif not attribute.is_plain:
+            frame[names[j]] = decode(frame[names[j]].to_numpy(), attribute.values)
+    kinds = {**dict.fromkeys(strings, "text"), **options.kinds}
+    return RawTable(path, frame, names, replace(options, kinds=kinds), line_of, n_labels)
 
 
 def _parse_numbers(body: bytes, attributes: list[Attribute], first_line: int) -> _Rows | None:
-    """Read rows of plain numbers by pandas; None if they hold anything else, or mistakes."""
-    is_binary = np.array([attribute.values == _BINARY for attribute in attributes])
-    is_plain = is_binary | [attribute.kind == "numeric" for attribute in attributes]
+    """Read rows of plain numbers quickly; None if they hold anything else, or mistakes."""
     first_line += len(body) - len(body.lstrip(b"\n"))
     body = body.strip(b"\n")
-    is_sparse = body.startswith(b"{")
+    n_rows = body.count(b"\n") + 1
+    if not body or not all(attribute.is_plain for attribute in attributes):
+        return None
+    cells: Any
+    try:
+        if body.startswith(b"{"):
+            cells = _parse_pairs(body, n_rows, len(attributes))
+        else:
+            content = io.BytesIO(body.replace(b"?", b"nan"))
+            cells = np.loadtxt(content, delimiter=",", comments=None, ndmin=2)
+    except (ValueError, OverflowError, Warning):
+        return None
+    if cells is None or cells.shape != (n_rows, len(attributes)):
+        return None
+    labels = cells[:, [j for j, attribute in enumerate(attributes) if attribute.values == _BINARY]]
+    numbers, bits = (part.data if sparse.issparse(part) else part for part in (cells, labels))
+    if np.isinf(numbers).any() or not np.all((bits == 0) | (bits == 1) | np.isnan(bits)):
+        return None
+    return _Rows(cells, range(first_line, first_line + n_rows))
+
+
+def _parse_pairs(body: bytes, n_rows: int, n_columns: int) -> sparse.csr_array | None:
+    """Read sparse rows; None if a brace or a comma is out of place, or indices are."""
+    braces = [body.count(sign) for sign in (b"{", b"}", b"\n{", b"}\n")]
+    if braces != [n_rows, n_rows, n_rows - 1, n_rows - 1] or not body.endswith(b"}"):
+        return None
     signs = np.frombuffer(body, np.uint8)
     ends = np.append(np.flatnonzero(signs == ord("\n")), len(signs))
     sizes = np.diff(np.searchsorted(np.flatnonzero(signs == ord(",")), ends), prepend=0) + 1
-    if is_sparse:
-        braces = [body.count(sign) for sign in (b"{", b"}", b"\n{", b"}\n")]
-        if braces != [len(ends), len(ends), len(ends) - 1, len(ends) - 1] or not body.endswith(b"}"):
-            return None
-        sizes[signs[ends - 2] == ord("{")] = 0  # rows of {}
-        body = body.translate(None, b"{}")
-    elif not is_plain.all() or not np.all(sizes == len(attributes)):
+    sizes[signs[ends - 2] == ord("{")] = 0  # rows of {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        frame = pd.read_csv(
+            io.BytesIO(body.translate(None, b"{}").replace(b",", b"\n")),
+            sep=" ",
+            header=None,
+            names=range(2),
+            index_col=False,
+            dtype={0: np.int32, 1: float},
+            na_values="?",
+            keep_default_na=False,
+            skipinitialspace=True,
+            quoting=csv.QUOTE_NONE,
+            **EXACT,
+        )
+    columns, values = np.array(frame[0]), np.array(frame[1])
+    if len(values) != sizes.sum() or not 0 <= columns.min(initial=0) <= columns.max(initial=0) < n_columns:
         return None
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("error")
-            frame = pd.read_csv(
-                io.BytesIO(body.replace(b",", b"\n")),
-                sep=" " if is_sparse else "\t",
-                header=None,
-                names=range(1 + is_sparse),
-                index_col=False,
-                dtype={0: np.int32, 1: float} if is_sparse else float,
-                na_values="?",
-                keep_default_na=False,
-                skipinitialspace=True,
-                quoting=csv.QUOTE_NONE,
-                **EXACT,
-            )
-    except (ValueError, OverflowError, Warning):
-        return None
-    values = np.array(frame.iloc[:, -1])
-    if len(values) != sizes.sum():
-        return None
-    odd = np.flatnonzero((values != 0) & (values != 1) & ~np.isnan(values))
-    cells: Any
-    if is_sparse:
-        columns = np.array(frame[0])
-        if not 0 <= columns.min(initial=0) <= columns.max(initial=0) < len(attributes):
-            return None
-        cells = build_csr(values, columns, np.cumsum(sizes), len(attributes))
-        cells.sort_indices()
-        if not cells.has_canonical_format or not (is_plain.all() or is_plain[columns].all()):
-            return None
-        odd_columns = columns[odd]
-    else:
-        cells, odd_columns = values.reshape(-1, len(attributes)), odd % len(attributes)
-    if np.isinf(values[odd]).any() or is_binary[odd_columns].any():
-        return None
-    return _Rows(cells, range(first_line, first_line + len(sizes)))
+    cells = build_csr(values, columns, np.cumsum(sizes), n_columns)
+    return cells if cells.has_canonical_format else None
 
 
 def _parse_rows(body: bytes, attributes: list[Attribute], first_line: int, path: Path) -> _Rows:
@@ -201,7 +197,7 @@ def _parse_rows(body: bytes, attributes: list[Attribute], first_line: int, path:
                 if attributes[j].kind in ("text", "date"):
                     if word != "?":
                         texts[len(lines), j] = unquote(word)
-                    value = 0.0  # of text in sparse rows, which is no feature
+                    value = 0.0
                 else:
                     value = np.nan if word == "?" else attributes[j].parse(word)
                 values.append(value)
@@ -215,7 +211,7 @@ def _parse_rows(body: bytes, attributes: list[Attribute], first_line: int, path:
     if not is_sparse:
         return _Rows(np.array(values).reshape(-1, len(attributes)), lines, texts)
     cells = build_csr(np.array(values), np.array(columns), np.array(row_stop), len(attributes))
-    return _Rows(cells, lines)
+    return _Rows(cells, lines, texts)
 
 
 def split_row(row: bytes, n_columns: int) -> dict[int, tuple[int, int]] | None:

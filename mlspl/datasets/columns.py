@@ -1,7 +1,6 @@
 """Columns of a table: numbers, categories, dates and text; how words become one of them; one-hot columns."""
 
 import re
-import warnings
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from os import PathLike
@@ -25,13 +24,8 @@ INDEX = "Unnamed: 0"
 """The name that pandas gives to a first column without a name, which holds row numbers."""
 
 _KINDS_OF_DTYPES = {**dict.fromkeys("biuf", "numeric"), "M": "date"}
-# Numbers such as 1,234.5 and 53.102,49, by their decimal sign.
-_NOTATIONS = {
-    ".": re.compile(r"[+-]?(\d{1,3}(,\d{3})+|\d+)(\.\d+)?"),
-    ",": re.compile(r"[+-]?(\d{1,3}(\.\d{3})+|\d+)(,\d+)?"),
-}
-# 12.5%; 1 234.50; $1,200; 3 €
-_WITH_SIGNS = re.compile(r"[+-]?[$€£¥]?\s?[+-]?(\d+|\d{1,3}([, '’]\d{3})+)([.,]\d+)?\s?[%$€£¥]?")
+# 12.5%; 1 234.50; 53.102,49; $1,200; 3 €
+_WITH_SIGNS = re.compile(r"[+-]?[$€£¥]?\s?[+-]?(\d+|\d{1,3}([., '’]\d{3})+)([.,]\d+)?\s?[%$€£¥]?")
 _ISO_DATE = re.compile(r"\d{4}-\d\d-\d\d([ T]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?)?")
 _DOTTED_DATE = re.compile(r"\d{1,2}\.\d{1,2}\.\d{4}")
 _SLASHED_DATE = re.compile(r"\d{1,2}/\d{1,2}/\d{4}")
@@ -85,11 +79,6 @@ class ReadOptions:
         """The words for a missing value, beside the empty field."""
         return MISSING if self.na_values is None else frozenset(map(str, self.na_values))
 
-    def kind_of_words(self, name: str) -> str | None:
-        """Return the kind of a column of words, if it is known; unused columns are not checked."""
-        is_used = name not in self.drop and (self.needed is None or name in self.needed)
-        return self.kinds.get(name) if is_used else "categorical"
-
     def check(self, names: Collection[str], path: Path) -> None:
         """Raise an error for columns that the file does not have."""
         if self.lenient:
@@ -109,8 +98,8 @@ NO_OPTIONS = ReadOptions()
 class RawTable(NamedTuple):
     """All columns of a file, before they are split into features and labels.
 
-    Columns of a DataFrame are numbers, dates, pandas categories, or words as they are written. In a CSR
-    array, `categories` lists the values of the columns that hold codes. `line_of` returns the line of a row.
+    Columns of a DataFrame are numbers, dates, pandas categories, or words as they are written. `line_of`
+    returns the line of a row.
     """
 
     path: Path
@@ -119,9 +108,6 @@ class RawTable(NamedTuple):
     options: ReadOptions
     line_of: Callable[[int], int] | None = None
     n_labels: int | None = None
-    categories: dict[int, tuple[str, ...]] = {}
-    declared: dict[str, str] = {}
-    """Columns of words that the file itself declares as text or dates."""
 
     def fault(self, row: int, message: str) -> DataFormatError:
         """Return the error about a row."""
@@ -203,15 +189,11 @@ def parse_words(
         return raw.fault(row, f"column {shorten(name)!r} {message.format(word=repr(word))}")
 
     if kind in (None, "numeric"):
-        fits = [sign for sign, notation in _NOTATIONS.items() if all(map(notation.fullmatch, known))]
         if not is_word.any():
             return ParsedWords(spread(list(map(float, known)), np.nan, float))
-        if len(fits) == 2:
-            message = "has numbers such as {word}, which can be read in two ways. Name the sign: "
-            raise refuse(is_word, message + "decimal (--decimal ,) or thousands (--thousands ,).")
-        if fits:
-            numbers = _convert_notation(known, "," if fits == ["."] else ".", name)
-            return ParsedWords(spread(numbers, np.nan, float))
+        if all(_WITH_SIGNS.fullmatch(spelled[i]) for i in np.flatnonzero(is_word)):
+            message = "has numbers such as {word}. Name their decimal or thousands sign (--decimal ,), write "
+            raise refuse(is_word, message + "plain numbers, or drop it (--drop).")
         counts = np.bincount(codes, minlength=len(spelled))
         # A few words in a column of numbers are mistakes, not a reason to make categories of all numbers.
         if kind == "numeric" or counts[is_known & ~is_word].sum() > counts[is_word].sum():
@@ -219,9 +201,6 @@ def parse_words(
                 "is numeric, {word} is not a finite number. Leave it empty if unknown, or name the word "
             )
             raise refuse(is_word, message + "word among na_values (--na of fit).")
-        if all(_WITH_SIGNS.fullmatch(spelled[i]) for i in np.flatnonzero(is_word)):
-            message = "has numbers with signs, such as {word}. Write plain numbers, name its --thousands, "
-            raise refuse(is_word, message + "or drop it (--drop).")
     if kind in (None, "date"):
         dates = parse_dates(known, day_first) if known else (np.empty(0, "datetime64[us]"), None, "")
         if dates is not None and (known or kind == "date"):
@@ -238,17 +217,6 @@ def parse_words(
     return ParsedWords(
         pd.Series(decode(spread([position[word] for word in known], -1, int).to_numpy(), categories))
     )
-
-
-def _convert_notation(words: list[str], separator: str, name: str) -> list[float]:
-    """Return numbers with this sign between thousands, and the other one as the decimal sign."""
-    if separator == "." and any("." in word for word in words):
-        warnings.warn(
-            f"column {name!r} is read with points between thousands. For new rows, whose points may be read "
-            "as decimal points, pass decimal=',' and thousands='.' (--decimal , --thousands .).",
-            stacklevel=7,
-        )
-    return [float(word.replace(separator, "").replace(",", ".")) for word in words]
 
 
 def _is_text(values: list[str], n_rows: int) -> bool:
@@ -295,12 +263,11 @@ def days_since_1970(times: pd.Series) -> np.ndarray:
     return (_utc_times(times) - np.datetime64(0, "us")) / np.timedelta64(1, "D")
 
 
-def one_hot(frame: pd.DataFrame, path: Path, taken: Sequence[str] = ()) -> tuple[np.ndarray, list[str]]:
+def one_hot(frame: pd.DataFrame, path: Path) -> tuple[np.ndarray, list[str]]:
     """Return a table as numbers: a 0/1 column per category, named ``feature=value``, and dates as days.
 
     Two categories share a single column: 1 for the second value, except that ``{1,0}`` keeps the meaning of
-    its digits. A missing value is NaN in all columns of its feature. `path` is named in errors; `taken` are
-    names of other columns.
+    its digits. A missing value is NaN in all columns of its feature. `path` is named in errors.
     """
     if is_numeric(frame):
         return as_numbers(frame), list(frame.columns)
@@ -308,7 +275,7 @@ def one_hot(frame: pd.DataFrame, path: Path, taken: Sequence[str] = ()) -> tuple
     for name, dtype in zip(frame.columns, frame.dtypes, strict=True):
         values = dtype.categories if isinstance(dtype, pd.CategoricalDtype) else ()
         names += [f"{name}={value}" for value in values] if len(values) > 2 else [name]
-    if len({*taken, *names}) < len(taken) + len(names):
+    if len(set(names)) < len(names):
         raise DataFormatError("one-hot names such as 'feature=value' are taken. Rename the columns.", path)
     check_memory(8.0 * len(frame) * len(names), path, "one-hot columns")
     return np.hstack([_one_hot_column(frame[name]) for name in frame.columns]), names

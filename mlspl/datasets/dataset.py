@@ -31,7 +31,9 @@ def build_csr(values: np.ndarray, columns: np.ndarray, row_stop: np.ndarray, n_c
     indptr = np.concatenate([[0], row_stop])
     if len(values) <= np.iinfo(np.int32).max:
         indptr, columns = indptr.astype(np.int32), columns.astype(np.int32)
-    return sparse.csr_array((values, columns, indptr), shape=(len(row_stop), n_columns))
+    matrix = sparse.csr_array((values, columns, indptr), shape=(len(row_stop), n_columns))
+    matrix.sort_indices()
+    return matrix
 
 
 def labels_as_table(labels: Labels) -> Any:
@@ -61,10 +63,10 @@ def _canonical(numbers: np.ndarray) -> np.ndarray:
 class Statistics:
     """What `Dataset.describe` returns; unknown labels (NaN) are left out of every count.
 
-    `cardinality` is the mean number of relevant labels of a row, `density` the share of the known pairs of
-    row and label that are relevant, `label_sets` the number of distinct rows of Y. `labels` has for each
-    label the relevant rows (`positives`), their `share` of the known rows, and its `imbalance`: how many
-    times the most frequent label is more frequent (IRLbl of Charte et al.); infinite without a relevant row.
+    `cardinality` is the mean number of relevant labels of a row, `density` the share of the known pairs that
+    are relevant, `label_sets` the number of distinct rows of Y. `labels` has for each label the relevant rows
+    (`positives`), their `share` of the known rows, and its `imbalance`: how many times the most frequent
+    label is more frequent (IRLbl of Charte et al.).
     """
 
     n_rows: int

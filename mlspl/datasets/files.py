@@ -86,16 +86,13 @@ def read_bytes(path: Path) -> bytes:
     return _decompress(path, suffix) if suffix in COMPRESSIONS else path.read_bytes()
 
 
-def _decompress(path: Path, suffix: str, enough: float = math.inf) -> bytes:
-    """Return the decompressed content, or its start if `enough` bytes suffice."""
+def _decompress(path: Path, suffix: str) -> bytes:
     chunks, size = [], 0
     try:
         for chunk in _zstandard_chunks(path) if suffix == ".zst" else _decompressed_chunks(path, suffix):
             chunks.append(chunk)
             size += len(chunk)
             check_memory(size, path, "the decompressed content")
-            if size >= enough:
-                break
     except UserError:
         raise
     except (OSError, EOFError, ValueError, zlib.error) as error:
@@ -136,13 +133,9 @@ def decode_text(raw: bytes, encoding: str, path: Path) -> bytes:
     try:
         return raw.decode(encoding).encode()
     except LookupError:
-        raise UserError(
-            f"there is no encoding {encoding!r}. Common ones: utf-8, cp1252, latin-1, utf-16."
-        ) from None
+        raise UserError(f"there is no encoding {encoding!r}. Common ones: cp1252, latin-1, utf-16.") from None
     except (UnicodeError, AttributeError) as error:
-        raise DataFormatError(
-            f"this is not {encoding} ({error}). Name the encoding of the file.", path
-        ) from None
+        raise DataFormatError(f"this is not {encoding} ({error}). Name its encoding.", path) from None
 
 
 def read_text(path: Path, encoding: str | None = None) -> bytes:
@@ -187,7 +180,7 @@ def guess_suffix(path: Path) -> str:
         start = stream.read(_SNIFFED)
     for magic, compression in _MAGIC.items():
         if start.startswith(magic):
-            return _guess_format(_decompress(path, compression, _SNIFFED)) + compression
+            return _guess_format(_decompress(path, compression)[:_SNIFFED]) + compression
     return _guess_format(start)
 
 

@@ -3,9 +3,8 @@
 import ast
 import json
 import re
-import warnings
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from fnmatch import fnmatchcase
 from os import PathLike
 from pathlib import Path
@@ -20,9 +19,9 @@ from scipy import sparse
 from mlspl._label_sets import LIST, table_of_label_sets
 from mlspl._names import split_names
 from mlspl._validation import check_labels
-from mlspl.datasets.columns import LabelOption, RawTable, column_kind, decode, is_numeric, spell_numbers
+from mlspl.datasets.columns import LabelOption, RawTable, column_kind, is_numeric, spell_numbers
 from mlspl.datasets.dataset import labels_as_table
-from mlspl.datasets.files import check_memory, data_stem, is_number, read_text
+from mlspl.datasets.files import data_stem, is_number, read_text
 from mlspl.errors import DataFormatError, UserError, guess_column, listed, shorten
 
 # What the publishers of data sets put behind the name of a part of one.
@@ -59,10 +58,8 @@ def read_labels_xml(path: Path) -> list[str]:
 
 def labels_xml(names: list[str]) -> str:
     """The Mulan XML that names these labels."""
-    lines = (f"<label name={quoteattr(name)}></label>" for name in names)
-    return "\n".join(
-        ['<?xml version="1.0" encoding="utf-8"?>', f'<labels xmlns="{_NAMESPACE}">', *lines, "</labels>", ""]
-    )
+    lines = "".join(f"<label name={quoteattr(name)}></label>\n" for name in names)
+    return f'<?xml version="1.0" encoding="utf-8"?>\n<labels xmlns="{_NAMESPACE}">\n{lines}</labels>\n'
 
 
 def xml_beside(path: Path) -> Path | None:
@@ -87,18 +84,12 @@ def find_label_columns(
     """
     labels = (xml_beside(path) or announced) if labels is None else labels
     source = path
+    choice = "the path of an XML, a list of names, a pattern such as 'TAG_*', or a number of columns"
     if labels is None:
-        message = (
-            f"which columns are labels? Put {data_stem(path)}.xml beside the file, or name them by labels "
-            "(--labels): the path of an XML, the label names, a pattern such as 'TAG_*', their number "
-            "(negative: the last columns), or the column that holds the labels of each row, such as 'tags' "
-            "with a|b."
-        )
-        raise DataFormatError(message, path)
+        message = f"which columns are labels? Put {data_stem(path)}.xml beside the file, or pass labels "
+        raise DataFormatError(f"{message}(--labels): {choice}.", path)
     if isinstance(labels, bool) or not isinstance(labels, str | PathLike | list | tuple | int | re.Pattern):
-        raise UserError(
-            f"labels={shorten(repr(labels))}: pass an XML path, a list of names, a pattern or a number."
-        )
+        raise UserError(f"labels={shorten(repr(labels))}: pass {choice}.")
     wanted: Sequence[str]
     if isinstance(labels, int):
         if not 0 < abs(labels) < len(names):
@@ -119,9 +110,8 @@ def find_label_columns(
         wanted = labels
     present = set(names)
     if absent := [label for label in wanted if label not in present]:
-        hint = guess_column(str(absent[0]), names)
-        message = f"label {shorten(str(absent[0]))!r} is not a column of {path}.{hint} Correct it (--labels)."
-        raise DataFormatError(message, source)
+        wrong, hint = shorten(str(absent[0])), guess_column(str(absent[0]), names)
+        raise DataFormatError(f"label {wrong!r} is not a column of {path}.{hint} Correct --labels.", source)
     mask = np.isin(names, list(wanted))
     if not mask.any():
         hint = guess_column(labels, names) if isinstance(labels, str) else ""
@@ -153,43 +143,34 @@ class ReadLabels(NamedTuple):
 
 def read_labels(raw: RawTable, chosen: list[int]) -> ReadLabels:
     """Return the labels in these columns, or the label sets in the only one."""
-    missing = raw.options.missing
-    if raw.options.label_sep is not None or (
-        len(chosen) == 1 and None in _parse_label(_columns(raw, chosen)[0], missing)[1]
-    ):
-        return _read_label_sets(raw, chosen)
     names = [raw.names[j] for j in chosen]
-    Y: Any
-    if sparse.issparse(raw.table) and not raw.categories.keys() & set(chosen):
-        Y = raw.table[:, chosen]
-    elif not sparse.issparse(raw.table) and is_numeric(raw.table.iloc[:, chosen]):
-        Y = raw.table.iloc[:, chosen].to_numpy(float, na_value=np.nan)
-    else:
-        Y = np.column_stack([_label_column(raw, column) for column in _columns(raw, chosen)])
-    if not sparse.issparse(Y):
+    is_sparse, label_sep = sparse.issparse(raw.table), raw.options.label_sep
+    Y: Any = raw.table[:, chosen] if is_sparse else raw.table.iloc[:, chosen]
+    if label_sep is not None and (is_sparse or len(chosen) != 1):
+        raise UserError(f"{raw.path}: label_sep is for one column of label sets; labels are {listed(names)}.")
+    if label_sep is None and not is_sparse and is_numeric(Y):
+        Y = Y.to_numpy(float, na_value=np.nan)
+    elif not is_sparse:
+        columns = [_parse_label(column, raw.options.missing) for _, column in Y.items()]
+        if label_sep is not None or (len(columns) == 1 and None in columns[0][1]):
+            return _read_label_sets(raw, Y.iloc[:, 0], names[0])
+        for j, (codes, numbers) in enumerate(columns):
+            if None in numbers:
+                row = int(np.argmax(codes == numbers.index(None)))
+                word = shorten(str(Y.iloc[row, j]))
+                raise raw.fault(row, f"label {shorten(names[j])!r} is {word!r}. {_ALLOWED}.")
+        Y = np.column_stack([np.array(numbers, float)[codes] for codes, numbers in columns])
+    if not is_sparse:
         is_signed = (Y == -1).any(axis=0) & ~(Y == 0).any(axis=0)
         if is_signed.any():
             Y = np.where((Y == -1) & is_signed, 0.0, Y)
-    stored = Y.data if sparse.issparse(Y) else Y
+    stored = Y.data if is_sparse else Y
     if not np.all((stored == 0) | (stored == 1) | np.isnan(stored)):
         wrong = sparse.coo_array(Y)
         first = np.flatnonzero((wrong.data != 1) & ~np.isnan(wrong.data))[0]
         name = shorten(names[wrong.col[first]])
         raise raw.fault(int(wrong.row[first]), f"label {name!r} is {wrong.data[first]:g}. {_ALLOWED}.")
     return ReadLabels(labels_as_table(check_labels(Y)), names)
-
-
-def _columns(raw: RawTable, chosen: list[int]) -> list[pd.Series]:
-    if not sparse.issparse(raw.table):
-        return [raw.table.iloc[:, j] for j in chosen]
-    n_rows, n_labels = raw.table.shape[0], len(chosen)
-    check_memory(8.0 * n_rows * n_labels, raw.path, f"{n_rows} rows × {n_labels} labels")
-    cells = raw.table[:, chosen].toarray()
-    coded = raw.categories
-    return [
-        pd.Series(decode(cells[:, k], coded[j]) if j in coded else cells[:, k], name=raw.names[j])
-        for k, j in enumerate(chosen)
-    ]
 
 
 def recognise_label_column(raw: RawTable) -> str | None:
@@ -202,13 +183,9 @@ def recognise_label_column(raw: RawTable) -> str | None:
         name
         for name, column in words.items()
         if name.lower() in LABEL_NAMES
-        and not all(is_number(word) for word in {*column.dropna().map(_strip)} - {"", *raw.options.missing})
+        and not all(map(is_number, {*column.dropna().astype(str).str.strip()} - {"", *raw.options.missing}))
     ]
     return found[0] if len(found) == 1 else None
-
-
-def _strip(cell: Any) -> str:
-    return str(cell).strip()
 
 
 def _parse_label(column: pd.Series, missing: Collection[str]) -> tuple[np.ndarray, list[float | None]]:
@@ -218,70 +195,20 @@ def _parse_label(column: pd.Series, missing: Collection[str]) -> tuple[np.ndarra
     codes, values = pd.factorize(column.astype(object), use_na_sentinel=True)
     numbers: list[float | None] = []
     for value in values:
-        word = _strip(value)
+        word = str(value).strip()
         is_plain = not isinstance(value, tuple) and is_number(word)
         number = _LABEL_VALUES.get(word.lower(), float(word) if is_plain else None)
         numbers.append(np.nan if word in {"", *missing} else number)
     return codes, [*numbers, np.nan]
 
 
-def _label_column(raw: RawTable, column: pd.Series) -> np.ndarray:
-    """Return a label as numbers, NaN where it is unknown."""
-    kind, name = column_kind(column), shorten(str(column.name))
-    if kind == "date":
-        raise DataFormatError(f"label {name!r} holds dates. {_ALLOWED}.", raw.path)
-    if kind == "categorical":
-        declared = {str(value).lower() for value in column.cat.categories}
-        if not declared <= _LABEL_VALUES.keys() or {"-1", "0"} <= declared:
-            shown = shorten(",".join(map(str, column.cat.categories[:20])))
-            raise DataFormatError(f"label {name!r} has the values {{{shown}}}. {_ALLOWED}.", raw.path)
-    codes, numbers = _parse_label(column, raw.options.missing)
-    if None in numbers:
-        row = int(np.argmax(codes == numbers.index(None)))
-        raise raw.fault(row, f"label {name!r} is {shorten(str(column.iloc[row]))!r}. {_ALLOWED}.")
-    return np.array(numbers, float)[codes]
-
-
-def _read_label_sets(raw: RawTable, chosen: list[int]) -> ReadLabels:
-    options = raw.options
-    if len(chosen) != 1:
-        given = listed([raw.names[j] for j in chosen])
-        raise UserError(f"{raw.path}: label_sep is for one column of label sets, and labels are {given}.")
-    name = raw.names[chosen[0]]
-    (column,) = _columns(raw, chosen)
-    words = (spell_numbers(column) if column_kind(column) == "numeric" else column).astype(object)
-    found = parse_label_sets(words, name, options.label_sep, options.missing, raw.fault)
-    if found is None:
-        values = shorten("{" + ",".join(map(str, words.dropna().unique()[:20])) + "}")
-        message = (
-            f"label {shorten(name)!r} has the values {values}. {_ALLOWED}; several labels have |, ; or a "
-            "comma between, or what label_sep names (--label-sep ' '). If every row has one label, name a "
-            "sign that never occurs: --label-sep '|'."
-        )
-        is_odd = [str(word).strip().lower() not in _LABEL_VALUES for word in words]
-        raise raw.fault(int(np.argmax(is_odd & words.notna().to_numpy())), message)
-    alone = {word.strip() for word in words.dropna().unique() if isinstance(word, str)} & options.missing
-    if both := sorted(alone & set(found.names)):
-        warnings.warn(
-            f"{raw.path}: column {shorten(name)!r}: {listed(both)} is a label beside others, but alone in a "
-            "cell it means that the labels are unknown. If it is a label there, name the words that mean "
-            "a missing value (na_values, --na '?').",
-            stacklevel=4,
-        )
-    return found
-
-
-def parse_label_sets(
-    words: pd.Series,
-    name: str,
-    separator: str | None,
-    missing: Collection[str],
-    fault: Callable[[int, str], Exception],
-) -> ReadLabels | None:
-    """Return the labels of a column of label sets; None if nothing separates them.
+def _read_label_sets(raw: RawTable, column: pd.Series, name: str) -> ReadLabels:
+    """Return the labels of a column of label sets.
 
     An empty cell has no label; a cell with a word for a missing value, or without a value, is unknown.
     """
+    missing, separator = raw.options.missing, raw.options.label_sep
+    words = spell_numbers(column) if column_kind(column) == "numeric" else column.astype(object)
     codes, values = pd.factorize(words, use_na_sentinel=True)
     texts = [value for value in values if isinstance(value, str) and value.strip() not in {"", *missing}]
     # One broken list among many must not make the comma the separator of all.
@@ -291,7 +218,14 @@ def parse_label_sets(
     if separator is None and texts and not in_brackets:
         separator = max(_SEPARATORS, key=lambda sign: sum(sign in value for value in texts))
         if not any(separator in value for value in texts):
-            return None
+            found = shorten("{" + ",".join(texts[:20]) + "}")
+            message = (
+                f"label {shorten(name)!r} has the values {found}. {_ALLOWED}; several labels have |, ; or a "
+                "comma between, or what label_sep names (--label-sep ' '). If every row has one label, name "
+                "a sign that never occurs: --label-sep '|'."
+            )
+            is_odd = [str(value).strip().lower() not in _LABEL_VALUES for value in values]
+            raise raw.fault(int(np.argmax(np.array([*is_odd, False])[codes])), message)
     joint = LIST if separator is None else separator
     if separator is not None and any(f"{separator} " in value for value in texts):
         joint += " "
@@ -303,11 +237,11 @@ def parse_label_sets(
             sets.append(_parse_list(value))
             if sets[-1] is None:
                 message = f'holds {shorten(value)!r}, which is not a list of labels such as ["a", "b"].'
-                raise fault(int(np.argmax(codes == code)), f"column {shorten(name)!r} {message}")
+                raise raw.fault(int(np.argmax(codes == code)), f"column {shorten(name)!r} {message}")
         else:
             sets.append(parse_set(value if isinstance(value, tuple) else str(value), joint))
     if not any(sets):
-        raise fault(0, f"column {shorten(name)!r} has no label in any row.")
+        raise raw.fault(0, f"column {shorten(name)!r} has no label in any row.")
     sets.append(None)
     Y, names = table_of_label_sets([sets[code] for code in codes.tolist()], None, name)
     return ReadLabels(labels_as_table(check_labels(Y)), names, name, joint)

@@ -25,10 +25,6 @@ EMBEDDED = "digits-traits"
 """The data set that comes with the package."""
 
 ADDRESS = "https://raw.githubusercontent.com/tsoumakas/mulan/43f6389095ad71984264db4387a8074b22bc7d4a/data/multi-label"
-_FOLDERS = {
-    "meka": "https://sourceforge.net/projects/meka/files/Datasets",
-    "music": "https://raw.githubusercontent.com/Waikato/meka/9c85c2ebbb2a2f817eaea10e278e3e2800fed8e6/trunk/data",
-}
 _TIMEOUT = 30
 # Every digit has at least two traits, and no two digits have the same ones.
 _DIGITS_WITH = {
@@ -48,7 +44,7 @@ class Entry:
     """A data set as published: size before encoding, labels per row, and its files.
 
     `xml` is empty for files of MEKA, which say themselves how many labels they have. Checksums are empty
-    where none is known. `folder` is empty for Mulan's files, otherwise ``"meka"`` or ``"music"``.
+    where none is known. `folder` is the address of the files, empty for Mulan's.
     """
 
     name: str
@@ -70,17 +66,13 @@ class Entry:
 
     def address(self, file_name: str) -> str:
         """Return where a file of this data set can be downloaded."""
-        end = "/download" if self.folder == "meka" else ""
-        return f"{_FOLDERS.get(self.folder, f'{ADDRESS}/{self.name}')}/{file_name}{end}"
+        return f"{self.folder or f'{ADDRESS}/{self.name}'}/{file_name}"
 
 
 def _read_registry() -> dict[str, Entry]:
     with Path(__file__).with_name("registry.csv").open(encoding="utf-8", newline="") as stream:
         _, *rows = csv.reader(stream)
-    return {
-        row[0]: Entry(row[0], row[1], int(row[2]), int(row[3]), int(row[4]), float(row[5]), *row[6:])
-        for row in rows
-    }
+    return {row[0]: Entry(*row[:2], *map(int, row[2:5]), float(row[5]), *row[6:]) for row in rows}
 
 
 REGISTRY = _read_registry()
@@ -132,10 +124,10 @@ def load_dataset(name: str, data_home: str | PathLike | None = None, encode: boo
     dataset = replace(build_dataset(table, labels, encode), name=name)
     n_rows, n_labels = dataset.Y.shape
     size = (n_rows, len(table.names) - n_labels, n_labels)
-    if size != (entry.n_rows, entry.n_features, entry.n_labels):
-        message = "this is {} rows × {} features, {} labels; {} is published with {} × {}, {}.".format(
-            *size, name, entry.n_rows, entry.n_features, entry.n_labels
-        )
+    published = (entry.n_rows, entry.n_features, entry.n_labels)
+    if size != published:
+        sizes = [f"{n} rows × {d} features, {n_labels} labels" for n, d, n_labels in (size, published)]
+        message = f"this is {sizes[0]}; {name} is published with {sizes[1]}."
         if entry.arff_sha256:
             raise DataFormatError(message + " Replace the file, or read it with read_dataset.", path)
         warnings.warn(f"{path}: {message}", stacklevel=2)
@@ -177,32 +169,24 @@ def download_files(addresses: dict[str, str], folder: Path, checksums: dict[str,
                     (folder / file_name).parent.mkdir(parents=True, exist_ok=True)
                     os.replace(Path(arrivals) / file_name, folder / file_name)
     except OSError as error:
-        sources = " and ".join(addresses.values())
+        cause: BaseException = error
+        while deeper := cause.__cause__ or cause.__context__:  # "connection refused", not a page on retries
+            cause = deeper
         raise UserError(
-            f"{folder.name} could not be downloaded ({_first_cause(error)}). Get {sources} on a "
-            f"machine with a network, and put the files into {folder}, or into the folder {folder.name} "
-            "below the one that MLSPL_DATA (MLSPL_REAL for sets with real label errors) names."
+            f"{folder.name} could not be downloaded ({cause}). Put {' and '.join(addresses.values())} into "
+            f"{folder}, or into the folder {folder.name} below the one that MLSPL_DATA (MLSPL_REAL for sets "
+            "with real label errors) names."
         ) from error
-
-
-def _first_cause(error: BaseException) -> BaseException:
-    """What the layers of a network library wrapped: "connection refused" rather than a page on retries."""
-    while deeper := error.__cause__ or error.__context__:
-        error = deeper
-    return error
 
 
 def _check_sum(address: str, found: str, expected: str | None) -> None:
     if not expected:
         warnings.warn(
-            f"no checksum of {address} is known; what arrived has the SHA-256 {found}. Note it, to tell "
-            "later whether somebody else has the same file.",
-            stacklevel=3,
+            f"no checksum of {address} is known; what arrived has the SHA-256 {found}. Note it.", stacklevel=3
         )
     elif found != expected:
         raise UserError(
-            f"{address} arrived with the SHA-256 {found} instead of {expected}: damaged or changed. "
-            "Nothing was kept. Try again, or get the file elsewhere."
+            f"{address} arrived with the SHA-256 {found} instead of {expected}, and was not kept. Try again."
         )
 
 

@@ -19,7 +19,6 @@ from mlspl.datasets.columns import (
     ReadOptions,
     as_numbers,
     column_kind,
-    decode,
     is_numeric,
     one_hot,
     parse_words,
@@ -27,7 +26,7 @@ from mlspl.datasets.columns import (
 )
 from mlspl.datasets.dataset import Dataset
 from mlspl.datasets.delimited import read_csv
-from mlspl.datasets.files import COMPRESSIONS, check_memory, data_stem, data_suffix
+from mlspl.datasets.files import COMPRESSIONS, data_stem, data_suffix
 from mlspl.datasets.frames import read_excel, read_json_lines, read_parquet
 from mlspl.datasets.labels import (
     ReadLabels,
@@ -200,21 +199,20 @@ def build_dataset(raw: RawTable, labels: LabelOption = None, encode: bool = True
 
 def _take_features(raw: RawTable, chosen: list[int], labels: ReadLabels, encode: bool) -> Dataset:
     """Return the data set with these columns as features."""
-    day_first: dict[str, bool] = {}
     X: Any
+    day_first: dict[str, bool] = {}
+    names = [raw.names[j] for j in chosen]
     if sparse.issparse(raw.table):
-        texts = [raw.names[j] for j in chosen if raw.names[j] in raw.declared]
-        X, names = _take_sparse(raw, [j for j in chosen if raw.names[j] not in texts])
+        X = raw.table[:, chosen]
     else:
         X, day_first = _type_columns(raw, chosen)
-        texts = [] if not encode or is_numeric(X) else [n for n in X.columns if column_kind(X[n]) == "text"]
-        X = X.drop(columns=texts) if texts else X
-        names = list(X.columns)
-        if encode and names:
-            (X, names), day_first = one_hot(X, raw.path), {}
-    if texts:
-        message = f"{raw.path}: text is left out of the features: {listed(texts)}. "
-        warnings.warn(message + "Turn it into numbers to use it, or fit with --text.", stacklevel=4)
+    if encode and not sparse.issparse(X):
+        texts = [] if is_numeric(X) else [name for name in names if column_kind(X[name]) == "text"]
+        if texts:
+            message = f"{raw.path}: text is left out of the features: {listed(texts)}. "
+            warnings.warn(message + "Turn it into numbers to use it, or fit with --text.", stacklevel=4)
+            X = X.drop(columns=texts)
+        (X, names), day_first = one_hot(X, raw.path), {}
     if not names:
         raise DataFormatError("no features are left: the other columns are text or dropped.", raw.path)
     return Dataset(
@@ -235,7 +233,8 @@ def _type_columns(raw: RawTable, chosen: list[int]) -> tuple[pd.DataFrame, dict[
     ambiguous: dict[str, str] = {}
     for name in names:
         column = frame[name]
-        kind, wanted = column_kind(column), options.kind_of_words(name)
+        is_used = options.needed is None or name in options.needed
+        kind, wanted = column_kind(column), options.kinds.get(name) if is_used else "categorical"
         if kind == "numeric":
             numbers = _check_finite(as_numbers(column.to_frame()), raw, [name])
             if wanted in (None, "numeric", "date"):
@@ -248,10 +247,8 @@ def _type_columns(raw: RawTable, chosen: list[int]) -> tuple[pd.DataFrame, dict[
         elif column.dtype == object and any(isinstance(cell, tuple) for cell in column):
             message = f"column {shorten(name)!r} holds lists. Pass it as labels, or drop it."
             raise DataFormatError(message, raw.path)
-        first, declared = options.day_first.get(name), raw.declared.get(name)
-        parsed = parse_words(column, name, wanted or ("text" if declared == "text" else None), raw, first)
-        if wanted is None and declared == "date" and column_kind(parsed.column) != "date":
-            parsed = parse_words(column, name, "text", raw)
+        first = options.day_first.get(name)
+        parsed = parse_words(column, name, wanted, raw, first)
         columns[name] = parsed.column
         if parsed.day_first is not None:
             day_first[name] = parsed.day_first
@@ -275,20 +272,6 @@ def _check_finite(numbers: np.ndarray, raw: RawTable, names: list[str]) -> np.nd
         message = f"column {shorten(names[j])!r} is infinite. Leave it empty if unknown."
         raise raw.fault(int(row), message)
     return numbers
-
-
-def _take_sparse(raw: RawTable, chosen: list[int]) -> tuple[sparse.csr_array, list[str]]:
-    """Return sparse features; a column of codes becomes one column per value."""
-    coded = [j for j in chosen if j in raw.categories]
-    plain = [j for j in chosen if j not in raw.categories]
-    X, names = raw.table[:, plain], [raw.names[j] for j in plain]
-    if not coded:
-        return X, names
-    check_memory(8.0 * X.shape[0] * len(coded), raw.path, f"{len(coded)} nominal features")
-    cells = raw.table[:, coded].toarray()
-    frame = pd.DataFrame({raw.names[j]: decode(cells[:, k], raw.categories[j]) for k, j in enumerate(coded)})
-    indicators, new_names = one_hot(frame, raw.path, names)
-    return sparse.hstack([X, sparse.csr_array(indicators)], format="csr"), [*names, *new_names]
 
 
 def _check_suffix(path: Path) -> str:

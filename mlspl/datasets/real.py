@@ -58,18 +58,8 @@ ADDRESSES = {
 class NoisyLabels:
     """Labels that people or programs gave, and the truth as others settled it.
 
-    Attributes
-    ----------
-    name : str
-        The data set, with the annotator.
-    X : ndarray of shape (n, d), or list of str
-        Features, or texts.
-    given, truth : ndarrays of shape (n, L)
-        0 or 1; the truth is NaN where it is not settled.
-    label_names : list of str
-        Names of the labels.
-    groups : ndarray of shape (n,), or None
-        Rows of the same group, such as segments of one document, are not independent.
+    `X` holds features (n, d) or a list of texts; `given` and `truth` are 0 or 1 of shape (n, L), the truth
+    NaN where it is not settled. Rows of the same `groups`, such as parts of a document, are not independent.
     """
 
     name: str
@@ -109,15 +99,9 @@ def load_noisy_labels(
         Next, ``$MLSPL_REAL`` and the user's cache are searched. chexpert, opp115 and varierr are downloaded
         into the cache if they are in none of them.
 
-    Returns
-    -------
-    NoisyLabels
-
     Examples
     --------
-    >>> from mlspl.datasets import load_noisy_labels
-    >>> data = load_noisy_labels("opp115", annotator="2")  # doctest: +SKIP
-    >>> data.wrong.mean()  # doctest: +SKIP
+    >>> load_noisy_labels("opp115", annotator="2").wrong.mean()  # doctest: +SKIP
     """
     readers = {"chexpert": _read_chexpert, "opp115": _read_opp115, "varierr": _read_varierr}
     source = _locate(name, folder)
@@ -135,16 +119,15 @@ def _locate(name: str, folder: str | PathLike | None) -> Path:
     if not re.fullmatch(r"[\w.-]+", name):
         raise UserError(f"name={name!r}: a data set is named by letters, digits, '-', '_' and '.'.")
     files = ADDRESSES.get(name, {})
+    # One file is read itself, of several their folder, which is recognised by the last one.
+    *_, last = [*files, ""]
     homes = [Path(home) for home in (folder, os.environ.get("MLSPL_REAL"), cache_folder()) if home]
-    for home in homes:
-        for place in (home, home / name):
-            for suffix in (".csv", ".npz", ".mat"):
-                if (place / f"{name}{suffix}").is_file():
-                    return place / f"{name}{suffix}"
-            if files and (place / next(reversed(files))).is_file():
-                return place / next(reversed(files)) if len(files) == 1 else place
-        if name == "opp115" and (home / "OPP-115" / "annotations").is_dir():
-            return home / "OPP-115"
+    for place in [place for home in homes for place in (home, home / name)]:
+        for file in (f"{name}.csv", f"{name}.npz", f"{name}.mat", last):
+            if file and (place / file).is_file():
+                return place if file == last and len(files) > 1 else place / file
+        if name == "opp115" and (place / "OPP-115" / "annotations").is_dir():
+            return place / "OPP-115"
     if not files:
         places = ", ".join(map(str, homes))
         raise UserError(
@@ -152,7 +135,7 @@ def _locate(name: str, folder: str | PathLike | None) -> Path:
         )
     target = cache_folder() / name
     download_files(files, target)
-    return target / next(iter(files)) if len(files) == 1 else target
+    return target if len(files) > 1 else target / last
 
 
 def _read_chexpert(source: Path, name: str, annotator: str | None) -> NoisyLabels:
@@ -163,17 +146,14 @@ def _read_chexpert(source: Path, name: str, annotator: str | None) -> NoisyLabel
         given, truth = (table[[f"{part}: {f}" for f in _FINDINGS]].to_numpy(float) for part in (who, "truth"))
     else:
         paths = {"labeler": _LABELER, "radiologist_1": f"{_RADIOLOGISTS}/bc4.csv"}
-        tables = [
-            _read_studies(source / file) for file in (_TRUTH, paths.get(who, f"{_RADIOLOGISTS}/{who}.csv"))
-        ]
-        rows = tables[0].index
+        files = (_TRUTH, paths.get(who, f"{_RADIOLOGISTS}/{who}.csv"), *_NETWORKS)
+        truth_table, *tables = (_read_studies(source / file) for file in files)
+        truth = truth_table.to_numpy(float)
+        given, *parts = (table.loc[truth_table.index].to_numpy(float) for table in tables)
         # The labeler leaves findings empty that a report does not mention, and writes -1 for uncertain ones.
-        truth, given = (table.loc[rows].to_numpy(float) for table in tables)
-        given = np.where(given == 1, 1.0, 0.0)
-        scores = np.hstack([_read_studies(source / file).loc[rows].to_numpy(float) for file in _NETWORKS])
-    return NoisyLabels(
-        f"{name}, {who}", logit(np.clip(scores, 1e-4, 1 - 1e-4)), given.astype(int), truth, list(_FINDINGS)
-    )
+        given, scores = given == 1, np.hstack(parts)
+    X = logit(np.clip(scores, 1e-4, 1 - 1e-4))
+    return NoisyLabels(f"{name}, {who}", X, given.astype(int), truth, list(_FINDINGS))
 
 
 def _read_studies(path: Path) -> pd.DataFrame:

@@ -5,7 +5,7 @@ import json
 import re
 from itertools import pairwise
 from pathlib import Path
-from typing import IO, NamedTuple
+from typing import IO
 
 import numpy as np
 import pandas as pd
@@ -27,15 +27,6 @@ _LABELS = re.compile(r"[+-]?\d{1,18}(,[+-]?\d{1,18})*", re.ASCII)
 _INDEX = re.compile(r"\d{1,18}", re.ASCII)
 
 
-class _Announcement(NamedTuple):
-    """What the first line of a file says of its rows; None where it does not."""
-
-    feature_names: list[str] | None = None
-    label_names: list[str] | None = None
-    first_index: int | None = None
-    n_rows: int | None = None
-
-
 def read_svmlight(path: Path, options: ReadOptions) -> Dataset:
     """Read a multi-label svmlight file.
 
@@ -55,43 +46,39 @@ def read_svmlight(path: Path, options: ReadOptions) -> Dataset:
         )
     text = read_lines(path, options.encoding)
     first_line, _, below = text.partition(b"\n")
-    announced = _read_first_line(first_line, path)
-    if announced.n_rows is not None:
+    names, label_names, first, n_rows = _read_first_line(first_line, path)
+    if n_rows is not None:
         # An empty line instead, so that lines keep their numbers.
         text = b"\n" + below
-    first, names = announced.first_index, announced.feature_names
+    smallest = first or 0
     largest = _LARGEST_INDEX if names is None or first is None else len(names) - 1 + first
+    n_labels = None if label_names is None or unlabelled else len(label_names)
+    lowest, highest = (-1e18, 1e18) if n_labels is None else (0, n_labels - 1)
     try:
         X, sets = load_svmlight_file(io.BytesIO(text), multilabel=True, zero_based=True)
-        is_sound = X.shape[1] - 1 <= largest and not np.isinf(X.data).any()
     except (ValueError, OverflowError, MemoryError):
-        is_sound = False
-    smallest = first or 0
-    n_labels = None if announced.label_names is None or unlabelled else len(announced.label_names)
-    if is_sound and X.nnz:
-        is_sound = X.indices.min() >= smallest and all(
-            label.is_integer() and (abs(label) < 1e18 if n_labels is None else 0 <= label < n_labels)
-            for labels_of_row in sets
-            for label in labels_of_row
-        )
-    if not is_sound:
-        _refuse_rows(text, path, smallest, largest, n_labels)
-    n_rows = X.shape[0]
-    if announced.n_rows not in (None, n_rows):
-        message = f"{announced.n_rows} rows are announced, {n_rows} follow. Is the file complete?"
+        raise _fault_of_rows(text, path, smallest, largest, n_labels) from None
+    given = np.array([label for labels_of_row in sets for label in labels_of_row], float)
+    if (
+        X.shape[1] - 1 > largest
+        or X.indices.min(initial=smallest) < smallest
+        or np.isinf(X.data).any()
+        or not np.all((given % 1 == 0) & (lowest <= given) & (given <= highest))
+    ):
+        raise _fault_of_rows(text, path, smallest, largest, n_labels)
+    if n_rows not in (None, X.shape[0]):
+        message = f"{n_rows} rows are announced, {X.shape[0]} follow. Is the file complete?"
         raise DataFormatError(message, path, 1)
     if not X.nnz:
         raise DataFormatError("no row has a feature. Is the file complete?", path)
+    n_rows = X.shape[0]
     first = int(X.indices.min() > 0) if first is None else first
-    if names is None:
-        names = _numbered("x", first, X.shape[1] - first)
+    names = _numbered("x", first, X.shape[1] - first) if names is None else names
     X = sparse.csr_array((X.data, X.indices - first, X.indptr), shape=(n_rows, len(names)))
     X.eliminate_zeros()
     if unlabelled:
         return Dataset(X, np.empty((n_rows, 0), np.int64), names, [], data_stem(path))
-    rows = np.repeat(np.arange(n_rows), [len(labels_of_row) for labels_of_row in sets])
-    numbers = np.array([int(label) for labels_of_row in sets for label in labels_of_row], np.int64)
-    label_names = announced.label_names
+    numbers = given.astype(np.int64)
     if label_names is None:
         present, numbers = np.unique(numbers, return_inverse=True)
         label_names = [str(label) for label in present.tolist()]
@@ -104,13 +91,16 @@ def read_svmlight(path: Path, options: ReadOptions) -> Dataset:
         label_names = list(wanted)
     if not label_names:
         raise DataFormatError("no row has a label. A row is written label,label index:value …", path)
+    rows = np.repeat(np.arange(n_rows), list(map(len, sets)))
     Y = sparse.csr_array((np.ones(len(rows), bool), (rows, numbers)), shape=(n_rows, len(label_names)))
     Y.sum_duplicates()
     return Dataset(X, labels_as_table(Labels(Y)), names, label_names, data_stem(path))
 
 
-def _refuse_rows(text: bytes, path: Path, smallest: int, largest: int, n_labels: int | None) -> None:
-    """Raise the error about the first row that is not svmlight."""
+def _fault_of_rows(
+    text: bytes, path: Path, smallest: int, largest: int, n_labels: int | None
+) -> DataFormatError:
+    """Return the error about the first row that is not svmlight."""
     for line, row in enumerate(text.decode().split("\n"), 1):
         words = row.partition("#")[0].split()
         labels = words.pop(0) if words and ":" not in words[0] else ""
@@ -125,20 +115,23 @@ def _refuse_rows(text: bytes, path: Path, smallest: int, largest: int, n_labels:
             message = f"the feature indices of a row must ascend, and lie between {smallest} and {largest}."
         else:
             continue
-        raise DataFormatError(message, path, line)
-    raise DataFormatError("this is not a readable svmlight file.", path)
+        return DataFormatError(message, path, line)
+    return DataFormatError("this is not a readable svmlight file.", path)
 
 
-def _read_first_line(line: bytes, path: Path) -> _Announcement:
+def _read_first_line(
+    line: bytes, path: Path
+) -> tuple[list[str] | None, list[str] | None, int | None, int | None]:
+    """Return names of features and labels, the first index and the number of rows, if the line has them."""
     if sizes := _SIZES.fullmatch(line):
         n_rows, n_features, n_labels = map(int, sizes.groups())
         for what, size in (("features", n_features), ("labels", n_labels)):
             if not 0 < size <= _LARGEST_INDEX:
                 message = f"{size} {what} are announced; mlspl reads 1 … {_LARGEST_INDEX}."
                 raise DataFormatError(message, path, 1)
-        return _Announcement(_numbered("x", 0, n_features), _numbered("", 0, n_labels), 0, n_rows)
+        return _numbered("x", 0, n_features), _numbered("", 0, n_labels), 0, n_rows
     if not line.startswith(_NAMES.encode()):
-        return _Announcement()
+        return None, None, None, None
     try:
         names = json.loads(line.removeprefix(_NAMES.encode()))
         features, labels = names["features"], names["labels"]
@@ -151,7 +144,7 @@ def _read_first_line(line: bytes, path: Path) -> _Announcement:
     if not is_sound:
         message = "the comment with the names is damaged. Remove the line to read the file without names."
         raise DataFormatError(message, path, 1)
-    return _Announcement(features, labels, 1)
+    return features, labels, 1, None
 
 
 def _numbered(prefix: str, first: int, count: int) -> list[str]:

@@ -34,21 +34,11 @@ _CRITERION = "criterion"
 class Method:
     """One method.
 
-    Parameters
-    ----------
-    name, title : str
-        What the command line and what tables call it.
-    build : callable
-        Keyword parameters to an unfitted estimator.
-    defaults : mapping
-        Its parameters when it is not tuned.
-    grid : mapping
-        The values that tuning tries of each parameter, `TUNING_BUDGET` combinations in all; empty for a
-        method that tunes itself by its parameter `criterion`.
-    decide : bool, default=False
-        Whether calibration and threshold rule are chosen by validation too: names that end in ``+``.
-    libraries : tuple of str
-        Distributions it needs beside ours, whose versions a trial notes.
+    The command line calls it `name`, tables `title`. `build` turns keyword parameters into an unfitted
+    estimator, by default `defaults`. `grid` has the values that tuning tries of each parameter,
+    `TUNING_BUDGET` combinations in all; a method that tunes itself has none. `decide` says whether
+    calibration and threshold rule are chosen by validation too, as for names that end in ``+``. `libraries`
+    are the distributions whose versions a trial notes.
 
     Examples
     --------

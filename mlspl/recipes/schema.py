@@ -31,22 +31,11 @@ _FEW_ROWS = 20
 class Schema:
     """The columns that a model learns from, in their order.
 
-    Parameters
-    ----------
-    names, n_features : sequence of str or None, int
-        Names of the columns, if they have names, and how many there are; 0 for a model of something else
-        than columns, such as texts.
-    kinds, categories : mappings
-        Kind of each column that is not numeric; values of the categorical columns, where values were missing
-        with what stood for them (NaN or None) last.
-    layout : {"frame", "dense", "sparse", "any"}
-        What the model takes.
-    n_rows : int, optional
-        Number of rows that the model learnt from.
-    dropped : sequence of str
-        Columns of the training file that are not learnt from.
-    day_first : mapping
-        For each column of dates that were written with slashes whether the day was first.
+    `names` is None if columns have no names; `n_features` is 0 for a model of something else than columns,
+    such as texts. `kinds` has the columns that are not numeric, `categories` the values of the categorical
+    ones, with what stood for a missing value (NaN or None) last. `layout` is what the model takes: "frame",
+    "dense", "sparse" or "any". `dropped` are columns of the training file that are not learnt from.
+    `day_first` says for each column of dates with slashes whether the day was first.
     """
 
     names: Sequence[str] | None
@@ -184,7 +173,7 @@ class Schema:
             extra = [name for name in names if name not in known]
             positions = [position.get(name, -1) for name in self.names or ()]
             if self.layout == "frame":
-                return self._frame(dataset, positions), extra
+                return self._frame(dataset), extra
         if positions != list(range(X.shape[1])):
             X = _take_columns(X, positions)
         if self.layout == "sparse":
@@ -195,18 +184,14 @@ class Schema:
             X = pd.DataFrame(X, columns=list(self.names or range(self.n_features)))
         return X, extra
 
-    def _frame(self, dataset: Dataset, positions: list[int]) -> pd.DataFrame:
+    def _frame(self, dataset: Dataset) -> pd.DataFrame:
         frame, names = dataset.frame(), list(self.names or ())
+        if list(frame.columns) != names:
+            frame = frame.reindex(columns=names, fill_value=0.0)
         if not self.kinds and is_numeric(frame):
-            numbers = frame.to_numpy()
-            if positions != list(range(numbers.shape[1])):
-                numbers = np.column_stack([numbers, np.zeros(len(numbers))])[:, positions]
             # Sums over a column, and so the scale, depend in their last bit on the order in memory.
-            return pd.DataFrame(np.ascontiguousarray(numbers), columns=names, copy=False)
-        columns = {
-            name: np.zeros(len(frame)) if j < 0 else _convert(frame.iloc[:, j], self.kind(name), dataset.name)
-            for name, j in zip(names, positions, strict=True)
-        }
+            return pd.DataFrame(np.ascontiguousarray(frame.to_numpy()), columns=names, copy=False)
+        columns = {name: _convert(frame[name], self.kind(name), dataset.name) for name in names}
         return pd.DataFrame(columns, copy=False)
 
 

@@ -162,8 +162,7 @@ def test_what_is_neither_signs_nor_zeros_and_ones_is_refused(tmp_path, value):
     with pytest.raises(DataFormatError, match="0 or 1"):
         read_dataset(path, ["x"])
     nominal = tmp_path / "odd.arff"
-    nominal.write_text(
-        f"@relation odd\n@attribute f numeric\n@attribute x {{{value}}}\n@data\n0,-1\n0,1\n", encoding="utf-8"
-    )
+    rows = "".join(f"0,{cell}\n" for cell in value.split(","))
+    nominal.write_text(f"@relation odd\n@attribute f numeric\n@attribute x {{{value}}}\n@data\n{rows}")
     with pytest.raises(DataFormatError, match="must be 0 or 1"):
         read_dataset(nominal, ["x"])

@@ -104,25 +104,14 @@ def test_words_for_missing_can_be_others(tmp_path):
 
 
 @pytest.mark.parametrize("cells", [["a|None", "None", "b"], ['["a", "None"]', "None", '["b"]']])
-def test_a_label_that_alone_means_unknown_is_warned_of(tmp_path, cells):
+def test_a_word_for_missing_is_a_label_beside_others(tmp_path, cells):
     path = tmp_path / "songs.csv"
     pd.DataFrame({"tempo": [1, 2, 3], "tags": cells}).to_csv(path, index=False)
-    with pytest.warns(UserWarning, match="tags.*None"):
-        songs = read_dataset(path)
+    songs = read_dataset(path)
     assert songs.label_names == ["None", "a", "b"]
     np.testing.assert_array_equal(np.isnan(songs.Y[:, 0]), [False, True, False])
     if "|" in cells[0]:
         np.testing.assert_array_equal(read_dataset(path, na_values=["?"]).Y[:, 0], [1, 1, 0])
-
-
-def test_what_is_a_label_only_or_missing_only_needs_no_warning(tmp_path):
-    path = tmp_path / "songs.csv"
-    for cells in (["a|None", "b", ""], ["a|b", "None", "b"]):
-        pd.DataFrame({"tempo": [1, 2, 3], "tags": cells}).to_csv(path, index=False)
-        assert "a" in read_dataset(path).label_names
-    path = tmp_path / "songs.jsonl"
-    path.write_text('{"x": 1, "tags": ["a", "None"]}\n{"x": 2, "tags": null}\n')
-    assert read_dataset(path).label_names == ["None", "a"]
 
 
 def test_many_label_sets_stay_sparse(tmp_path):

@@ -69,7 +69,7 @@ def test_a_dense_arff_changes_in_its_cells_alone(tmp_path):
     assert found == expected.replace("3,?,C,yes", "3,0,C,yes")
 
 
-def test_a_sparse_arff_says_only_what_is_not_zero(tmp_path):
+def test_a_sparse_arff_keeps_its_pairs_and_their_order(tmp_path):
     text = (
         "@relation songs\n@attribute a numeric\n@attribute b numeric\n@attribute happy {0,1}\n"
         "@attribute calm {0,1}\n@data\n{0 1.50,2 1}\n{}\n{ 1 2, 3 1 }\n"
@@ -79,30 +79,37 @@ def test_a_sparse_arff_says_only_what_is_not_zero(tmp_path):
     source.write_text(text)
     dataset = read_dataset(source, ["happy", "calm"], encode=False)
     copy = relabel_file(source, tmp_path / "copy.arff", dataset, changes)
-    assert copy.read_text().splitlines()[-3:] == ["{0 1.50,3 1}", "{2 1}", "{1 2,2 ?}"]
+    assert copy.read_text().splitlines()[-3:] == ["{0 1.50,2 0,3 1}", "{2 1}", "{ 1 2,2 ?, 3 0 }"]
     again = read_dataset(copy, ["happy", "calm"], encode=False)
     np.testing.assert_array_equal(again.Y, [[0, 1], [1, 0], [NAN, 0]])
 
 
-def test_a_parquet_file_keeps_its_types_and_other_columns(tmp_path):
-    pytest.importorskip("pyarrow")
-    frame = pd.DataFrame(
-        {
-            "when": pd.to_datetime(["2026-01-01", "2026-02-01", "2026-03-01"]),
-            "tempo": np.array([1, 2, 3], dtype=np.int16),
-            "happy": [True, False, True],
-            "calm": pd.Categorical(["no", "no", "yes"]),
-        }
-    )
-    frame.to_parquet(tmp_path / "songs.parquet")
-    dataset = read_dataset(tmp_path / "songs.parquet", ["happy", "calm"], encode=False)
-    changes = [(0, 0, 0.0), (1, 0, NAN), (1, 1, 1.0)]
-    relabel_file(tmp_path / "songs.parquet", tmp_path / "copy.parquet", dataset, changes)
-    copy = pd.read_parquet(tmp_path / "copy.parquet")
-    pd.testing.assert_frame_equal(copy[["when", "tempo"]], frame[["when", "tempo"]])
-    pd.testing.assert_series_equal(copy["happy"], pd.Series([0, NAN, 1], name="happy"))
-    assert copy["calm"].tolist() == ["no", "yes", "yes"]
-    assert copy["calm"].dtype == "category"
+@pytest.mark.parametrize("row", ["{}", "{ }", "{0 1}", "{0 1,4 1}", "{4 1}", "{1 1, 2 1}"])
+def test_pairs_are_put_in_their_order(tmp_path, row):
+    header = "".join(f"@attribute {name} {{0,1}}\n" for name in "abcde")
+    source = tmp_path / "songs.arff"
+    source.write_text(f"@relation songs\n{header}@data\n{row}\n{{3 1}}\n")
+    dataset = read_dataset(source, list("abcd"))
+    copy = relabel_file(source, tmp_path / "copy.arff", dataset, [(0, label, 1.0) for label in (2, 0, 1, 3)])
+    assert read_dataset(copy, list("abcd")).Y[0].tolist() == [1, 1, 1, 1]
+    assert [int(pair.split()[0]) for pair in copy.read_text().splitlines()[-2].strip("{}").split(",")] == [
+        *range(4 + ("4" in row))
+    ]
+
+
+@pytest.mark.parametrize("name", ["songs.jsonl", "songs.parquet"])
+def test_decisions_on_other_formats_fit_the_converted_file(tmp_path, name):
+    frame = pd.DataFrame({"key": ["C", "F", "C"], "note": ["x y", "z", None], "happy": [0, 1, 1]})
+    if name == "songs.parquet":
+        pytest.importorskip("pyarrow")
+        frame.to_parquet(tmp_path / name)
+    else:
+        frame.to_json(tmp_path / name, orient="records", lines=True)
+    dataset = read_dataset(tmp_path / name, ["happy"], encode=False)
+    with pytest.raises(UserError, match="datasets convert"):
+        relabel_file(tmp_path / name, (tmp_path / "copy").with_suffix(f".{name[6:]}"), dataset, [(0, 0, 1.0)])
+    converted = write_dataset(dataset, tmp_path / "songs.arff")
+    assert read_dataset(converted, encode=False).fingerprint() == dataset.fingerprint()
 
 
 @pytest.mark.parametrize(
@@ -119,11 +126,6 @@ def test_a_parquet_file_keeps_its_types_and_other_columns(tmp_path):
             't;tags\n1;["calm", "slow"]\n2;["calm"]\n3;[]\n',
             't;tags\n1;"[""slow""]"\n2;"[""calm"", ""slow""]"\n3;"[""calm""]"\n',
         ),
-        (
-            "a.jsonl",
-            '{"t": 1, "tags": ["calm", "slow"]}\n{"t":2,"tags":["calm"]}\n{"t": 3, "tags": []}\n',
-            '{"t": 1, "tags": ["slow"]}\n{"t": 2, "tags": ["calm", "slow"]}\n{"t": 3, "tags": ["calm"]}\n',
-        ),
     ],
 )
 def test_label_sets_are_added_to_and_taken_from(tmp_path, name, text, changed):
@@ -135,12 +137,6 @@ def test_label_sets_are_added_to_and_taken_from(tmp_path, name, text, changed):
     assert relabel_file(source, tmp_path / f"copy-{name}", dataset, changes).read_text() == changed
     with pytest.raises(UserError, match="unknown"):
         relabel_file(source, tmp_path / f"other-{name}", dataset, [(0, calm, NAN)])
-
-
-def test_json_lines_change_in_their_lines_alone(tmp_path):
-    text = '{"é":1,"happy":true}\n\n{"é":2.50,"happy":false}\n{"é":3}\n'
-    found = relabel(tmp_path, "songs.jsonl", text, ["happy"], [(1, 0, NAN), (2, 0, 1.0)])
-    assert found == '{"é":1,"happy":true}\n\n{"é": 2.5, "happy": null}\n{"é": 3, "happy": true}\n'
 
 
 def test_what_is_compressed_is_written_plainly(tmp_path):
@@ -185,9 +181,9 @@ def test_what_cannot_be_changed_is_refused_and_nothing_written(tmp_path):
 def test_what_the_reader_warned_of_is_not_said_again_of_the_copy(tmp_path):
     path = tmp_path / "songs.csv"
     path.write_text("heard,tags\n07/01/2023,a|None\n08/01/2023,None\n09/01/2023,b\n")
-    with pytest.warns(UserWarning, match="month first|unknown") as said:
+    with pytest.warns(UserWarning, match="month first") as said:
         songs = read_dataset(path, encode=False)
-    assert len(said) == 2
+    assert len(said) == 1
     copy = relabel_file(path, tmp_path / "copy.csv", songs, [(2, songs.label_names.index("a"), 1.0)])
     assert copy.read_text() == path.read_text().replace(",b", ",b|a")
 
@@ -197,5 +193,3 @@ def test_long_cells_and_marks_stay(tmp_path):
     assert relabel(tmp_path, "songs.csv", text, ["happy"], [(0, 0, 1.0)]) == text.replace('",0', '",1')
     arff = "\ufeff@relation r\r\n@attribute a numeric\r\n@attribute b {0,1}\r\n@data\r\n1,0\r\n2, 1 \r\n"
     assert relabel(tmp_path, "songs.arff", arff, ["b"], [(1, 0, 0.0)]) == arff.replace("2, 1 ", "2, 0 ")
-    rows = '\ufeff{"a": 1, "b": 0}\r\n{"a":2,"b":1}\r\n'
-    assert relabel(tmp_path, "songs.jsonl", rows, ["b"], [(0, 0, 1.0)]) == rows.replace('"b": 0', '"b": 1')
