@@ -257,7 +257,7 @@ def stored_reading(info: "ModelInfo") -> tuple[dict[str, str], dict[str, Any]]:
     stored = stored if isinstance(stored, dict) else {}
     texts = {name: value for name, value in stored.items() if isinstance(value, str)}
     label_sets = {name: texts.get(name, "") for name in ("label_column", "label_joint", "label_sep")}
-    options: dict[str, Any] = {"kinds": info.schema.kinds, "day_first": info.schema.day_first}
+    options: dict[str, Any] = {"kinds": info.schema.kinds}
     options |= {name: texts.get(name) for name in SPELLING}
     for name, default in (("na_values", None), ("drop", [])):
         is_list = isinstance(value := stored.get(name), list) and all(isinstance(part, str) for part in value)

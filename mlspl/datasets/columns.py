@@ -47,7 +47,6 @@ class ReadOptions:
     kinds: Mapping[str, str] = field(default_factory=dict)
     lenient: bool = False
     """Whether the options may name columns that the file does not have."""
-    day_first: Mapping[str, bool] = field(default_factory=dict)
     labels: LabelOption = None
     """Which columns are labels; an empty tuple if only features are read."""
     decimal: str | None = None
@@ -63,16 +62,12 @@ class ReadOptions:
         for column, kind in self.kinds.items():
             if kind not in KINDS:
                 raise UserError(f"column {column!r} cannot be {kind!r}. A kind is one of {', '.join(KINDS)}.")
-        for column, is_first in self.day_first.items():
-            if not isinstance(is_first, bool):
-                raise UserError(f"day_first of column {column!r} is {is_first!r}. Give True or False.")
         for option in ("decimal", "thousands"):
             sign = getattr(self, option)
             if sign is not None and (len(sign) != 1 or sign.isalnum() or sign in "+-"):
                 raise UserError(f"{option}={sign!r} is not a single sign, such as a comma (--{option} ,).")
         if self.decimal is not None and self.decimal == self.thousands:
             raise UserError(f"decimal and thousands are both {self.decimal!r}. Name two different signs.")
-        object.__setattr__(self, "kinds", {**dict.fromkeys(self.day_first, "date"), **self.kinds})
 
     @property
     def missing(self) -> frozenset[str]:
@@ -83,9 +78,9 @@ class ReadOptions:
         """Raise an error for columns that the file does not have."""
         if self.lenient:
             return
-        asked = {"drop (--drop)": list(self.drop), "day_first": list(self.day_first)}
+        asked = {"drop (--drop)": list(self.drop)}
         for name, kind in self.kinds.items():
-            asked.setdefault("kinds" if kind == "date" else f"kinds (--{kind})", []).append(name)
+            asked.setdefault(f"kinds (--{kind})", []).append(name)
         for option, wanted in asked.items():
             if absent := [name for name in wanted if name not in names]:
                 hint = guess_column(absent[0], names)
@@ -114,14 +109,6 @@ class RawTable(NamedTuple):
         if self.line_of is None:
             return DataFormatError(f"row {row + 1}: {message}", self.path)
         return DataFormatError(message, self.path, self.line_of(row))
-
-
-class ParsedWords(NamedTuple):
-    """A typed column; for dates with slashes the order, and a date that both orders allow."""
-
-    column: pd.Series
-    day_first: bool | None = None
-    ambiguous: str = ""
 
 
 def column_kind(column: pd.Series) -> str:
@@ -166,9 +153,7 @@ def spell_number(number: float) -> str:
     return repr(number).removesuffix(".0") if number == number else "?"
 
 
-def parse_words(
-    words: pd.Series, name: str, kind: str | None, raw: RawTable, day_first: bool | None = None
-) -> ParsedWords:
+def parse_words(words: pd.Series, name: str, kind: str | None, raw: RawTable) -> pd.Series:
     """Return words as numbers, categories, dates or text; `kind` is None to find it out."""
     codes, values = pd.factorize(words.astype(object), use_na_sentinel=True)
     # A cell without a value has the code -1 and so the last word.
@@ -190,7 +175,7 @@ def parse_words(
 
     if kind in (None, "numeric"):
         if not is_word.any():
-            return ParsedWords(spread(list(map(float, known)), np.nan, float))
+            return spread(list(map(float, known)), np.nan, float)
         if all(_WITH_SIGNS.fullmatch(spelled[i]) for i in np.flatnonzero(is_word)):
             message = "has numbers such as {word}. Name their decimal or thousands sign (--decimal ,), write "
             raise refuse(is_word, message + "plain numbers, or drop it (--drop).")
@@ -202,21 +187,18 @@ def parse_words(
             )
             raise refuse(is_word, message + "word among na_values (--na of fit).")
     if kind in (None, "date"):
-        dates = parse_dates(known, day_first) if known else (np.empty(0, "datetime64[us]"), None, "")
+        dates = parse_dates(known)
         if dates is not None and (known or kind == "date"):
-            return ParsedWords(spread(dates[0], np.datetime64("NaT"), "datetime64[us]"), *dates[1:])
-        if kind == "date":
-            bad = is_known & [parse_dates([word], day_first) is None for word in spelled]
-            order = "" if day_first is None else f" with the {'day' if day_first else 'month'} first"
-            message = f"holds dates{order}, {{word}} is not such a date. Write 2024-12-31."
+            return spread(dates, np.datetime64("NaT"), "datetime64[us]")
+        if kind == "date" or (known and all(map(_SLASHED_DATE.fullmatch, known))):
+            bad = is_known & [parse_dates([word]) is None for word in spelled]
+            message = "holds dates; {word} could mean two, or none. Write 2024-12-31, or drop it (--drop)."
             raise refuse(bad if bad.any() else is_known, message)
     categories = sorted(set(known))
     if kind == "text" or (kind is None and _is_text(categories, len(codes))):
-        return ParsedWords(spread(known, None, object))
+        return spread(known, None, object)
     position = {value: j for j, value in enumerate(categories)}
-    return ParsedWords(
-        pd.Series(decode(spread([position[word] for word in known], -1, int).to_numpy(), categories))
-    )
+    return pd.Series(decode(spread([position[word] for word in known], -1, int).to_numpy(), categories))
 
 
 def _is_text(values: list[str], n_rows: int) -> bool:
@@ -225,30 +207,14 @@ def _is_text(values: list[str], n_rows: int) -> bool:
     return bool(np.mean([value.count(" ") + 1 for value in values]) >= _WORDS_OF_TEXT)
 
 
-def parse_dates(
-    words: list[str], day_first: bool | None = None
-) -> tuple[np.ndarray, bool | None, str] | None:
-    """Return words as dates, the order of dates with slashes, and an ambiguous date; None for other words.
-
-    If the order is neither given nor determined by the dates, the month is first.
-    """
+def parse_dates(words: Sequence[str]) -> np.ndarray | None:
+    """Return words such as 2024-12-31 or 31.12.2024 as dates; None for other words."""
     for pattern, notation in ((_ISO_DATE, "ISO8601"), (_DOTTED_DATE, "%d.%m.%Y")):
-        if all(pattern.fullmatch(word) for word in words):
-            times = _parse_notation(words, notation)
-            return None if times is None else (times, None, "")
-    if not all(_SLASHED_DATE.fullmatch(word) for word in words):
-        return None
-    by_month = None if day_first is True else _parse_notation(words, "%m/%d/%Y")
-    by_day = None if day_first is False else _parse_notation(words, "%d/%m/%Y")
-    if by_month is None:
-        return None if by_day is None else (by_day, True, "")
-    differs = np.zeros(1, bool) if by_day is None else by_month != by_day
-    return by_month, False, words[int(np.argmax(differs))] if differs.any() else ""
-
-
-def _parse_notation(words: list[str], notation: str) -> np.ndarray | None:
-    times = pd.to_datetime(pd.Series(words, dtype=object), errors="coerce", format=notation, utc=True)
-    return None if times.isna().any() else _utc_times(times)
+        if all(map(pattern.fullmatch, words)):
+            words = pd.Series(words, dtype=object)
+            times = pd.to_datetime(words, errors="coerce", format=notation, utc=True)
+            return None if times.isna().any() else _utc_times(times)
+    return None
 
 
 def _utc_times(times: pd.Series) -> np.ndarray:

@@ -102,8 +102,6 @@ class Dataset:
         Name of the column that held the label set of each row; empty if every label had its own column.
     label_joint : str, optional
         The text between the labels in that column, such as ``"|"`` or ``", "``; ``"["`` for lists.
-    day_first : dict, optional
-        For each feature that was read from dates with slashes whether the day was first.
 
     Examples
     --------
@@ -122,7 +120,6 @@ class Dataset:
     name: str = "data"
     label_column: str = ""
     label_joint: str = ""
-    day_first: dict[str, bool] = field(default_factory=dict)
 
     def __post_init__(self):
         for field_name in ("feature_names", "label_names"):
@@ -136,8 +133,6 @@ class Dataset:
             raise UserError(f"Y is {self.Y.shape}, which does not fit {len(self.label_names)} label names.")
         if isinstance(self.X, pd.DataFrame) and list(self.X.columns) != self.feature_names:
             raise UserError("feature_names are not the columns of X.")
-        if unknown := self.day_first.keys() - set(self.feature_names):
-            raise UserError(f"day_first names {sorted(unknown)}, which are not features.")
 
     def __repr__(self):
         rows, features = self.X.shape
@@ -211,7 +206,6 @@ class Dataset:
             self,
             X=self.X.iloc[:, kept] if isinstance(self.X, pd.DataFrame) else self.X[:, kept],
             feature_names=[self.feature_names[j] for j in kept],
-            day_first={name: first for name, first in self.day_first.items() if name not in names},
         )
 
     def with_labels(self, changes: Sequence[tuple[int, int, float]]) -> "Dataset":

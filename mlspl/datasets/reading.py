@@ -69,7 +69,6 @@ def read_dataset(
     na_values: Collection[str] | None = None,
     drop: Collection[str] = (),
     kinds: Mapping[str, str] | None = None,
-    day_first: Mapping[str, bool] | None = None,
     decimal: str | None = None,
     thousands: str | None = None,
     encoding: str | None = None,
@@ -107,16 +106,13 @@ def read_dataset(
     kinds : mapping, optional
         Kinds of columns that are not as they look: ``{"zip": "categorical", "review": "text"}``. A column is
         ``"numeric"``, ``"categorical"``, ``"text"`` or ``"date"``.
-    day_first : mapping, optional
-        For columns of dates with slashes whether the day is first: ``{"heard": True}`` if 07/01/2023 is in
-        January. Otherwise the rows decide, and where they leave it open the month is first, with a warning.
     decimal, thousands : str, optional
         Decimal sign and thousands separator of the numbers in a CSV file. By default each column decides:
         ``53.102,49`` and ``1,234.5`` are numbers. Where ``1,234`` leaves it open, an error asks.
     encoding : str, optional
         Encoding of a text file, such as ``"cp1252"`` or ``"latin-1"``; UTF-8 by default.
     strict : bool, default=True
-        Whether `drop`, `kinds` and `day_first` may name only columns that the file has.
+        Whether `drop` and `kinds` may name only columns that the file has.
 
     Returns
     -------
@@ -144,9 +140,8 @@ def read_dataset(
     [[1, 0], [0, 1], [1, 1]]
     """
     path = Path(path)
-    order = day_first or {}
     spelling = {"decimal": decimal, "thousands": thousands, "encoding": encoding}
-    options = ReadOptions(label_sep, na_values, drop, kinds or {}, not strict, order, labels, **spelling)
+    options = ReadOptions(label_sep, na_values, drop, kinds or {}, not strict, labels, **spelling)
     suffix = _check_suffix(path)
     if suffix in _OTHERS:
         return _OTHERS[suffix](path, options)
@@ -164,7 +159,7 @@ def read_unlabelled(path: str | PathLike, ignored: Collection[str] = (), **optio
         Columns that are no features, such as labels; their values are not read. The labels of svmlight rows
         are always left out.
     **options
-        `na_values`, `kinds`, `day_first`, `decimal`, `thousands` and `encoding`, as in `read_dataset`. They
+        `na_values`, `kinds`, `decimal`, `thousands` and `encoding`, as in `read_dataset`. They
         may name columns that the file does not have. `needed` names the columns that are used, if not all:
         others are read as categories, whatever they hold.
 
@@ -200,37 +195,29 @@ def build_dataset(raw: RawTable, labels: LabelOption = None, encode: bool = True
 def _take_features(raw: RawTable, chosen: list[int], labels: ReadLabels, encode: bool) -> Dataset:
     """Return the data set with these columns as features."""
     X: Any
-    day_first: dict[str, bool] = {}
     names = [raw.names[j] for j in chosen]
-    if sparse.issparse(raw.table):
-        X = raw.table[:, chosen]
-    else:
-        X, day_first = _type_columns(raw, chosen)
+    X = raw.table[:, chosen] if sparse.issparse(raw.table) else _type_columns(raw, chosen)
     if encode and not sparse.issparse(X):
         texts = [] if is_numeric(X) else [name for name in names if column_kind(X[name]) == "text"]
         if texts:
             message = f"{raw.path}: text is left out of the features: {listed(texts)}. "
             warnings.warn(message + "Turn it into numbers to use it, or fit with --text.", stacklevel=4)
             X = X.drop(columns=texts)
-        (X, names), day_first = one_hot(X, raw.path), {}
+        X, names = one_hot(X, raw.path)
     if not names:
         raise DataFormatError("no features are left: the other columns are text or dropped.", raw.path)
-    return Dataset(
-        X, labels.Y, names, labels.names, data_stem(raw.path), labels.column, labels.joint, day_first
-    )
+    return Dataset(X, labels.Y, names, labels.names, data_stem(raw.path), labels.column, labels.joint)
 
 
-def _type_columns(raw: RawTable, chosen: list[int]) -> tuple[pd.DataFrame, dict[str, bool]]:
-    """Return the features as numbers, categories, dates and text; and the order of dates with slashes."""
+def _type_columns(raw: RawTable, chosen: list[int]) -> pd.DataFrame:
+    """Return the features as numbers, categories, dates and text."""
     options = raw.options
     names = [raw.names[j] for j in chosen]
     frame = raw.table if len(chosen) == raw.table.shape[1] else raw.table.iloc[:, chosen]
     if is_numeric(frame) and not {*names} & {*options.kinds}:
         numbers = _check_finite(as_numbers(frame), raw, names)
-        return pd.DataFrame(numbers, columns=pd.Index(names, dtype=object), copy=False), {}
+        return pd.DataFrame(numbers, columns=pd.Index(names, dtype=object), copy=False)
     columns: dict[str, Any] = {}
-    day_first: dict[str, bool] = {}
-    ambiguous: dict[str, str] = {}
     for name in names:
         column = frame[name]
         is_used = options.needed is None or name in options.needed
@@ -247,20 +234,8 @@ def _type_columns(raw: RawTable, chosen: list[int]) -> tuple[pd.DataFrame, dict[
         elif column.dtype == object and any(isinstance(cell, tuple) for cell in column):
             message = f"column {shorten(name)!r} holds lists. Pass it as labels, or drop it."
             raise DataFormatError(message, raw.path)
-        first = options.day_first.get(name)
-        parsed = parse_words(column, name, wanted, raw, first)
-        columns[name] = parsed.column
-        if parsed.day_first is not None:
-            day_first[name] = parsed.day_first
-        if parsed.ambiguous and first is None:
-            ambiguous[name] = parsed.ambiguous
-    if ambiguous:
-        warnings.warn(
-            f"{raw.path}: dates are read with the month first, but the day could be first: "
-            f"{listed(list(ambiguous))}, such as {next(iter(ambiguous.values()))}. Write 2024-12-31.",
-            stacklevel=5,
-        )
-    return pd.DataFrame(columns, copy=False), day_first
+        columns[name] = parse_words(column, name, wanted, raw)
+    return pd.DataFrame(columns, copy=False)
 
 
 def _check_finite(numbers: np.ndarray, raw: RawTable, names: list[str]) -> np.ndarray:

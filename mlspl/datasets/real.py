@@ -1,7 +1,6 @@
 """`load_noisy_labels`: data sets whose label errors people made, with a better truth to compare with."""
 
 import json
-import math
 import os
 import re
 import zipfile
@@ -15,10 +14,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from scipy import sparse
 from scipy.special import logit
 
-from mlspl._validation import check_sparse
 from mlspl.datasets.arrays import read_members
 from mlspl.datasets.files import check_archive, check_memory
 from mlspl.datasets.loading import cache_folder, download_files
@@ -266,15 +263,9 @@ def _read_matlab(source: Path, names: Collection[str]) -> dict[str, NDArray]:
             continue
         flags, shape, _, *values = (np.frombuffer(part, order + _NUMBERS[kind]) for kind, part in parts)
         if flags[0] & 0xFF == _SPARSE:
-            rows, starts, entries = values
-            count = starts[-1]
-            matrix = sparse.csc_array((entries[:count], rows[:count], starts), shape=shape.tolist())
-            check_sparse(matrix, f"{name} of {source}")
-            check_memory(8.0 * math.prod(matrix.shape), source, name)
-            arrays[name] = matrix.toarray()
-        else:
-            (numbers,) = values
-            arrays[name] = numbers.reshape(shape.tolist(), order="F")
+            raise ValueError(f"{name} is sparse; save full({name})")
+        (numbers,) = values
+        arrays[name] = numbers.reshape(shape.tolist(), order="F")
     return arrays
 
 

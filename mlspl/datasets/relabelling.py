@@ -2,7 +2,6 @@
 
 import re
 import tempfile
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from os import PathLike
@@ -226,14 +225,11 @@ def _edit_sets(sheet: _Sheet, dataset: Dataset, changes: Sequence[Change]) -> No
 
 def _verify(content: bytes, suffix: str, expected: Dataset, source: Path, **options: Any) -> None:
     """Raise an error if the labels of the copy are not the expected ones."""
-    with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
-        # The same warnings were given when the source was read.
-        warnings.simplefilter("ignore")
-        copy = Path(folder) / f"copy{suffix}"
-        write_file(copy, content)
-        columns = [expected.label_column] if expected.label_column else expected.label_names
-        joint = expected.label_joint
-        label_sep = None if joint in ("", LIST) else joint.strip() or joint
+    columns = [expected.label_column] if expected.label_column else expected.label_names
+    joint = expected.label_joint
+    label_sep = None if joint in ("", LIST) else joint.strip() or joint
+    with tempfile.TemporaryDirectory() as folder:
+        copy = write_file(Path(folder) / f"copy{suffix}", content)
         again = read_dataset(copy, columns, encode=False, label_sep=label_sep, **options)
     found = dict(zip(again.label_names, as_dense(again.Y).T, strict=True))
     absent = np.zeros(again.Y.shape[0])

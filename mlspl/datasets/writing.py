@@ -79,7 +79,7 @@ def write_dataset(dataset: Dataset, path: str | PathLike, *, force: bool = False
             [safe_cell(name) for name in names] for names in (dataset.feature_names, dataset.label_names)
         )
         X = dataset.X.set_axis(features, axis=1) if isinstance(dataset.X, pd.DataFrame) else dataset.X
-        dataset = replace(dataset, X=X, feature_names=features, label_names=labels, day_first={})
+        dataset = replace(dataset, X=X, feature_names=features, label_names=labels)
         _check(dataset)
     xml = path.with_suffix(".xml")
     with ExitStack() as files:

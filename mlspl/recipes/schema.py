@@ -35,7 +35,6 @@ class Schema:
     such as texts. `kinds` has the columns that are not numeric, `categories` the values of the categorical
     ones, with what stood for a missing value (NaN or None) last. `layout` is what the model takes: "frame",
     "dense", "sparse" or "any". `dropped` are columns of the training file that are not learnt from.
-    `day_first` says for each column of dates with slashes whether the day was first.
     """
 
     names: Sequence[str] | None
@@ -45,7 +44,6 @@ class Schema:
     layout: str = "frame"
     n_rows: int | None = None
     dropped: Sequence[str] = ()
-    day_first: Mapping[str, bool] = field(default_factory=dict)
 
     @classmethod
     def from_dataset(cls, dataset: Dataset, text: Collection[str] | None = None) -> Schema:
@@ -79,8 +77,7 @@ class Schema:
             hint = f" To learn from the words: --text '{join_names(dropped)}'"
             why = f": {listed(dropped)} differs in most rows.{hint}" if dropped else "."
             raise UserError(f"{dataset.name}: no features are left to learn from{why}")
-        day_first = {name: first for name, first in dataset.day_first.items() if kinds.get(name) == "date"}
-        return cls(tuple(names), len(names), kinds, categories, "frame", n_rows, tuple(dropped), day_first)
+        return cls(tuple(names), len(names), kinds, categories, "frame", n_rows, tuple(dropped))
 
     @classmethod
     def from_frame(cls, frame: pd.DataFrame) -> Schema:
@@ -112,7 +109,6 @@ class Schema:
         """Read what `to_json` returned; raise a ValueError for anything else."""
         if not isinstance(told, dict) or set(told) != set(cls.__dataclass_fields__):
             raise ValueError("it has other fields than a schema")
-        day_first = told["day_first"]
         names, kinds, categories, dropped = (told[key] for key in ("names", "kinds", "categories", "dropped"))
         fine = (
             (names is None or (_are_names(names) and len(names) == told["n_features"]))
@@ -124,11 +120,9 @@ class Schema:
             and told["layout"] in LAYOUTS
             and (told["n_rows"] is None or type(told["n_rows"]) is int)
             and _are_names(dropped)
-            and isinstance(day_first, dict)
-            and all(kinds.get(name) == "date" and type(first) is bool for name, first in day_first.items())
         )
         if not fine:
-            raise ValueError("its names, kinds, categories or order of dates are damaged")
+            raise ValueError("its names, kinds or categories are damaged")
         return cls(**told)
 
     def to_json(self) -> dict[str, Any]:

@@ -78,75 +78,33 @@ def test_kinds_can_be_said(tmp_path):
             read_dataset(path, ["y"], **options)
 
 
-SLASHED = {
-    "a.csv": "when,y\n{},0\n{},1\n",
-    "a.jsonl": '{{"when": "{}", "y": 0}}\n{{"when": "{}", "y": 1}}\n',
-    "a.arff": "@relation r\n@attribute when date\n@attribute y {{0,1}}\n@data\n{},0\n{},1\n",
-}
 JANUARY_7 = 19364
 JULY_1 = 19539
 
 
-def write_slashed(folder, name, *dates):
-    if name != "a.parquet":
-        return write(folder / name, SLASHED[name].format(*dates))
-    pytest.importorskip("pyarrow")
-    pd.DataFrame({"when": dates, "y": [0, 1]}).to_parquet(folder / name)
-    return folder / name
+def write_dates(folder, *dates):
+    return write(folder / "a.csv", "when,y\n" + "".join(f"{date},{i % 2}\n" for i, date in enumerate(dates)))
 
 
-@pytest.mark.parametrize("name", [*SLASHED, "a.parquet"])
-def test_one_date_tells_the_order_of_all(tmp_path, name):
-    path = write_slashed(tmp_path, name, "07/01/2023", "25/12/2023")
-    data = read_dataset(path, ["y"], encode=False)
-    assert (data.kind("when"), data.day_first) == ("date", {"when": True})
-    assert days_since_1970(data.X.iloc[:, 0])[0] == JANUARY_7
-    data = read_dataset(write_slashed(tmp_path, name, "07/01/2023", "12/25/2023"), ["y"], encode=False)
-    assert data.day_first == {"when": False}
-    assert days_since_1970(data.X.iloc[:, 0])[0] == JULY_1
+@pytest.mark.parametrize("kinds", [{}, {"when": "date"}])
+def test_dates_whose_day_could_be_the_month_are_refused(tmp_path, kinds):
+    path = write_dates(tmp_path, "", "07/01/2023", "25/12/2023")
+    with pytest.raises(DataFormatError, match=r"line 3: column 'when'.*07/01/2023.*2024-12-31"):
+        read_dataset(path, ["y"], kinds=kinds)
+    assert (
+        read_dataset(path, ["y"], encode=False, kinds={"when": "categorical"}).kind("when") == "categorical"
+    )
+    assert read_unlabelled(path, ["y"], needed=["elsewhere"]).kind("when") == "categorical"
 
 
-@pytest.mark.parametrize("name", [*SLASHED, "a.parquet"])
-def test_an_order_that_is_open_is_warned_of_unless_it_is_said(tmp_path, name):
-    path = write_slashed(tmp_path, name, "05/05/2023", "07/01/2023")
-    with pytest.warns(UserWarning, match="month first"):
-        data = read_dataset(path, ["y"], encode=False)
-    assert (data.day_first, days_since_1970(data.X.iloc[:, 0])[1]) == ({"when": False}, JULY_1)
-    for day_first, days in ((True, JANUARY_7), (False, JULY_1)):
-        for said in (
-            read_dataset(path, ["y"], encode=False, day_first={"when": day_first}),
-            read_unlabelled(path, ["y"], day_first={"when": day_first, "elsewhere": True}),
-        ):
-            assert (said.day_first, days_since_1970(said.X.iloc[:, 0])[1]) == ({"when": day_first}, days)
-
-
-def test_dates_that_are_the_same_in_both_orders_leave_nothing_open(tmp_path):
-    data = read_dataset(write_slashed(tmp_path, "a.csv", "05/05/2023", "06/06/2023"), ["y"], encode=False)
-    assert data.kind("when") == "date"
-
-
-def test_a_date_in_another_order_than_is_said_is_refused(tmp_path):
-    path = write_slashed(tmp_path, "a.csv", "07/01/2023", "25/12/2023")
-    with pytest.raises(DataFormatError, match=r"line 3: .*25/12/2023"):
-        read_dataset(path, ["y"], day_first={"when": False})
-    for options, sentence in (
-        ({"day_first": {"then": True}}, "day_first names.*'then'"),
-        ({"day_first": {"when": "yes"}}, "day_first.*'yes'.*True or False"),
-    ):
-        with pytest.raises(UserError, match=sentence):
-            read_dataset(path, ["y"], **options)
-
-
-def test_other_notations_need_no_order(tmp_path):
-    for dates in (("2023-01-07", "2023-07-01"), ("07.01.2023", "01.07.2023")):
-        path = write_slashed(tmp_path, "a.csv", *dates)
-        for options in ({}, {"day_first": {"when": False}}):
-            data = read_dataset(path, ["y"], encode=False, **options)
-            assert (days_since_1970(data.X.iloc[:, 0]).tolist(), data.day_first) == ([JANUARY_7, JULY_1], {})
+@pytest.mark.parametrize("dates", [("2023-01-07", "2023-07-01"), ("07.01.2023", "01.07.2023")])
+def test_notations_of_dates(tmp_path, dates):
+    data = read_dataset(write_dates(tmp_path, *dates), ["y"], encode=False)
+    assert days_since_1970(data.X.iloc[:, 0]).tolist() == [JANUARY_7, JULY_1]
 
 
 def test_dates_that_are_all_missing_are_dates_if_it_is_said(tmp_path):
-    path = write_slashed(tmp_path, "a.csv", "", "?")
+    path = write_dates(tmp_path, "", "?")
     data = read_dataset(path, ["y"], encode=False, kinds={"when": "date"})
     assert data.kind("when") == "date"
     assert data.X.isna().all(axis=None)

@@ -67,7 +67,6 @@ def test_the_fingerprint_is_that_of_the_content():
         {"Y": Y[:, 0]},
         {"feature_names": ["a"]},
         {"label_names": ["p"]},
-        {"day_first": {"z": True}},
     ],
 )
 def test_parts_that_do_not_fit_are_refused(change):

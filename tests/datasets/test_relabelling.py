@@ -178,16 +178,6 @@ def test_what_cannot_be_changed_is_refused_and_nothing_written(tmp_path):
     assert not (tmp_path / "copy.csv").exists()
 
 
-def test_what_the_reader_warned_of_is_not_said_again_of_the_copy(tmp_path):
-    path = tmp_path / "songs.csv"
-    path.write_text("heard,tags\n07/01/2023,a|None\n08/01/2023,None\n09/01/2023,b\n")
-    with pytest.warns(UserWarning, match="month first") as said:
-        songs = read_dataset(path, encode=False)
-    assert len(said) == 1
-    copy = relabel_file(path, tmp_path / "copy.csv", songs, [(2, songs.label_names.index("a"), 1.0)])
-    assert copy.read_text() == path.read_text().replace(",b", ",b|a")
-
-
 def test_long_cells_and_marks_stay(tmp_path):
     text = '\ufeffid,note,happy\r\n1,"' + "w " * 70_000 + '",0\r\n2,x,1\r\n'
     assert relabel(tmp_path, "songs.csv", text, ["happy"], [(0, 0, 1.0)]) == text.replace('",0', '",1')

@@ -135,32 +135,13 @@ def test_a_model_of_python_shows_its_columns_and_categories():
         {"layout": ["frame"]},
         {"n_rows": "3"},
         {"dropped": [3]},
-        {"day_first": None},
-        {"day_first": ["c"]},
-        {"day_first": {"c": 1}},
-        {"day_first": {"c": "yes"}},
-        {"day_first": {"b": True}},
-        {"day_first": {"z": True}},
         {"more": 1},
     ],
 )
 def test_a_schema_from_a_file_is_checked(change):
     kinds = {"b": "categorical", "c": "date"}
-    schema = Schema(["a", "b", "c"], 3, kinds, {"b": ["x", np.nan]}, n_rows=3, day_first={"c": True})
+    schema = Schema(["a", "b", "c"], 3, kinds, {"b": ["x", np.nan]}, n_rows=3)
     told = json.loads(json.dumps(schema.to_json()))
     assert Schema.from_json(told).to_json() == told
     with pytest.raises(ValueError, match="it"):
         Schema.from_json(told | change)
-
-
-def test_the_order_of_dates_is_kept_of_those_that_are_learnt_from():
-    days = Dataset(
-        pd.DataFrame({"heard": pd.to_datetime(["2024-01-02"] * 2), "sold": pd.NaT, "size": [0.0, 1.0]}),
-        np.eye(2),
-        ["heard", "sold", "size"],
-        ["a", "b"],
-        day_first={"heard": True},
-    )
-    schema = Schema.from_dataset(days)
-    assert Schema.from_json(schema.to_json()).day_first == {"heard": True}
-    assert Schema.from_dataset(days.without(["heard"])).day_first == {}
