@@ -23,8 +23,6 @@ from mlspl.datasets.delimited import EXACT
 from mlspl.datasets.files import check_memory, is_number, read_lines
 from mlspl.errors import DataFormatError, UserError, shorten
 
-__all__ = ["Header", "quote", "read_arff", "read_header", "split_row", "unquote"]
-
 _KEYWORD = re.compile(r"@(\w+)[ \t]*")
 # A quoted word with backslash escapes, or a bare word. No text matches in two ways.
 _QUOTED = r"'(?:[^'\\]|\\.)*+'|\"(?:[^\"\\]|\\.)*+\""

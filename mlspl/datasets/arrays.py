@@ -11,19 +11,25 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from mlspl._validation import check_labels, check_sparse
+from mlspl._validation import check_labels, check_sparse, row_blocks
 from mlspl.datasets.columns import ReadOptions
 from mlspl.datasets.dataset import Dataset, labels_as_table
 from mlspl.datasets.delimited import read_csv
-from mlspl.datasets.files import check_archive, check_memory, data_stem, data_suffix, require_file
+from mlspl.datasets.files import (
+    check_archive,
+    check_memory,
+    data_stem,
+    data_suffix,
+    explain_damage,
+    require_file,
+)
 from mlspl.datasets.frames import read_json_lines, read_parquet
 from mlspl.datasets.labels import ReadLabels, read_labels, recognise_label_column
-from mlspl.errors import DataFormatError, UserError, shorten
+from mlspl.errors import DataFormatError, UserError
 
 _TABLES = {".csv": read_csv, ".tsv": read_csv, ".jsonl": read_json_lines, ".parquet": read_parquet}
 _LABEL_FILES = (".npy", ".npz", *_TABLES)
 _FEATURES, _LABELS = ("X", "x", "features", "embeddings"), ("Y", "y", "labels")
-_BLOCK = 2**22
 
 
 def read_arrays(path: Path, options: ReadOptions) -> Dataset:
@@ -60,12 +66,12 @@ def read_arrays(path: Path, options: ReadOptions) -> Dataset:
 def read_members(path: Path) -> dict[str, Any]:
     """Return the arrays of a file by name; the array of an .npy is X."""
     require_file(path)
-    try:
+    with explain_damage(path, "a file of NumPy arrays"):
         if path.suffix.lower() == ".npy":
             return {"X": np.load(path, mmap_mode="r", allow_pickle=False)}
         check_archive(path, "its arrays")
+        members = {}
         with zipfile.ZipFile(path) as archive:
-            members = {}
             for name in archive.namelist():
                 if not name.endswith(".npy"):  # NumPy would prefer "shape" to "shape.npy", which is checked
                     raise ValueError(f"{name} is no .npy")
@@ -78,13 +84,6 @@ def read_members(path: Path) -> dict[str, Any]:
         X = sparse.load_npz(path)
         check_sparse(X, str(path))
         return {"X": sparse.csr_array(X)}
-    except UserError:
-        raise
-    except Exception as error:
-        reason = shorten(" ".join(str(error).split()))
-        raise DataFormatError(
-            f"this is not a file of NumPy arrays ({reason}). Is it complete?", path
-        ) from None
 
 
 def _parse_array(content: bytes) -> np.ndarray:
@@ -114,13 +113,9 @@ def _check_features(X: Any, path: Path) -> Any:
         raise DataFormatError(message, path)
     if X.dtype not in (np.float32, np.float64):
         X = X.astype(np.float64)
-    step = max(1, _BLOCK // X.shape[1])
-    for start in range(0, X.shape[0], step):
-        block = X[start : start + step]
-        infinite = np.isinf(block.data if sparse.issparse(block) else block)
-        if infinite.any():
-            row = start if sparse.issparse(block) else start + int(np.argmax(infinite.any(axis=1)))
-            raise DataFormatError(f"X is infinite in row {row + 1} or shortly after.", path)
+    for rows, block in [(slice(0, 1), X.data)] if sparse.issparse(X) else row_blocks(X):
+        if np.isinf(block).any():
+            raise DataFormatError(f"X is infinite in row {rows.start + 1} or after.", path)
     return X
 
 

@@ -20,14 +20,12 @@ def corrupt(Y, kind: str, rate: float, random_state=None, *, X=None) -> tuple[np
     Y : array or sparse matrix of shape (n_rows, n_labels)
         0 or 1; NaN, where a label is unknown, stays NaN and is never counted. A sparse Y comes back dense.
     kind : {"flip", "missing", "swap", "ambiguous", "annotator"}
-        - ``"flip"``: a share `rate` of all pairs is inverted, 0 to 1 and 1 to 0.
+        - ``"flip"``: a share `rate` of all pairs is inverted.
         - ``"missing"``: a share `rate` of the relevant pairs becomes 0.
-        - ``"swap"``: a share `rate` of the relevant pairs moves to an irrelevant label of the same row, as
-          far as the row has irrelevant labels.
-        - ``"ambiguous"``: a share `rate` of all pairs is inverted, each with a probability proportional to
-          min(p, 1 − p) of a logistic regression in five-fold cross-validation on X.
-        - ``"annotator"``: a share `rate` of all pairs is inverted; errors of one row are correlated (a
-          Gaussian copula with correlation 0.5).
+        - ``"swap"``: a share `rate` of the relevant pairs moves to an irrelevant label of the same row.
+        - ``"ambiguous"``: as flip, each pair with a probability proportional to min(p, 1 − p) of a logistic
+          regression in five-fold cross-validation on X.
+        - ``"annotator"``: as flip, with correlated errors in a row (a Gaussian copula of correlation 0.5).
     rate : float
         Between 0 and 1. The number of pairs is exact, `rate` times those there are, rounded.
     random_state : int, RandomState or None
@@ -37,10 +35,8 @@ def corrupt(Y, kind: str, rate: float, random_state=None, *, X=None) -> tuple[np
 
     Returns
     -------
-    Y_noisy : array of shape (n_rows, n_labels)
-        A changed copy.
-    mask : bool array of shape (n_rows, n_labels)
-        True where `Y_noisy` differs from Y.
+    Y_noisy, mask : arrays of shape (n_rows, n_labels)
+        A changed copy, and where it differs from Y.
 
     Examples
     --------

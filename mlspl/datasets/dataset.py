@@ -47,9 +47,7 @@ def labels_as_table(labels: Labels) -> Any:
     if labels.unknown is None:
         return Y
     if is_sparse:
-        unknown = sparse.csr_array(labels.unknown, dtype=dtype)
-        unknown.data[:] = np.nan
-        return Y + unknown
+        return Y + sparse.csr_array(labels.unknown, dtype=dtype) * np.nan
     Y[labels.dense().unknown] = np.nan
     return Y
 

@@ -6,12 +6,12 @@ import math
 import os
 import re
 import zipfile
-import zlib
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from mlspl._limits import available_memory
-from mlspl.errors import DataFormatError, UserError
+from mlspl.errors import DataFormatError, UserError, shorten
 
 COMPRESSIONS = (".gz", ".bz2", ".zst")
 
@@ -40,6 +40,18 @@ def require_file(path: Path) -> None:
     """Raise an error if there is no such file."""
     if not path.is_file():
         raise UserError(f"{path} is not a file. Check the name and the folder.")
+
+
+@contextmanager
+def explain_damage(path: Path, what: str) -> Iterator[None]:
+    """Turn whatever error a decoder raises about damaged bytes into a `DataFormatError`."""
+    try:
+        yield
+    except UserError:
+        raise
+    except Exception as error:
+        reason = shorten(" ".join(str(error).split()), 100)
+        raise DataFormatError(f"this is not {what} ({reason}). Is it complete?", path) from error
 
 
 def check_memory(n_bytes: float, path: Path, what: str) -> None:
@@ -88,15 +100,11 @@ def read_bytes(path: Path) -> bytes:
 
 def _decompress(path: Path, suffix: str) -> bytes:
     chunks, size = [], 0
-    try:
+    with explain_damage(path, "a file that can be decompressed"):
         for chunk in _zstandard_chunks(path) if suffix == ".zst" else _decompressed_chunks(path, suffix):
             chunks.append(chunk)
             size += len(chunk)
             check_memory(size, path, "the decompressed content")
-    except UserError:
-        raise
-    except (OSError, EOFError, ValueError, zlib.error) as error:
-        raise DataFormatError(f"it cannot be decompressed ({error}). Is it complete?", path) from None
     return b"".join(chunks)
 
 
@@ -113,19 +121,16 @@ def _zstandard_chunks(path: Path) -> Iterator[bytes]:
         raise UserError('.zst needs zstandard, which is not installed: pip install "mlspl[zst]"') from None
     raw = path.read_bytes()
     decompressor = zstandard.ZstdDecompressor(max_window_size=2**27)
-    try:
-        while raw:
-            frame = decompressor.decompressobj()
-            start = 0
-            # Small inputs, because four bytes can stand for a block of 128 KiB.
-            while not frame.eof and start < len(raw):
-                yield frame.decompress(raw[start : start + 2**11])
-                start += 2**11
-            if not frame.eof:
-                raise EOFError("it ends within a frame")
-            raw = frame.unused_data + raw[start:]
-    except zstandard.ZstdError as error:
-        raise ValueError(str(error)) from None
+    while raw:
+        frame = decompressor.decompressobj()
+        start = 0
+        # Small inputs, because four bytes can stand for a block of 128 KiB.
+        while not frame.eof and start < len(raw):
+            yield frame.decompress(raw[start : start + 2**11])
+            start += 2**11
+        if not frame.eof:
+            raise EOFError("it ends within a frame")
+        raw = frame.unused_data + raw[start:]
 
 
 def decode_text(raw: bytes, encoding: str, path: Path) -> bytes:

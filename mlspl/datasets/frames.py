@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from mlspl.datasets.columns import INDEX, NO_OPTIONS, RawTable, ReadOptions, check_names
-from mlspl.datasets.files import check_archive, check_memory, read_lines, require_file
+from mlspl.datasets.files import check_archive, check_memory, explain_damage, read_lines, require_file
 from mlspl.errors import DataFormatError, UserError, shorten
 
 _ITEM = ".list.element"
@@ -94,7 +94,7 @@ def read_excel(path: Path, options: ReadOptions = NO_OPTIONS) -> RawTable:
     require_file(path)
     rows: list[tuple] = []
     lines, n_cells = [], 0
-    try:
+    with explain_damage(path, "a readable Excel file"):
         check_archive(path, "the workbook")
         with closing(openpyxl.load_workbook(path, read_only=True, data_only=True)) as workbook:
             # A sheet may announce many more cells than it has.
@@ -104,11 +104,6 @@ def read_excel(path: Path, options: ReadOptions = NO_OPTIONS) -> RawTable:
                 if any(cell is not None for cell in row):
                     rows.append(row)
                     lines.append(line)
-    except UserError:
-        raise
-    except Exception as error:
-        reason = shorten(" ".join(str(error).split()), 100)
-        raise DataFormatError(f"this is not a readable Excel file ({reason}).", path) from None
     if len(rows) < 2:
         raise DataFormatError("its first sheet has no rows below a header.", path)
     width = max(j + 1 for row in rows for j, cell in enumerate(row) if cell is not None)
@@ -134,29 +129,15 @@ def read_parquet(path: Path, options: ReadOptions = NO_OPTIONS) -> RawTable:
     """Read a Parquet file; lists are label sets."""
     require_pyarrow()
     require_file(path)
-    try:
-        frame = _read_frame(path)
-    except UserError:
-        raise
-    except Exception as error:
-        # Any exception of the decoder is caused by damaged bytes.
-        reason = shorten(" ".join(str(error).split()), 100)
-        raise DataFormatError(f"this is not a readable Parquet file ({reason}).", path) from None
+    with explain_damage(path, "a readable Parquet file"):
+        frame = _read_frame(path).reset_index(drop=True)
+        frame.columns = pd.Index([str(name) for name in frame.columns], dtype=object)
+        check_names(list(frame.columns), path, None)
+        options.check(frame.columns, path)
+        for name in frame.select_dtypes("category"):
+            frame[name] = frame[name].cat.rename_categories(str)
     if not len(frame):
         raise DataFormatError("it has no rows.", path)
-    frame = frame.reset_index(drop=True)
-    frame.columns = pd.Index([str(name) for name in frame.columns], dtype=object)
-    check_names(list(frame.columns), path, None)
-    options.check(frame.columns, path)
-    for name in frame.columns:
-        if (
-            isinstance(dtype := frame[name].dtype, pd.CategoricalDtype)
-            and not dtype.categories.map(lambda value: isinstance(value, str)).all()
-        ):
-            words = pd.Index([str(value) for value in dtype.categories], dtype=object)
-            if not words.is_unique:
-                raise DataFormatError(f"column {shorten(name)!r} has two categories of one name.", path)
-            frame[name] = frame[name].cat.rename_categories(words)
     return RawTable(path, frame, list(frame.columns), options)
 
 
@@ -193,10 +174,7 @@ def _read_frame(path: Path) -> pd.DataFrame:
             batches.append(batch)
         table = pyarrow.Table.from_batches(batches, file.schema_arrow)
     frame = table.drop_columns(lists).to_pandas(ignore_metadata=len(schema) == len(lists))
-    for name in text:
-        if name in frame.columns:
-            codes, words = frame[name].cat.codes.to_numpy(), list(frame[name].cat.categories)
-            frame[name] = pd.Series(np.array([*words, None], dtype=object)[codes], frame.index, dtype=object)
+    frame = frame.astype(dict.fromkeys({*text} & {*frame.columns}, object))
     for name in lists:
         cells = [cell for chunk in table.column(name).chunks for cell in _list_cells(chunk)]
         frame.insert(schema.get_field_index(name), name, pd.Series(cells, frame.index, dtype=object))

@@ -16,9 +16,8 @@ import pooch
 from sklearn.datasets import load_digits
 
 from mlspl._files import explain_failure
-from mlspl.datasets.arff import read_arff
 from mlspl.datasets.dataset import Dataset
-from mlspl.datasets.reading import build_dataset
+from mlspl.datasets.reading import read_dataset
 from mlspl.errors import DataFormatError, UserError, guess
 
 EMBEDDED = "digits-traits"
@@ -100,9 +99,9 @@ def load_dataset(name: str, data_home: str | PathLike | None = None, encode: boo
     name : str
         One of `list_datasets()`. ``"digits-traits"`` comes with scikit-learn and never needs a network.
     data_home : path, optional
-        A folder that holds ``<name>/<name>.arff`` and ``<name>/<name>.xml``. Next, ``$MLSPL_DATA`` and the
-        user's cache are searched. What is in none of them is downloaded into the cache, and kept only if its
-        SHA-256 is the pinned one; where none is pinned, a warning shows it.
+        A folder with ``<name>/<name>.arff`` and ``.xml``, searched before ``$MLSPL_DATA`` and the user's
+        cache. What is in none of them is downloaded into the cache, and kept only if its SHA-256 is the
+        pinned one; where none is pinned, a warning shows it.
     encode : bool
         Whether categories become one-hot columns (binary ones stay single).
 
@@ -119,15 +118,12 @@ def load_dataset(name: str, data_home: str | PathLike | None = None, encode: boo
         return Dataset(digits.data, Y.astype(np.int64), digits.feature_names, list(_DIGITS_WITH), name)
     entry = find_entry(name)
     path = locate_dataset(name, data_home) or fetch_dataset(name)
-    table = read_arff(path)
     labels = path.with_name(entry.xml) if entry.xml else None
-    dataset = replace(build_dataset(table, labels, encode), name=name)
+    dataset = replace(read_dataset(path, labels, encode), name=name)
     n_rows, n_labels = dataset.Y.shape
-    size = (n_rows, len(table.names) - n_labels, n_labels)
-    published = (entry.n_rows, entry.n_features, entry.n_labels)
-    if size != published:
-        sizes = [f"{n} rows × {d} features, {n_labels} labels" for n, d, n_labels in (size, published)]
-        message = f"this is {sizes[0]}; {name} is published with {sizes[1]}."
+    if (n_rows, n_labels) != (entry.n_rows, entry.n_labels):
+        size = f"{n_rows} rows and {n_labels} labels"
+        message = f"{size} instead of {entry.n_rows} and {entry.n_labels}, as {name} is published."
         if entry.arff_sha256:
             raise DataFormatError(message + " Replace the file, or read it with read_dataset.", path)
         warnings.warn(f"{path}: {message}", stacklevel=2)

@@ -79,36 +79,31 @@ def read_dataset(
     Parameters
     ----------
     path : path
-        Mulan or MEKA ARFF (``.arff``), multi-label svmlight (``.svm``, ``.svmlight``, ``.libsvm``), CSV
-        (``.csv``, ``.tsv``; with commas, semicolons, tabs or bars), JSON Lines (``.jsonl``), Parquet
-        (``.parquet``), the first sheet of an Excel file (``.xlsx``, with openpyxl), or NumPy's arrays
-        (``.npy``, ``.npz``) with a file of labels. Text may be compressed: ``.gz``, ``.bz2``, ``.zst``. A
-        first column without a name, or with that of pandas, ``Unnamed: 0``, is an index and left out.
+        ARFF of Mulan or MEKA (``.arff``), CSV (``.csv``, ``.tsv``), multi-label svmlight (``.svm``,
+        ``.svmlight``, ``.libsvm``), JSON Lines (``.jsonl``), Parquet (``.parquet``), the first sheet of an
+        Excel file (``.xlsx``), or arrays of NumPy (``.npy``, ``.npz``). Text may be compressed: ``.gz``,
+        ``.bz2``, ``.zst``. A first column without a name is an index and left out.
     labels : optional
         Which columns are labels: the path of a Mulan XML, a name, a list of names (or a line of CSV with
-        them), a pattern with ``*`` and ``?`` or a compiled regular expression for names, or their number,
-        counted from the front or, if negative, from the back. By default the XML of the same name beside
-        the file decides, then MEKA's ``-C`` in an ARFF's relation, then a column that is called labels or
-        tags and holds words. A single column may hold the labels of each row, as ``a|b``, ``a;b``, ``a, b``
-        or a JSON list: empty is none, ``?`` or missing is unknown. svmlight rows name their labels; a list
-        there fixes the columns of Y. For arrays, the path of the file of labels; by default the one beside,
-        such as ``songs.labels.csv``.
+        them), a pattern with ``*`` and ``?``, a compiled regular expression, or their number, negative for
+        the last columns. By default the XML beside the file decides, then MEKA's ``-C``, then a column
+        ``labels`` or ``tags``. A single column may hold the labels of each row, as ``a|b`` or a JSON list:
+        empty is none, ``?`` or missing is unknown. For svmlight, a list fixes the columns of Y. For arrays,
+        the path of a file of labels; by default the one beside, such as ``songs.labels.csv``.
     encode : bool
-        Whether categories become one-hot columns (binary ones stay single) and dates days since 1970; text is
-        then left out with a warning. Otherwise X is a DataFrame with numbers, categories, dates and text.
+        Whether categories become one-hot columns and dates days since 1970; text is then left out with a
+        warning. Otherwise X is a DataFrame with numbers, categories, dates and text.
     label_sep : str, optional
         What separates the labels in a single column; found out if not given.
     na_values : collection of str, optional
-        Words that mean a missing value, in place of ``?``, ``NA``, ``nan``, ``null`` and the like. An empty
-        field always does.
+        Words for a missing value, in place of ``?``, ``NA``, ``nan``, ``null`` and the like.
     drop : collection of str
         Columns to leave out.
     kinds : mapping, optional
         Kinds of columns that are not as they look: ``{"zip": "categorical", "review": "text"}``. A column is
         ``"numeric"``, ``"categorical"``, ``"text"`` or ``"date"``.
     decimal, thousands : str, optional
-        Decimal sign and thousands separator of the numbers in a CSV file. By default each column decides:
-        ``53.102,49`` and ``1,234.5`` are numbers. Where ``1,234`` leaves it open, an error asks.
+        Decimal sign and thousands separator of the numbers in a CSV file.
     encoding : str, optional
         Encoding of a text file, such as ``"cp1252"`` or ``"latin-1"``; UTF-8 by default.
     strict : bool, default=True
@@ -118,7 +113,7 @@ def read_dataset(
     -------
     Dataset
         Columns in the order of the file. X is sparse if the file is. Missing features are NaN. Labels are
-        0 or 1 (in the file also false or true), int64; if some are missing, Y is float64 with NaN.
+        0 or 1, int64; if some are missing, Y is float64 with NaN.
 
     Raises
     ------
@@ -145,7 +140,15 @@ def read_dataset(
     suffix = _check_suffix(path)
     if suffix in _OTHERS:
         return _OTHERS[suffix](path, options)
-    return build_dataset(_TABLES[suffix](path, options), labels, encode)
+    raw = _TABLES[suffix](path, options)
+    if labels is None and raw.n_labels is None and xml_beside(raw.path) is None:
+        labels = recognise_label_column(raw)
+    is_label = find_label_columns(raw.names, labels, raw.path, raw.n_labels)
+    found = read_labels(raw, np.flatnonzero(is_label).tolist())
+    is_dropped = np.isin(raw.names, [*raw.options.drop, INDEX])
+    if both := [raw.names[j] for j in np.flatnonzero(is_dropped & is_label)]:
+        raise UserError(f"{raw.path}: {listed(both)} cannot be a label and be dropped.")
+    return _take_features(raw, np.flatnonzero(~is_label & ~is_dropped).tolist(), found, encode)
 
 
 def read_unlabelled(path: str | PathLike, ignored: Collection[str] = (), **options: Any) -> Dataset:
@@ -156,12 +159,11 @@ def read_unlabelled(path: str | PathLike, ignored: Collection[str] = (), **optio
     path : path
         In any format of `read_dataset`.
     ignored : collection of str
-        Columns that are no features, such as labels; their values are not read. The labels of svmlight rows
-        are always left out.
+        Columns that are no features, such as labels; their values are not read.
     **options
-        `na_values`, `kinds`, `decimal`, `thousands` and `encoding`, as in `read_dataset`. They
-        may name columns that the file does not have. `needed` names the columns that are used, if not all:
-        others are read as categories, whatever they hold.
+        `na_values`, `kinds`, `decimal`, `thousands` and `encoding`, as in `read_dataset`. They may name
+        columns that the file does not have. `needed` names the columns that are used, if not all: others are
+        read as categories, whatever they hold.
 
     Returns
     -------
@@ -180,18 +182,6 @@ def read_unlabelled(path: str | PathLike, ignored: Collection[str] = (), **optio
     return _take_features(raw, chosen, ReadLabels(np.empty((raw.table.shape[0], 0), np.int64), []), False)
 
 
-def build_dataset(raw: RawTable, labels: LabelOption = None, encode: bool = True) -> Dataset:
-    """Split the columns of a table into features and labels."""
-    if labels is None and raw.n_labels is None and xml_beside(raw.path) is None:
-        labels = recognise_label_column(raw)
-    is_label = find_label_columns(raw.names, labels, raw.path, raw.n_labels)
-    found = read_labels(raw, np.flatnonzero(is_label).tolist())
-    is_dropped = np.isin(raw.names, [*raw.options.drop, INDEX])
-    if both := [raw.names[j] for j in np.flatnonzero(is_dropped & is_label)]:
-        raise UserError(f"{raw.path}: {listed(both)} cannot be a label and be dropped.")
-    return _take_features(raw, np.flatnonzero(~is_label & ~is_dropped).tolist(), found, encode)
-
-
 def _take_features(raw: RawTable, chosen: list[int], labels: ReadLabels, encode: bool) -> Dataset:
     """Return the data set with these columns as features."""
     X: Any
@@ -201,7 +191,7 @@ def _take_features(raw: RawTable, chosen: list[int], labels: ReadLabels, encode:
         texts = [] if is_numeric(X) else [name for name in names if column_kind(X[name]) == "text"]
         if texts:
             message = f"{raw.path}: text is left out of the features: {listed(texts)}. "
-            warnings.warn(message + "Turn it into numbers to use it, or fit with --text.", stacklevel=4)
+            warnings.warn(message + "Turn it into numbers to use it, or fit with --text.", stacklevel=3)
             X = X.drop(columns=texts)
         X, names = one_hot(X, raw.path)
     if not names:

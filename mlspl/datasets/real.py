@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from scipy.special import logit
 
 from mlspl.datasets.arrays import read_members
-from mlspl.datasets.files import check_archive, check_memory
+from mlspl.datasets.files import check_archive, check_memory, explain_damage
 from mlspl.datasets.loading import cache_folder, download_files
-from mlspl.errors import DataFormatError, UserError, shorten
+from mlspl.errors import UserError
 
 # Numbers of types in MATLAB files, and what they are in NumPy.
 _COMPRESSED, _SPARSE = 15, 5
@@ -80,12 +80,12 @@ def load_noisy_labels(
     Parameters
     ----------
     name : str
-        - ``"chexpert"``: 500 chest radiographs, scores of ten networks as features; given by an automatic
-          labeler or by one radiologist, truth is the majority of five others.
-        - ``"opp115"``: segments of 115 privacy policies; given by one of three annotators, truth is settled
+        - ``"chexpert"``: chest radiographs, scores of ten networks as features; given by an automatic
+          labeler or one radiologist, truth is the majority of five others.
+        - ``"opp115"``: parts of 115 privacy policies; given by one of three annotators, truth is settled
           where the two others agree.
-        - ``"varierr"``: sentence pairs of VariErr-NLI with the labels of a first round; truth, known for
-          given labels only, is whether they were validated in the second.
+        - ``"varierr"``: sentence pairs of VariErr-NLI; truth, known for given labels only, is whether they
+          were validated in a second round.
         - any other name: a partial multi-label set, ``<name>.mat`` (version 5 to 7) with ``data``, ``target``
           and ``partial_labels``, or ``<name>.npz`` with ``X``, ``given`` and ``truth``.
     annotator : str, optional
@@ -102,13 +102,8 @@ def load_noisy_labels(
     """
     readers = {"chexpert": _read_chexpert, "opp115": _read_opp115, "varierr": _read_varierr}
     source = _locate(name, folder)
-    try:
+    with explain_damage(source, f"{name} as published or prepared"):
         return readers.get(name, _read_partial)(source, name, annotator)
-    except UserError:
-        raise
-    except Exception as error:  # a forged file can fail in any way
-        reason = shorten(" ".join(str(error).split()), 100)
-        raise DataFormatError(f"this is not {name} as published or prepared ({reason}).", source) from error
 
 
 def _locate(name: str, folder: str | PathLike | None) -> Path:

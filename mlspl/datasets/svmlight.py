@@ -3,9 +3,8 @@
 import io
 import json
 import re
-from itertools import pairwise
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 import numpy as np
 import pandas as pd
@@ -16,15 +15,14 @@ from mlspl._names import split_names
 from mlspl._validation import Labels
 from mlspl.datasets.columns import ReadOptions, is_numeric
 from mlspl.datasets.dataset import Dataset, labels_as_table
-from mlspl.datasets.files import data_stem, is_number, read_lines
+from mlspl.datasets.files import data_stem, read_lines
 from mlspl.errors import DataFormatError, UserError, shorten
 
 # An index makes a named column, so a single large index must not make millions of them.
 _LARGEST_INDEX = 2**20
 _NAMES = "# mlspl "
 _SIZES = re.compile(rb"[ \t]*(\d{1,18})[ \t]+(\d{1,18})[ \t]+(\d{1,18})[ \t]*")
-_LABELS = re.compile(r"[+-]?\d{1,18}(,[+-]?\d{1,18})*", re.ASCII)
-_INDEX = re.compile(r"\d{1,18}", re.ASCII)
+_FAULTS = (ValueError, OverflowError, MemoryError)
 
 
 def read_svmlight(path: Path, options: ReadOptions) -> Dataset:
@@ -50,22 +48,13 @@ def read_svmlight(path: Path, options: ReadOptions) -> Dataset:
     if n_rows is not None:
         # An empty line instead, so that lines keep their numbers.
         text = b"\n" + below
-    smallest = first or 0
     largest = _LARGEST_INDEX if names is None or first is None else len(names) - 1 + first
     n_labels = None if label_names is None or unlabelled else len(label_names)
-    lowest, highest = (-1e18, 1e18) if n_labels is None else (0, n_labels - 1)
+    bounds = first or 0, largest, *((-1e18, 1e18) if n_labels is None else (0, n_labels - 1))
     try:
-        X, sets = load_svmlight_file(io.BytesIO(text), multilabel=True, zero_based=True)
-    except (ValueError, OverflowError, MemoryError):
-        raise _fault_of_rows(text, path, smallest, largest, n_labels) from None
-    given = np.array([label for labels_of_row in sets for label in labels_of_row], float)
-    if (
-        X.shape[1] - 1 > largest
-        or X.indices.min(initial=smallest) < smallest
-        or np.isinf(X.data).any()
-        or not np.all((given % 1 == 0) & (lowest <= given) & (given <= highest))
-    ):
-        raise _fault_of_rows(text, path, smallest, largest, n_labels)
+        X, sets, given = _parse_rows(text, *bounds)
+    except _FAULTS:
+        raise _find_fault(text, path, bounds) from None
     if n_rows not in (None, X.shape[0]):
         message = f"{n_rows} rows are announced, {X.shape[0]} follow. Is the file complete?"
         raise DataFormatError(message, path, 1)
@@ -97,26 +86,30 @@ def read_svmlight(path: Path, options: ReadOptions) -> Dataset:
     return Dataset(X, labels_as_table(Labels(Y)), names, label_names, data_stem(path))
 
 
-def _fault_of_rows(
-    text: bytes, path: Path, smallest: int, largest: int, n_labels: int | None
-) -> DataFormatError:
-    """Return the error about the first row that is not svmlight."""
-    for line, row in enumerate(text.decode().split("\n"), 1):
-        words = row.partition("#")[0].split()
-        labels = words.pop(0) if words and ":" not in words[0] else ""
-        pairs = [word.partition(":") for word in words]
-        if labels and not _LABELS.fullmatch(labels):
-            message = "a row must begin with its labels, whole numbers with commas between, such as 0,3,7."
-        elif labels and n_labels is not None and not all(0 <= int(n) < n_labels for n in labels.split(",")):
-            message = f"label {shorten(labels)} is out of range: {n_labels} labels are announced, from 0."
-        elif not all(_INDEX.fullmatch(index) and is_number(value) for index, _, value in pairs):
-            message = "a feature must be written index:value, with a whole and a finite number."
-        elif not all(a < b for a, b in pairwise([smallest - 1, *(int(i) for i, _, _ in pairs), largest + 1])):
-            message = f"the feature indices of a row must ascend, and lie between {smallest} and {largest}."
-        else:
-            continue
-        return DataFormatError(message, path, line)
-    return DataFormatError("this is not a readable svmlight file.", path)
+def _parse_rows(
+    text: bytes, smallest: int, largest: int, lowest: float, highest: float
+) -> tuple[sparse.csr_matrix, list[tuple[float, ...]], np.ndarray]:
+    """Return features, label sets and all labels; a ValueError if indices or labels are out of range."""
+    X, sets = load_svmlight_file(io.BytesIO(text), multilabel=True, zero_based=True)
+    labels = np.array([label for labels_of_row in sets for label in labels_of_row], float)
+    if X.nnz and not smallest <= X.indices.min() <= X.indices.max() <= largest:
+        raise ValueError(f"feature indices must lie between {smallest} and {largest}")
+    if np.isinf(X.data).any():
+        raise ValueError("a feature is infinite")
+    if not np.all((labels % 1 == 0) & (lowest <= labels) & (labels <= highest)):
+        raise ValueError("labels must be whole numbers, and among those that are announced")
+    return X, sets, labels
+
+
+def _find_fault(text: bytes, path: Path, bounds: tuple[Any, ...]) -> DataFormatError:
+    """Return the error about the first row that cannot be read."""
+    row_format = "A row is written label,label index:value …, such as 0,3 1:0.5 4:2, with ascending indices."
+    for line, row in enumerate(text.split(b"\n"), 1):
+        try:
+            _parse_rows(row or b"#", *bounds)
+        except _FAULTS as error:
+            return DataFormatError(f"{shorten(str(error).rstrip('.'), 100)}. {row_format}", path, line)
+    return DataFormatError(f"this is not a readable svmlight file. {row_format}", path)
 
 
 def _read_first_line(

@@ -36,9 +36,9 @@ def write_dataset(dataset: Dataset, path: str | PathLike, *, force: bool = False
     dataset : Dataset
         What to write.
     path : path
-        ``.arff``, ``.csv``, ``.tsv`` or ``.parquet``, beside which an XML of the same name will name the
-        labels; or ``.svm``, ``.svmlight`` or ``.libsvm``, which holds its own labels. An XML that names
-        other labels is an error.
+        ``.arff``, ``.csv``, ``.tsv`` or ``.parquet``, with an XML of the labels beside it; or ``.svm``,
+        ``.svmlight`` or ``.libsvm``. ARFF and Parquet keep everything. In CSV, categories that look like
+        numbers come back as numbers, and what a spreadsheet would run as a formula gets an apostrophe.
     force : bool, default=False
         Replace an existing file, in one step when everything is written.
 
@@ -46,12 +46,6 @@ def write_dataset(dataset: Dataset, path: str | PathLike, *, force: bool = False
     -------
     Path
         The file written.
-
-    Notes
-    -----
-    ARFF and Parquet keep everything. CSV has no types: categories that look like numbers come back as
-    numbers. In CSV files, names and categories that a spreadsheet would run as a formula (``=1+1``) get an
-    apostrophe before them. svmlight comes back sparse.
 
     Examples
     --------
@@ -82,8 +76,11 @@ def write_dataset(dataset: Dataset, path: str | PathLike, *, force: bool = False
         dataset = replace(dataset, X=X, feature_names=features, label_names=labels)
         _check(dataset)
     xml = path.with_suffix(".xml")
+    needs_xml = writer is not write_svmlight
+    if needs_xml and xml.exists() and set(read_labels_xml(xml)) != set(dataset.label_names):
+        raise UserError(f"{xml} names other labels. Choose another file name, or remove it.")
     with ExitStack() as files:
-        if writer is not write_svmlight and not _is_named_by(dataset, xml):
+        if needs_xml and not xml.exists():
             files.enter_context(replace_file(xml)).write(labels_xml(dataset.label_names))
         writer(dataset, files.enter_context(replace_file(path, "wb" if writer is _write_parquet else "w")))
     return path
@@ -111,15 +108,6 @@ def _check(dataset: Dataset) -> None:
     labels = dataset.Y.data if sparse.issparse(dataset.Y) else dataset.Y
     if not np.all((labels == 0) | (labels == 1) | np.isnan(labels)):
         raise UserError("Y has values other than 0, 1 and NaN.")
-
-
-def _is_named_by(dataset: Dataset, xml: Path) -> bool:
-    """Whether the XML is there already; one that names other labels belongs to something else."""
-    if not xml.exists():
-        return False
-    if set(read_labels_xml(xml)) != set(dataset.label_names):
-        raise UserError(f"{xml} names other labels. Choose another file name, or remove it.")
-    return True
 
 
 def _frame(dataset: Dataset) -> pd.DataFrame:

@@ -110,7 +110,7 @@ class Schema:
         if not isinstance(told, dict) or set(told) != set(cls.__dataclass_fields__):
             raise ValueError("it has other fields than a schema")
         names, kinds, categories, dropped = (told[key] for key in ("names", "kinds", "categories", "dropped"))
-        fine = (
+        if not (
             (names is None or (_are_names(names) and len(names) == told["n_features"]))
             and (type(told["n_features"]) is int and told["n_features"] >= 0)
             and (isinstance(kinds, dict) and set(kinds) <= set(names or ()))
@@ -120,8 +120,7 @@ class Schema:
             and told["layout"] in LAYOUTS
             and (told["n_rows"] is None or type(told["n_rows"]) is int)
             and _are_names(dropped)
-        )
-        if not fine:
+        ):
             raise ValueError("its names, kinds or categories are damaged")
         return cls(**told)
 
@@ -142,34 +141,30 @@ class Schema:
         rows must be as wide as the model; columns that sparse rows lack are 0.
         """
         X: Any = dataset.X
-        names = dataset.feature_names
-        numbered = sparse.issparse(X) and _is_numbered(names)
-        by_count = self.names is None or (numbered and not _is_numbered(self.names))
+        given, wanted = dataset.feature_names, list(self.names or ())
+        is_numbered = sparse.issparse(X) and _is_numbered(given)
+        by_count = self.names is None or (is_numbered and not _is_numbered(wanted))
         if isinstance(X, pd.DataFrame) and (by_count or self.layout != "frame"):
-            X, names = one_hot(X, Path(dataset.name))
-        extra: list[str] = []
+            X, given = one_hot(X, Path(dataset.name))
         if by_count:
-            given = X.shape[1]
-            if given > self.n_features or (given < self.n_features and not sparse.issparse(X)):
-                raise UserError(
-                    f"{dataset.name} has {given} features and the model takes {self.n_features}; without "
-                    "names on both sides they must be as many, in the same order."
-                )
-            positions = [*range(given), *[-1] * (self.n_features - given)]
-        else:
-            position = {name: j for j, name in enumerate(names)}
-            missing = [name for name in self.names or () if name not in position]
-            # Features that a file of numbered ones does not mention are 0.
-            if missing and not numbered:
-                what = "a column" if len(missing) == 1 else f"{len(missing)} columns"
-                raise UserError(f"{dataset.name} lacks {what} that the model needs: {listed(missing)}.")
-            known = {*(self.names or ()), *self.dropped}
-            extra = [name for name in names if name not in known]
-            positions = [position.get(name, -1) for name in self.names or ()]
-            if self.layout == "frame":
-                return self._frame(dataset), extra
-        if positions != list(range(X.shape[1])):
-            X = _take_columns(X, positions)
+            given, wanted = list(map(str, range(X.shape[1]))), list(map(str, range(self.n_features)))
+        position = {name: j for j, name in enumerate(given)}
+        missing = [name for name in wanted if name not in position]
+        known = {*wanted, *self.dropped}
+        extra = [name for name in given if name not in known]
+        if by_count and (extra or (missing and not sparse.issparse(X))):
+            raise UserError(
+                f"{dataset.name} has {len(given)} features and the model takes {self.n_features}; without "
+                "names on both sides they must be as many, in the same order."
+            )
+        # Features that sparse rows of numbers do not mention are 0.
+        if missing and not (by_count or is_numbered):
+            what = "a column" if len(missing) == 1 else f"{len(missing)} columns"
+            raise UserError(f"{dataset.name} lacks {what} that the model needs: {listed(missing)}.")
+        if self.layout == "frame" and not by_count:
+            return self._frame(dataset), extra
+        if given != wanted:
+            X = _take_columns(X, [position.get(name, -1) for name in wanted])
         if self.layout == "sparse":
             return sparse.csr_array(X), extra
         if self.layout != "any" and sparse.issparse(X):
