@@ -118,7 +118,7 @@ class Reading:
     na: Annotated[str | None, option("VALUES", "Words that mean a missing value, in place of ?, NA, …")] = (
         None
     )
-    decimal: Annotated[str | None, option("SIGN", "Decimal sign of CSV files; guessed by column.")] = None
+    decimal: Annotated[str | None, option("SIGN", "Decimal sign of CSV files, if not a point.")] = None
     thousands: Annotated[str | None, option("SIGN", "Thousands separator of CSV files.")] = None
     encoding: Annotated[str | None, option("NAME", "Encoding if not UTF-8, such as cp1252.")] = None
 

@@ -134,11 +134,8 @@ def check_names(names: Sequence[str], path: Path, line: int | None) -> None:
     seen: set[str] = set()
     for position, name in enumerate(names, 1):
         if not name or name in seen:
-            message = f"two columns are called {shorten(name)!r}. Rename one."
-            if not name:
-                message = f"column {position} of {len(names)} has no name. Name it or remove it; a separator "
-                message += "at the end of every line makes one."
-            raise DataFormatError(message, path, line)
+            what = f"two columns are called {shorten(name)!r}" if name else f"column {position} has no name"
+            raise DataFormatError(f"{what}. Rename or remove one.", path, line)
         seen.add(name)
 
 

@@ -106,13 +106,13 @@ def build_pipeline(schema: Schema, estimator: BaseEstimator) -> Pipeline:
 def encode_table(schema: Schema, table: Any, scale: bool = False) -> tuple[Any, list[str]]:
     """Return a table from ``schema.match`` as numbers, scaled or not, and the names of its columns."""
     steps = build_pipeline(schema, "passthrough")[:-1]
-    parameters = {name.split("__")[-1]: name for name in steps.get_params()}
-    if not scale:
-        scalers = [name for name in steps.get_params() if name.split("__")[-1] == "scale"]
-        steps.set_params(**dict.fromkeys(scalers, "passthrough"))
-    if "feature_name_combiner" in parameters:
-        steps.set_params(**{parameters["feature_name_combiner"]: "{}={}".format})
-    X = steps.fit_transform(table)
+    changes: dict[str, Any] = {}
+    for name in steps.get_params():
+        if name.endswith("feature_name_combiner"):
+            changes[name] = "{}={}".format
+        elif name.endswith("scale") and not scale:
+            changes[name] = "passthrough"
+    X = steps.set_params(**changes).fit_transform(table)
     if schema.layout != "frame":
         return X, [str(name) for name in schema.names or range(schema.n_features)]
     return X, [name.split("__", 1)[1] for name in steps.get_feature_names_out()]

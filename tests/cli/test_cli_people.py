@@ -87,12 +87,12 @@ def test_files_of_people_are_read_as_what_they_mean(mlspl, tmp_path, kind):
 REFUSED = {
     "no label in any row": (csv(TABLE.assign(tags="")), COLUMN, "no label is known in any row"),
     "no known label": (csv(PLAIN.assign(rock="?", pop="?", calm="?")), COLUMNS, "no label is known"),
-    "a comma behind every line": (csv(PLAIN).replace("\n", ",\n"), COLUMNS, "column 6 of 6 has no name"),
-    "per cent": (csv(PLAIN.assign(a=[f"{v:.1%}" for v in TABLE["a"]])), COLUMNS, "signs, such as '12.6%'"),
+    "a comma behind every line": (csv(PLAIN).replace("\n", ",\n"), COLUMNS, "column 6 has no name"),
+    "per cent": (csv(PLAIN.assign(a=[f"{v:.1%}" for v in TABLE["a"]])), COLUMNS, "numbers such as '12.6%'"),
     "thousands": (
         csv(PLAIN.assign(a=[f"{v * 1e6:,.0f}".replace(",", "'") for v in TABLE["a"]])),
         COLUMNS,
-        "numbers with signs",
+        "numbers such as",
     ),
     "money": (
         csv(PLAIN.assign(a=[f"€{v * 1e6:.0f}" for v in TABLE["a"]])),
