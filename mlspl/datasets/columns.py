@@ -78,10 +78,7 @@ class ReadOptions:
         """Raise an error for columns that the file does not have."""
         if self.lenient:
             return
-        asked = {"drop (--drop)": list(self.drop)}
-        for name, kind in self.kinds.items():
-            asked.setdefault(f"kinds (--{kind})", []).append(name)
-        for option, wanted in asked.items():
+        for option, wanted in (("drop", self.drop), ("kinds", self.kinds)):
             if absent := [name for name in wanted if name not in names]:
                 hint = guess_column(absent[0], names)
                 raise UserError(f"{path}: {option} names columns that do not exist: {listed(absent)}.{hint}")

@@ -33,7 +33,7 @@ def read_json_lines(path: Path, options: ReadOptions = NO_OPTIONS) -> RawTable:
 
 def _parse_object(text: bytes, path: Path, line: int) -> dict[str, Any]:
     try:
-        row = json.loads(text, parse_constant=_refuse_constant)
+        row = json.loads(text)
     except (ValueError, RecursionError) as error:
         message = f"this is not JSON ({shorten(str(error), 100)}). Write one object per line."
         raise DataFormatError(message, path, line) from None
@@ -50,10 +50,6 @@ def _parse_object(text: bytes, path: Path, line: int) -> dict[str, Any]:
         if message:
             raise DataFormatError(f"{shorten(name)!r} is {message}", path, line)
     return row
-
-
-def _refuse_constant(word: str) -> None:
-    raise ValueError(f"{word} is not a finite number; null is a missing one")
 
 
 def _build_table(

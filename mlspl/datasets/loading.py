@@ -165,14 +165,19 @@ def download_files(addresses: dict[str, str], folder: Path, checksums: dict[str,
                     (folder / file_name).parent.mkdir(parents=True, exist_ok=True)
                     os.replace(Path(arrivals) / file_name, folder / file_name)
     except OSError as error:
-        cause: BaseException = error
-        while deeper := cause.__cause__ or cause.__context__:  # "connection refused", not a page on retries
-            cause = deeper
+        sources = " and ".join(addresses.values())
         raise UserError(
-            f"{folder.name} could not be downloaded ({cause}). Put {' and '.join(addresses.values())} into "
-            f"{folder}, or into the folder {folder.name} below the one that MLSPL_DATA (MLSPL_REAL for sets "
-            "with real label errors) names."
+            f"{folder.name} could not be downloaded ({_first_cause(error)}). Put {sources} into {folder}, or "
+            f"into the folder {folder.name} below the one that MLSPL_DATA (MLSPL_REAL for sets with real "
+            "label errors) names."
         ) from error
+
+
+def _first_cause(error: BaseException) -> BaseException:
+    """Return what a network library wrapped: "connection refused" rather than a page on retries."""
+    while deeper := error.__cause__ or error.__context__:
+        error = deeper
+    return error
 
 
 def _check_sum(address: str, found: str, expected: str | None) -> None:

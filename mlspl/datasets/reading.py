@@ -134,21 +134,9 @@ def read_dataset(
     >>> songs.Y.tolist()
     [[1, 0], [0, 1], [1, 1]]
     """
-    path = Path(path)
     spelling = {"decimal": decimal, "thousands": thousands, "encoding": encoding}
     options = ReadOptions(label_sep, na_values, drop, kinds or {}, not strict, labels, **spelling)
-    suffix = _check_suffix(path)
-    if suffix in _OTHERS:
-        return _OTHERS[suffix](path, options)
-    raw = _TABLES[suffix](path, options)
-    if labels is None and raw.n_labels is None and xml_beside(raw.path) is None:
-        labels = recognise_label_column(raw)
-    is_label = find_label_columns(raw.names, labels, raw.path, raw.n_labels)
-    found = read_labels(raw, np.flatnonzero(is_label).tolist())
-    is_dropped = np.isin(raw.names, [*raw.options.drop, INDEX])
-    if both := [raw.names[j] for j in np.flatnonzero(is_dropped & is_label)]:
-        raise UserError(f"{raw.path}: {listed(both)} cannot be a label and be dropped.")
-    return _take_features(raw, np.flatnonzero(~is_label & ~is_dropped).tolist(), found, encode)
+    return _read(Path(path), options, encode)
 
 
 def read_unlabelled(path: str | PathLike, ignored: Collection[str] = (), **options: Any) -> Dataset:
@@ -170,16 +158,27 @@ def read_unlabelled(path: str | PathLike, ignored: Collection[str] = (), **optio
     Dataset
         Without labels: Y has no columns. Categories are not one-hot encoded.
     """
-    path = Path(path)
     given = {name: value for name, value in options.items() if value is not None}
-    read = ReadOptions(drop=ignored, lenient=True, labels=(), **given)
+    return _read(Path(path), ReadOptions(drop=ignored, lenient=True, labels=(), **given), encode=False)
+
+
+def _read(path: Path, options: ReadOptions, encode: bool) -> Dataset:
     suffix = _check_suffix(path)
     if suffix in _OTHERS:
-        return _OTHERS[suffix](path, read)
-    raw = _TABLES[suffix](path, read)
-    left_out = {*ignored, *({INDEX} - set(read.kinds))}
-    chosen = [j for j, name in enumerate(raw.names) if name not in left_out]
-    return _take_features(raw, chosen, ReadLabels(np.empty((raw.table.shape[0], 0), np.int64), []), False)
+        return _OTHERS[suffix](path, options)
+    raw = _TABLES[suffix](path, options)
+    is_dropped = np.isin(raw.names, [*options.drop, *({INDEX} - options.kinds.keys())])
+    labels = options.labels
+    if labels == ():
+        found = ReadLabels(np.empty((raw.table.shape[0], 0), np.int64), [])
+        return _take_features(raw, np.flatnonzero(~is_dropped).tolist(), found, encode)
+    if labels is None and raw.n_labels is None and xml_beside(path) is None:
+        labels = recognise_label_column(raw)
+    is_label = find_label_columns(raw.names, labels, path, raw.n_labels)
+    if both := [raw.names[j] for j in np.flatnonzero(is_dropped & is_label)]:
+        raise UserError(f"{path}: {listed(both)} cannot be a label and be dropped.")
+    found = read_labels(raw, np.flatnonzero(is_label).tolist())
+    return _take_features(raw, np.flatnonzero(~is_label & ~is_dropped).tolist(), found, encode)
 
 
 def _take_features(raw: RawTable, chosen: list[int], labels: ReadLabels, encode: bool) -> Dataset:
@@ -191,7 +190,7 @@ def _take_features(raw: RawTable, chosen: list[int], labels: ReadLabels, encode:
         texts = [] if is_numeric(X) else [name for name in names if column_kind(X[name]) == "text"]
         if texts:
             message = f"{raw.path}: text is left out of the features: {listed(texts)}. "
-            warnings.warn(message + "Turn it into numbers to use it, or fit with --text.", stacklevel=3)
+            warnings.warn(message + "Turn it into numbers to use it, or fit with --text.", stacklevel=4)
             X = X.drop(columns=texts)
         X, names = one_hot(X, raw.path)
     if not names:

@@ -112,7 +112,7 @@ def _locate(name: str, folder: str | PathLike | None) -> Path:
         raise UserError(f"name={name!r}: a data set is named by letters, digits, '-', '_' and '.'.")
     files = ADDRESSES.get(name, {})
     # One file is read itself, of several their folder, which is recognised by the last one.
-    *_, last = [*files, ""]
+    last = next(reversed(files), "")
     homes = [Path(home) for home in (folder, os.environ.get("MLSPL_REAL"), cache_folder()) if home]
     for place in [place for home in homes for place in (home, home / name)]:
         for file in (f"{name}.csv", f"{name}.npz", f"{name}.mat", last):

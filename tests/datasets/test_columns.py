@@ -71,8 +71,8 @@ def test_kinds_can_be_said(tmp_path):
         read_dataset(path, ["y"], kinds={"note": "date"})
     for options, sentence in (
         ({"kinds": {"zip": "words"}}, "'words'.*numeric, categorical, text, date"),
-        ({"kinds": {"zap": "text"}}, r"kinds \(--text\).*'zap'"),
-        ({"drop": ["zap"]}, r"drop \(--drop\).*'zap'"),
+        ({"kinds": {"zap": "text"}}, "kinds.*'zap'"),
+        ({"drop": ["zap"]}, "drop.*'zap'"),
     ):
         with pytest.raises(UserError, match=sentence):
             read_dataset(path, ["y"], **options)
@@ -222,7 +222,7 @@ def test_binary_formats_are_not_compressed_once_more(tmp_path):
         ('{"a": 1, "y": 0}\n{"a": 1, "y"\n', 2, "JSON"),
         ('{"a": 1, "y": 0}\n\n[1, 0]\n', 3, "object"),
         ('{"a": {"b": 1}, "y": 0}\n', 1, "lists of labels"),
-        ('{"a": NaN, "y": 0}\n', 1, "NaN"),
+        ('{"a": NaN, "y": 0}\n', 1, "'a' is nan"),
         ('{"a": 1e999, "y": 0}\n', 1, "'a' is inf"),
         ('{"a": 1, "y": 0}\n{"a": 2, "y": 3}\n', 2, "label 'y' is 3"),
         ('{"a": 1, "y": 0}\n{"a": "x", "y": 1}\n{"a": 2, "y": 1}\n', 2, "numeric, 'x'"),
