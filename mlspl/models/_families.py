@@ -246,6 +246,8 @@ def log_losses(odds, Y, label_weight) -> np.ndarray:
 
 def choose_point(odds: list[np.ndarray], Y, label_weight, n_errors: float = 0.5) -> int:
     """The first log-odds with nearly the smallest log loss, less so many standard errors of its gain."""
+    if len(odds) == 1:
+        return 0
     losses = np.array([log_losses(each, Y, label_weight) for each in odds])
     gains = losses[0] - losses
     return first_good(gains.mean(axis=1) - n_errors * gains.std(axis=1, ddof=1) / np.sqrt(len(Y)))

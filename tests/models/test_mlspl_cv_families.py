@@ -237,10 +237,11 @@ def test_few_rows_are_paced_only_if_asked():
     assert [row["per"] for row in model.cv_results_] == [None, "noise", "class"]
 
 
-def test_forests_follow_the_noise_up_to_64_labels():
-    model = clone(ALL).set_params(families=("joint",), n_estimators=8)
+def test_beyond_64_labels_only_forests_are_paced_and_the_noise_is_not_estimated():
+    model = clone(ALL).set_params(families=("joint", "linear"), n_estimators=8)
     many = np.random.RandomState(0).rand(len(Y_TRAIN), 65) < 0.3
-    assert "noise" not in {row["per"] for row in model.fit(X_TRAIN, many).cv_results_}
+    paces = {(row["family"], row["per"]) for row in model.fit(X_TRAIN, many).cv_results_}
+    assert paces == {("joint", None), ("joint", "class"), ("linear", None)}
 
 
 def test_the_first_point_with_most_of_the_gain_is_taken():
