@@ -76,7 +76,7 @@ class SelfPacedForestClassifier(CallbackSupportMixin, MultiLabelClassifier):
     trees : {"auto", "joint", "per-label"}, default="auto"
         "joint" grows one forest for all labels: its time hardly depends on their number. "per-label" grows a
         forest for each label. "auto" takes the mean of both if it ranks the labels of out-of-bag rows better
-        by a standard error, and joint trees otherwise; with more than 64 labels it grows only these.
+        by half a standard error, and joint trees otherwise; with more than 64 labels it grows only these.
     prior_weight : "auto" or float, default="auto"
         Weight of the label's frequency in the log-odds, from 0, the trees alone, to 1. "auto" fits it to the
         out-of-bag rows.
@@ -218,7 +218,7 @@ def _choose_trees(learner: MeanForestLearner, Y, prior) -> MeanForestLearner | J
     truth = np.where(prior > 0, Y, np.nan)
     both, joint = (rank_criteria(truth, each.probabilities)[-1] for each in (learner, learner.joint))
     gain = (both - joint)[np.isfinite(both)]
-    if len(gain) < 2 or gain.mean() > gain.std(ddof=1) / np.sqrt(len(gain)):
+    if len(gain) < 2 or gain.mean() > 0.5 * gain.std(ddof=1) / np.sqrt(len(gain)):
         return learner
     return learner.joint
 
