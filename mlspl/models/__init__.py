@@ -15,6 +15,7 @@ from mlspl.models._families import Candidate as Candidate
 from mlspl.models._families import FittedMember as FittedMember
 from mlspl.models._families import PathPoint as PathPoint
 from mlspl.models._families import choose_point as choose_point
+from mlspl.models._families import split_rows as split_rows
 from mlspl.models._families import visit_points as visit_points
 from mlspl.models._forest_models import JointForest as JointForest
 from mlspl.models._forest_models import MeanForest as MeanForest

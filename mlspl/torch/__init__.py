@@ -15,7 +15,6 @@ from mlspl.torch.net import SelfPacedNetClassifier
 
 __all__ = [
     "FallingPace",
-    "IndexedDataset",
     "SelfPacedLoss",
     "SelfPacedNetClassifier",
     "asymmetric_loss",

@@ -1,7 +1,6 @@
 """The training of several networks at once, each without its fold."""
 
 from collections.abc import Sequence
-from copy import deepcopy
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -40,13 +39,8 @@ class _Batched(nn.Module):
                 x = dropout(x, self.dropout, self.training)
         return x
 
-    def snapshot(self, network: int) -> list[Tensor]:
-        return [parameter[network].detach().clone() for parameter in self.parameters()]
-
-    @torch.no_grad()
-    def restore(self, network: int, state: list[Tensor]) -> None:
-        for parameter, value in zip(self.parameters(), state, strict=True):
-            parameter[network] = value
+    def state(self, network: int) -> list[Tensor]:
+        return [parameter.detach()[network] for parameter in self.parameters()]
 
     def arrays(self, n_inputs: int) -> list[dict[str, np.ndarray]]:
         """The layers; weights of the other inputs are 0."""
@@ -69,11 +63,8 @@ class _Separate(nn.Module):
     def forward(self, x: Tensor, some: slice) -> Tensor:
         return torch.stack([network(x) for network in self.networks[some]])
 
-    def snapshot(self, network: int) -> dict[str, Tensor]:
-        return deepcopy(self.networks[network].state_dict())
-
-    def restore(self, network: int, state: dict[str, Tensor]) -> None:
-        self.networks[network].load_state_dict(state)
+    def state(self, network: int) -> list[Tensor]:
+        return list(self.networks[network].state_dict().values())
 
 
 class Round(NamedTuple):
@@ -97,34 +88,37 @@ def join_layers(parts: Sequence[list[dict[str, np.ndarray]]]) -> list[dict[str, 
 class Networks:
     """A learner for `pacing.paced`: `fit` trains all networks, each with its own weights.
 
-    There are G groups of K networks, one for each fold: a group for the first `n_features` inputs, and one
-    for the others. Losses and weights are those of all networks, one below the other: (G·K·n, L). A network
+    There are G groups of K networks, one for each fold: a group for the features, and one for
+    their encodings. Losses and weights are those of all networks, one below the other: (G·K·n, L). A network
     paces its training rows by its own losses: by those of other networks, its held-out fold would have a part
-    in its weights. `owner` has the parameters, `prior` (n, L) are weights, `folds` (n,) numbers from 0 on.
+    in its weights. `owner` has the parameters; `scaling` prepares the features.
     `report` is called after every epoch; a true result stops the training.
     """
 
-    def __init__(self, owner, X, n_features, Y, prior, folds, seed, report) -> None:
+    def __init__(self, owner, scaling, X, Y, label_weight, folds, seed, report) -> None:
         device = owner.device
         if device == "auto":
             device = "cuda" if torch.cuda.is_available() else "cpu"
-        self.owner, self.Y, self.prior, self.seed, self.report = owner, Y, prior, seed, report
+        self.owner, self.Y, self.seed, self.report = owner, Y, seed, report
+        self.prior = np.ones(Y.shape) if label_weight is None else label_weight
         self.device = torch.device(device)
+        X, n_features = scaling.standardise(X), scaling.n_features
         self.X: Any = X if sparse.issparse(X) else self._tensor(X)
         self.inputs = [slice(0, n_features), slice(n_features, X.shape[1])][: 1 + (X.shape[1] > n_features)]
-        self.labels, self.prior_weight = self._tensor(Y), self._tensor(prior)
-        self.n_folds = int(folds.max()) + 1
-        fold_of = np.tile(np.arange(self.n_folds), len(self.inputs))
-        self.n_networks = len(fold_of)
-        self.held_out = [np.flatnonzero(folds == fold) for fold in fold_of]
+        self.labels, self.prior_weight = self._tensor(Y), self._tensor(self.prior)
+        self.n_folds = len(folds)
+        self.held_out = [rows for _, rows in folds] * len(self.inputs)
+        self.n_networks = len(self.held_out)
         self.batch_size = owner.batch_size
         if self.batch_size == "auto":
             self.batch_size = int(np.clip(len(Y) // 20, 16, 256))
         self.rounds: list[Round] = []
         self.is_stopped = False
-        in_training = (folds != fold_of[:, None]) | (self.n_folds == 1)
-        self.in_training = self._tensor(in_training)[:, :, None]
-        self.all_known = np.concatenate((prior > 0) & in_training[:, :, None])
+        in_training = np.ones((self.n_networks, len(Y), 1), dtype=bool)
+        for network, rows in enumerate(self.held_out):
+            in_training[network, rows] = self.n_folds == 1
+        self.in_training = self._tensor(in_training)
+        self.all_known = np.concatenate((self.prior > 0) & in_training)
         self.all_labels = np.tile(Y, (self.n_networks, 1))
 
     def fit(self, weights) -> None:
@@ -159,7 +153,7 @@ class Networks:
         )
         places = [(group, number) for group in groups for number in range(self.n_folds)]
         best = np.full(self.n_networks, np.inf)
-        states = [group.snapshot(number) for group, number in places]
+        states = [[value.clone() for value in group.state(number)] for group, number in places]
         since = epoch = 0
         while epoch < owner.n_epochs and since < owner.patience and not self.is_stopped:
             groups.train()
@@ -176,10 +170,12 @@ class Networks:
             for place, loss in enumerate(self._validate(places)[1]):
                 if loss < best[place]:
                     group, number = places[place]
-                    best[place], states[place], since = loss, group.snapshot(number), 0
+                    best[place], since = loss, 0
+                    states[place] = [value.clone() for value in group.state(number)]
             self.is_stopped = bool(self.report(f"epoch {epoch}, loss {best.mean():.4f}"))
         for (group, number), state in zip(places, states, strict=True):
-            group.restore(number, state)
+            for value, kept in zip(group.state(number), state, strict=True):
+                value.copy_(kept)
         log_odds, _ = self._validate(places)
         with torch.no_grad():
             blocks = torch.arange(len(self.Y), device=self.device).split(_BLOCK_ROWS)
@@ -196,7 +192,7 @@ class Networks:
         sums = np.zeros(self.n_networks)
         for place, (group, number) in enumerate(places):
             group.eval()
-            for rows in torch.from_numpy(self.held_out[place]).to(self.device).split(_BLOCK_ROWS):
+            for rows in torch.as_tensor(self.held_out[place]).to(self.device).split(_BLOCK_ROWS):
                 outputs = group(self._rows(rows), slice(number, number + 1))
                 sums[place] += float((self._losses(outputs, rows) * self.prior_weight[rows]).sum())
                 log_odds[rows.cpu().numpy()] += outputs[0].double().cpu().numpy() / len(self.inputs)

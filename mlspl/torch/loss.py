@@ -3,11 +3,13 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import ArrayLike
+from sklearn.utils import gen_batches
 from torch import Tensor, distributed, nn
 from torch.nn.functional import binary_cross_entropy_with_logits, logsigmoid
 
@@ -16,6 +18,7 @@ from mlspl.errors import UserError
 from mlspl.pacing import NoisePace, PaceSchedule, QuantilePace, SelfPacedFunction, Trace
 
 PairLoss = Callable[[Tensor, Tensor], Tensor]
+_cross_entropy = partial(binary_cross_entropy_with_logits, reduction="none")
 _LARGEST = 6e4  # of half precision: 65504
 
 
@@ -41,10 +44,6 @@ def asymmetric_loss(
     q = (p - margin).clamp(min=0.0)
     of_negatives = -(q**negative) * torch.log1p(-q)
     return torch.where(targets > 0, -((1.0 - p) ** positive) * logsigmoid(logits), of_negatives)
-
-
-def _cross_entropy(logits: Tensor, targets: Tensor) -> Tensor:
-    return binary_cross_entropy_with_logits(logits, targets, reduction="none")
 
 
 _LOSSES: dict[str, PairLoss] = {
@@ -85,7 +84,7 @@ class FallingPace(PaceSchedule):
 
     def __post_init__(self) -> None:
         """Check the number of steps and the shares."""
-        NoisePace(self._scaled(1.0, 1), self.steps)
+        NoisePace(np.ones((2, 1)) * self.shares, self.steps)
 
     @property
     def targets(self) -> tuple[float, ...]:
@@ -96,11 +95,8 @@ class FallingPace(PaceSchedule):
         self, target: float, losses: ArrayLike, Y: ArrayLike, known: ArrayLike | None = None
     ) -> np.ndarray:
         """The quantile 1 − s·t/T of each label and class, (n, L)."""
-        return NoisePace(self._scaled(target, np.shape(losses)[-1]), least=0.0).pace(1.0, losses, Y, known)
-
-    def _scaled(self, target: float, n_labels: int) -> np.ndarray:
-        shares = target * np.asarray(self.shares, dtype=np.float64)
-        return np.full((2, n_labels), shares) if shares.ndim == 0 else shares
+        shares = target * np.ones((2, np.shape(losses)[-1])) * self.shares
+        return NoisePace(shares, least=0.0).pace(1.0, losses, Y, known)
 
 
 @dataclass(frozen=True)
@@ -130,15 +126,15 @@ class _NegativesPace(PaceSchedule):
 class SelfPacedLoss(nn.Module):
     """A loss for logits (n, L) that weights each (instance, label) pair by how easy it is.
 
-    With `shape`, a running mean of the loss of each training pair is kept. At the end of each epoch, the
-    schedule turns these losses into a pace, and the self-paced function turns both into weights for the next
-    epoch. Without `shape`, pace and weights come from the losses of each batch. The gradient does not pass
-    through the weights. In evaluation mode (``loss.eval()``) every known pair has the weight 1.
+    With `shape`, a running mean of each training pair's loss over the epochs is kept. At the end of each
+    epoch, the schedule turns these losses into a pace, and the self-paced function turns both into weights
+    for the next epoch. Without `shape`, pace and weights come from the losses of each batch. The gradient
+    does not pass through the weights. In evaluation mode (``loss.eval()``) every known pair has the weight 1.
 
     Parameters
     ----------
     shape : tuple (n_samples, n_labels), optional
-        Shape of the training labels. The memory takes 4 bytes per pair, and 14 more with `keep_trace`.
+        Shape of the training labels. The memory takes 6 bytes per pair, and 14 more with `keep_trace`.
     base : {"bce", "asymmetric", "focal", "focal-margin"} or callable, default="bce"
         The loss of each pair. A callable takes logits and targets of 0 and 1, and returns losses (n, L), 0 or
         more; for instance ``functools.partial(asymmetric_loss, negative=2.0)``.
@@ -207,12 +203,11 @@ class SelfPacedLoss(nn.Module):
         self._memory: dict[str, Tensor] = {}
         self._trace: Trace | None = None
         if shape is not None:
-            # The sign of a loss is that of the label, also of a loss of 0; NaN is an unknown pair.
-            self._memory = {
-                "losses": torch.full(shape, torch.nan, dtype=torch.float16),
-                "weights": torch.ones(shape, dtype=torch.float16),
-                "is_seen": torch.zeros(shape[0], dtype=torch.bool),
-            }
+            # The sign of a loss is that of the label, also of a loss of 0; NaN is an unknown pair. Losses of
+            # this epoch are halved.
+            unknown = torch.full(shape, torch.nan, dtype=torch.float16)
+            weights = torch.ones(shape, dtype=torch.float16)
+            self._memory = {"latest": unknown, "losses": unknown.clone(), "weights": weights}
             self._trace = Trace(shape) if keep_trace else None
 
     @classmethod
@@ -266,7 +261,7 @@ class SelfPacedLoss(nn.Module):
             Outputs of the network.
         targets : tensor (n, L), or tuple
             Labels: 0/1, ±1 or boolean; NaN where unknown. A tuple holds targets, index and, if given,
-            label_weight, as batches of an `IndexedDataset` do.
+            label_weight. A `torch.utils.data.StackDataset` of Y and ``range(len(Y))`` has such batches.
         index : tensor (n,), optional
             Rows of the training set. Needed in training if the loss has a `shape`.
         label_weight : tensor (n, L), optional
@@ -278,14 +273,12 @@ class SelfPacedLoss(nn.Module):
         marked = targets.float().clamp(0.0, 1.0)
         if label_weight is not None:
             marked = marked.masked_fill(label_weight <= 0, torch.nan)
-        # 1, or NaN where unknown: arithmetic is several times faster than boolean masks.
-        gaps = marked * 0.0 + 1.0
-        labels, known = marked.nan_to_num(0.0), gaps.nan_to_num(0.0)
+        labels, known = marked.nan_to_num(0.0), torch.eq(marked, marked, out=torch.empty_like(marked))
         with torch.autocast(logits.device.type, enabled=False):
             logits = logits.float()
             losses = self.base(logits, labels)
             weights = known if label_weight is None else known * label_weight
-            paced = self._weights(losses.detach(), labels, gaps, index) if self.training else None
+            paced = self._weights(losses.detach(), marked, index) if self.training else None
             if paced is not None and self.flip:
                 losses = losses * paced + (1.0 - paced) * self.base(logits, 1.0 - labels)
             elif paced is not None:
@@ -301,16 +294,23 @@ class SelfPacedLoss(nn.Module):
         if not self._memory:
             return
         memory = self._memory
+        # One label after the other in memory, as the schedules read them.
+        latest, before = (memory[name].t().contiguous().float() for name in ("latest", "losses"))
         if distributed.is_available() and distributed.is_initialized():
-            _merge_processes(memory)
-        memory["is_seen"].zero_()
+            latest = _mean_of_processes(latest)
+        memory["latest"].fill_(torch.nan)
+        latest = latest.mul_(2.0).clamp_(-_LARGEST, _LARGEST).cpu().numpy().T
+        before = before.cpu().numpy().T
+        np.copyto(latest, before, where=np.isnan(latest))
+        np.copyto(before, latest, where=np.isnan(before))
+        mean = self.momentum * before + (1.0 - self.momentum) * latest
+        memory["losses"].copy_(torch.from_numpy(mean))
         target = self.target
         if target is None and self._trace is None:
             return
-        # One label after the other in memory, as the schedules read them.
-        signed = memory["losses"].cpu().t().contiguous().double().numpy().T
-        known, labels = ~np.isnan(signed), ~np.signbit(signed)
-        losses = np.abs(np.where(known, signed, 0.0))
+        known, labels = ~np.isnan(mean), ~np.signbit(mean)
+        losses = np.abs(mean).astype(np.float64)
+        losses[~known] = 0.0
         weights = np.ones((1, 1)) if target is None else self._pace(target, losses, labels, known)
         if target is not None:
             memory["weights"].copy_(torch.from_numpy(weights))
@@ -343,84 +343,43 @@ class SelfPacedLoss(nn.Module):
 
     def _pace(self, target: float, losses: np.ndarray, labels: np.ndarray, known: np.ndarray) -> np.ndarray:
         """Weights (n, L) for the losses, by the same code as all estimators."""
-        assert self.pace_function is not None
-        weights = self.pace_function.weight(losses, self.schedule.pace(target, losses, labels, known))
-        return pacing.check_weights(weights, losses.shape, self.pace_function)
+        function = self.pace_function
+        assert function is not None
+        weights = np.empty(losses.shape[::-1]).T
+        # A label at a time fits the processor's cache.
+        is_separate = self.schedule.by_label and function.by_label
+        for some in gen_batches(losses.shape[1], 1 if is_separate else losses.shape[1]):
+            pace = self.schedule.pace(target, losses[:, some], labels[:, some], known[:, some])
+            weights[:, some] = pacing.check_weights(
+                function.weight(losses[:, some], pace), losses[:, some].shape, function
+            )
+        return weights
 
-    def _weights(self, losses: Tensor, labels: Tensor, gaps: Tensor, index: Tensor | None) -> Tensor | None:
-        """Weights of a batch; None if all are 1."""
+    def _weights(self, losses: Tensor, marked: Tensor, index: Tensor | None) -> Tensor | None:
+        """Weights of a batch; None if all are 1. Unknown labels are marked by NaN."""
         if self._memory:
             if index is None:
                 raise UserError("The loss has a shape and got no index. Pass the rows of the batch as index.")
             index = index.to(losses.device)
-            self._remember(losses, labels, gaps, index)
+            if losses.device != self._memory["latest"].device:
+                self._memory = {name: kept.to(losses.device) for name, kept in self._memory.items()}
+            self._memory["latest"].index_copy_(0, index, (losses * (marked - 0.5)).half())
+            if self.pace_function is None or self.epoch < self.warm_up:
+                return None
+            return self._memory["weights"].index_select(0, index)
         if (target := self.target) is None:
             return None
-        if index is not None and self._memory:
-            return self._memory["weights"].index_select(0, index).float()
-        known = ~gaps.isnan()
+        known = ~marked.isnan()
         values = losses.where(known, 0.0).cpu().double().numpy()
-        weights = self._pace(target, values, labels.cpu().numpy(), known.cpu().numpy())
+        weights = self._pace(target, values, marked.cpu().numpy(), known.cpu().numpy())
         return torch.from_numpy(weights).to(losses)
 
-    def _remember(self, losses: Tensor, labels: Tensor, gaps: Tensor, index: Tensor) -> None:
-        """Update the running means of a batch."""
-        if losses.device != self._memory["losses"].device:
-            self._memory = {name: kept.to(losses.device) for name, kept in self._memory.items()}
-        memory = self._memory
-        losses = losses.clamp(max=_LARGEST)
-        before = memory["losses"].index_select(0, index).float().abs_()
-        mean = losses + self.momentum * (before - losses).nan_to_num_(0.0)
-        memory["losses"].index_copy_(0, index, (mean.copysign_(labels - 0.5) * gaps).half())
-        memory["is_seen"].index_fill_(0, index, True)
 
-
-def _merge_processes(memory: dict[str, Tensor]) -> None:
-    """Give every process the losses of all rows; a row that several saw gets the mean of its losses."""
-    counts = memory["is_seen"].float()
-    losses = memory["losses"].float()
-    # Of unknown pairs, and of rows that were not seen, nothing is added.
-    is_new = memory["is_seen"][:, None] & ~losses.isnan()
-    positive = (is_new & ~torch.signbit(losses)).float()
-    sums = losses.abs().where(is_new, 0.0)
-    n_known = is_new.float()
-    for values in (counts, sums, positive, n_known):
+def _mean_of_processes(losses: Tensor) -> Tensor:
+    """The mean of each pair's losses in the processes that saw it; NaN if none did."""
+    n_known = (~losses.isnan()).float()
+    # Adding -0.0 keeps the sign of any 0.
+    sums = losses.nan_to_num(-0.0)
+    for values in (n_known, sums):
         distributed.all_reduce(values)
-    signed = torch.copysign(sums / n_known.clamp(min=1.0), positive - 0.5).where(n_known > 0, torch.nan)
-    memory["losses"].copy_(torch.where((counts > 0)[:, None], signed, losses))
-
-
-class IndexedDataset(torch.utils.data.Dataset):
-    """A data set whose items are (x, (targets, index)), or (x, (targets, index, label_weight)).
-
-    `SelfPacedLoss` takes the second part of a batch as its targets.
-
-    Parameters
-    ----------
-    X : sequence
-        The inputs of the rows.
-    Y : array (n, L)
-        The labels; NaN where unknown.
-    label_weight : array (n, L), optional
-        Prior weight of each pair.
-
-    Examples
-    --------
-    >>> import torch
-    >>> from mlspl.torch import IndexedDataset
-    >>> IndexedDataset(torch.zeros(3, 2), torch.ones(3, 1))[2]
-    (tensor([0., 0.]), (tensor([1.]), 2))
-    """
-
-    def __init__(self, X, Y, label_weight=None) -> None:
-        self.X, self.Y = X, torch.as_tensor(Y)
-        self.label_weight = None if label_weight is None else torch.as_tensor(label_weight)
-
-    def __len__(self) -> int:
-        """The number of rows."""
-        return len(self.Y)
-
-    def __getitem__(self, index: int):
-        """Return one row."""
-        weight = () if self.label_weight is None else (self.label_weight[index],)
-        return self.X[index], (self.Y[index], index, *weight)
+    return sums / n_known

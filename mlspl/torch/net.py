@@ -14,7 +14,6 @@ from sklearn.utils import check_random_state, gen_batches
 
 from mlspl import noise, pacing
 from mlspl.errors import UserError
-from mlspl.model_selection import IterativeStratification
 from mlspl.models import (
     CallbackSupportMixin,
     Candidate,
@@ -23,6 +22,7 @@ from mlspl.models import (
     PathPoint,
     choose_point,
     fit_progress,
+    split_rows,
     store_parameters,
     visit_points,
     with_callbacks,
@@ -251,19 +251,15 @@ class SelfPacedNetClassifier(CallbackSupportMixin, MultiLabelClassifier):
         random = check_random_state(self.random_state)
         seeds = random.randint(2**31 - 1, size=2)
         self.networks_ = NetworkModel.measure(X, self.module is None)
-        prior = np.ones(Y.shape) if label_weight is None else label_weight
-        folds = np.zeros(len(Y), dtype=int)
-        if len(Y) > 1:
-            splitter = IterativeStratification(min(self.n_folds, len(Y)), random_state=int(seeds[0]))
-            for number, (_, held_out) in enumerate(splitter.split(X, Y)):
-                folds[held_out] = number
+        folds = split_rows(Y, self.n_folds, int(seeds[0])) if len(Y) > 1 else [([], [0])]
         function = None if self.pace_function is None or len(Y) < 2 else pacing.get(self.pace_function)
         n_rounds = (1 + len(self.schedule or (1,))) if function else 1
         self.trace_ = pacing.Trace(Y.shape)
         with fit_progress(self, n_rounds * self.n_epochs, X, Y) as report:
-            values = self.networks_.standardise(X)
-            n_features, seed = self.networks_.n_features, int(seeds[1])
-            networks = training.Networks(self, values, n_features, Y, prior, folds, seed, report)
+            networks = training.Networks(
+                self, self.networks_, X, Y, label_weight, folds, int(seeds[1]), report
+            )
+            prior = networks.prior
             networks.losses()
             schedule = self.schedule or pacing.NoisePace(
                 noise.wrong_shares(
@@ -279,14 +275,12 @@ class SelfPacedNetClassifier(CallbackSupportMixin, MultiLabelClassifier):
                 if networks.is_stopped:
                     walk.stop()
         first, last = networks.rounds[0], networks.rounds[-1]
-        rounds = [first] if last is first else [first, last]
         means = [first.log_odds, (first.log_odds + last.log_odds) / 2]
-        if len(rounds) > 1 and choose_point(means, Y, prior) == 0:
-            rounds = [first]
-        self.is_paced_ = len(rounds) > 1
+        self.is_paced_ = last is not first and choose_point(means, Y, prior) > 0
+        rounds = [first, last] if self.is_paced_ else [first]
         self.networks_.layers = training.join_layers([each.layers for each in rounds])
         self.modules_ = [module for each in rounds for module in each.modules]
-        self.oof_probabilities_ = expit(np.mean([each.log_odds for each in rounds], axis=0))
+        self.oof_probabilities_ = expit(means[self.is_paced_])
         self.label_weights_ = networks.reduce(walk.weights) if self.is_paced_ else np.ones(Y.shape)
         self.history_ = walk.history
         self.stop_reason_ = walk.stop_reason
@@ -333,15 +327,10 @@ class NetFamily:
 
     def search(self, X, Y, label_weight, folds) -> Iterator[tuple[str, list[Candidate]]]:
         """Yield the unpaced networks, then those of each pace."""
-        prior = np.ones(Y.shape) if label_weight is None else label_weight
-        fold_of = np.empty(len(Y), dtype=int)
-        for number, (_, test) in enumerate(folds):
-            fold_of[test] = number
         self._scaling = NetworkModel.measure(X)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        values, owner = self._scaling.standardise(X), SelfPacedNetClassifier()
         networks = self._training.Networks(
-            owner, values, self._scaling.n_features, Y, prior, fold_of, seed, lambda note: False
+            SelfPacedNetClassifier(), self._scaling, X, Y, label_weight, folds, seed, lambda note: False
         )
         losses = networks.losses()
         self._found = {}

@@ -1,4 +1,4 @@
-"""A callback for skorch. The criterion is a `SelfPacedLoss`, the training set an `IndexedDataset`."""
+"""A callback for skorch, whose criterion is a `SelfPacedLoss`. Rows are items (x, (targets, index))."""
 
 from skorch.callbacks import Callback
 

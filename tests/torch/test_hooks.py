@@ -5,12 +5,13 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from mlspl.torch import IndexedDataset, SelfPacedLoss  # noqa: E402
+from mlspl.torch import SelfPacedLoss  # noqa: E402
 
 N, D, L = 64, 5, 3
 RANDOM = np.random.RandomState(0)
 X = torch.tensor(RANDOM.normal(size=(N, D)), dtype=torch.float32)
 Y = (X[:, :L] > 0).float()
+ROWS = torch.utils.data.StackDataset(X, torch.utils.data.StackDataset(Y, range(N)))
 
 
 def test_skorch():
@@ -27,7 +28,7 @@ def test_skorch():
         verbose=0,
         callbacks=[EndEpoch()],
     )
-    net.fit(IndexedDataset(X, Y), y=None)
+    net.fit(ROWS, y=None)
     assert (net.criterion_.epoch, net.criterion_.trace().n_steps) == (3, 3)
     assert net.history[-1]["train_loss"] < net.history[0]["train_loss"]
 
@@ -55,7 +56,7 @@ def test_lightning(tmp_path):
         max_epochs=4, accelerator="cpu", logger=False, enable_checkpointing=False, enable_progress_bar=False,
         enable_model_summary=False, default_root_dir=tmp_path, callbacks=[EndEpoch()],
     )  # fmt: skip
-    trainer.fit(model, torch.utils.data.DataLoader(IndexedDataset(X, Y), batch_size=16, shuffle=True))
+    trainer.fit(model, torch.utils.data.DataLoader(ROWS, batch_size=16, shuffle=True))
     assert (model.loss.epoch, model.loss.trace().n_steps) == (4, 4)
     assert model.loss.trace().last_loss.mean() < model.loss.trace().mean_loss.mean()
 

@@ -13,7 +13,7 @@ from torch.nn.functional import binary_cross_entropy_with_logits as bce  # noqa:
 from mlspl import curriculum, pacing  # noqa: E402
 from mlspl.errors import UserError  # noqa: E402
 from mlspl.pacing import GeometricPace, NoisePace, QuantilePace  # noqa: E402
-from mlspl.torch import FallingPace, IndexedDataset, SelfPacedLoss, asymmetric_loss, focal_loss  # noqa: E402
+from mlspl.torch import FallingPace, SelfPacedLoss, asymmetric_loss, focal_loss  # noqa: E402
 
 N, L = 60, 3
 RANDOM = np.random.RandomState(0)
@@ -72,6 +72,24 @@ def test_the_memory_is_a_running_mean_per_pair_found_by_index():
     assert curriculum.difficulty(loss.trace()).pairs.shape == (N, L)
 
 
+def test_losses_of_0_keep_the_class_of_their_pair():
+    loss = SelfPacedLoss((N, L))
+    for _ in range(3):
+        loss(1e4 * (LABELS - 0.5), LABELS, ROWS)
+        loss.end_epoch()
+    assert_array_equal(loss._memory["losses"].signbit(), LABELS == 0)
+
+
+def test_rows_that_are_not_drawn_keep_their_losses():
+    loss = SelfPacedLoss((N, L), momentum=0.5)
+    for scale, rows in ((1.0, ROWS[:40]), (3.0, ROWS[20:])):
+        loss(scale * LOGITS[rows], LABELS[rows], rows)
+        loss.end_epoch()
+    first, second = losses_of(LOGITS, LABELS), losses_of(3 * LOGITS, LABELS)
+    expected = np.concatenate([first[:20], (first[20:40] + second[20:40]) / 2, second[40:]])
+    assert_allclose(loss.trace().last_loss, expected, rtol=2e-3, atol=1e-6)
+
+
 def test_unknown_pairs_and_pairs_of_weight_0_do_not_matter():
     gap = torch.tensor(np.random.RandomState(1).rand(N, L) < 0.3)
     unknown, weight = LABELS.masked_fill(gap, torch.nan), (~gap).float()
@@ -94,7 +112,8 @@ def test_label_weights_multiply_and_codings_agree():
     expected = bce(LOGITS, LABELS, weight=weight, reduction="sum").item()
     for targets in (LABELS, 2 * LABELS - 1, LABELS.bool(), LABELS.long()):
         assert loss(LOGITS, targets, None, weight).item() == pytest.approx(expected)
-    dataset = IndexedDataset(LOGITS, LABELS, weight)
+    pairs = torch.utils.data.StackDataset(LABELS, range(N), weight)
+    dataset = torch.utils.data.StackDataset(LOGITS, pairs)
     batch, targets = next(iter(torch.utils.data.DataLoader(dataset, batch_size=N)))
     assert loss(batch, targets).item() == pytest.approx(expected)
 
