@@ -134,7 +134,7 @@ class SelfPacedLoss(nn.Module):
     Parameters
     ----------
     shape : tuple (n_samples, n_labels), optional
-        Shape of the training labels. The memory takes 6 bytes per pair, and 14 more with `keep_trace`.
+        Shape of the training labels. The memory takes 6 bytes per pair, and 10 more with `keep_trace`.
     base : {"bce", "asymmetric", "focal", "focal-margin"} or callable, default="bce"
         The loss of each pair. A callable takes logits and targets of 0 and 1, and returns losses (n, L), 0 or
         more; for instance ``functools.partial(asymmetric_loss, negative=2.0)``.
