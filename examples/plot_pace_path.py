@@ -24,7 +24,7 @@ X, X_test = digits.X[train] / 16, digits.X[test] / 16
 noisy, _ = datasets.corrupt(digits.Y[train], "flip", 0.2, random_state=0)
 Y = pd.DataFrame(noisy, columns=digits.label_names)
 paced = MLSPLClassifierCV(budget="fast", quantiles=(0.5, 0.7, 0.9), random_state=0).fit(X, Y)
-print(pd.DataFrame(paced.members_)[["family", "weight", "per", "target", "C", "mean"]].round(3).to_string())
+print(pd.DataFrame(paced.members_)[["family", "weight", "target", "C", "mean"]].round(3).to_string())
 
 # %%
 # The path

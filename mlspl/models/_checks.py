@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+from sklearn.utils._param_validation import HasMethods, Interval, RealNotInt, StrOptions
 from sklearn.utils.extmath import safe_sparse_dot
 
 from mlspl.errors import UserError
@@ -14,10 +14,10 @@ from mlspl.pacing import PaceSchedule
 
 # Beyond these, squares overflow or underflow in float64.
 LARGEST, SMALLEST = 1e140, 1e-140
-# Rows that the warnings look at, and their limits: a column's deviation over the median one, the distance of
-# kernel values to 0 or 1, and the share of rows without a predicted label.
+# Rows that the warnings look at, and their limits: a column's deviation over the median one, and the distance
+# of kernel values to 0 or 1.
 _CHECKED_ROWS = 100
-_SCALE_RATIO, _FLAT, _MOSTLY_EMPTY = 1000.0, 0.01, 0.95
+_SCALE_RATIO, _FLAT = 1000.0, 0.01
 
 
 def check_values(X, owner, names=None, *, allow_nan=False, training=False) -> None:
@@ -79,22 +79,6 @@ def warn_of_data(X, owner: str, gamma: float | None = None) -> None:
         )
 
 
-def warn_of_empty_predictions(predict, X, Y, owner: str) -> None:
-    """Warn if a fitted model predicts no label for nearly all of some training rows that have labels."""
-    rows = _some_rows(X)
-    labelled = np.asarray(Y[rows].sum(axis=1)).ravel() > 0
-    if labelled.sum() < 50 or labelled.mean() < 0.5:
-        return
-    empty = float(np.mean(~predict(X[rows]).any(axis=1)))
-    if empty > _MOSTLY_EMPTY:
-        warnings.warn(
-            f"{owner} predicts no label for {empty:.0%} of the training rows, though {labelled.mean():.0%} "
-            "have one. Try class_weight='balanced' or a larger C, scale the features, or let "
-            "TunedDecisionClassifier choose the thresholds.",
-            stacklevel=4,
-        )
-
-
 def _some_rows(X) -> np.ndarray:
     return np.unique(np.linspace(0, X.shape[0] - 1, _CHECKED_ROWS).astype(int))
 
@@ -105,6 +89,7 @@ def _at_least(least: float, kind=Real, *options: Any) -> list[Any]:
 
 POSITIVE = [Interval(Real, 0, None, closed="neither")]
 AUTO = StrOptions({"auto"})
+_COUNT = _at_least(1, Integral)
 _SHARE = Interval(Real, 0, 1, closed="both")
 
 CONSTRAINTS = {
@@ -116,19 +101,20 @@ CONSTRAINTS = {
     "cv": _at_least(2, Integral),
     "dropout": [_SHARE],
     "estimator": [HasMethods("fit")],
-    "forest": [StrOptions({"extra-trees", "random-forest"})],
     "gamma": [StrOptions({"scale", "auto"}), *POSITIVE],
-    "k": _at_least(1, Integral),
+    "k": _COUNT,
     "kernel": [StrOptions({"rbf", "linear", "precomputed"}), callable],
     "learning_rate": POSITIVE,
-    "max_iter": _at_least(1, Integral),
-    "max_steps": _at_least(1, Integral),
-    "n_codes": _at_least(1, Integral),
-    "n_epochs": _at_least(1, Integral),
-    "n_estimators": _at_least(1, Integral),
+    "max_features": [StrOptions({"auto", "sqrt"}), Interval(RealNotInt, 0, 1, closed="right"), *_COUNT],
+    "max_iter": _COUNT,
+    "max_steps": _COUNT,
+    "min_samples_leaf": _COUNT,
+    "n_codes": _COUNT,
+    "n_epochs": _COUNT,
+    "n_estimators": _COUNT,
     "n_folds": _at_least(2, Integral),
     "n_jobs": _at_least(1, Integral, Interval(Integral, None, -1, closed="right"), None),
-    "patience": _at_least(1, Integral),
+    "patience": _COUNT,
     "prior_weight": [AUTO, _SHARE],
     "regressor": [StrOptions({"auto", "ridge", "svr"})],
     "s": POSITIVE,

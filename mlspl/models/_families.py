@@ -1,9 +1,15 @@
-"""Families of learners for `MLSPLClassifierCV`: candidates along paths of paces, evaluated out-of-fold."""
+"""Families of learners for `MLSPLClassifierCV`: candidates along paths of paces, evaluated out-of-fold.
+
+A family has a `name`, a `calibration` that turns its scores into log-odds, and `n_settings`, how many of the
+best settings are averaged. Its `search(X, Y, label_weight, folds)` yields a note after each of `n_reports`
+parts, with the candidates finished by it. Its `learn(X, Y, label_weight, members)` fits candidates on all
+rows: models, whose scores are added, and the losses and weights (n, L) of each member.
+"""
 
 import time
 import warnings
 from collections.abc import Iterator, Sequence
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import log_expit, logsumexp
@@ -52,32 +58,25 @@ _GOOD_GAIN = 0.8
 _PACE_FUNCTION = "gaussian"
 
 
-class PathPoint(NamedTuple):
-    """A point of a path: self-paced function, group of losses, and their quantile that is the pace.
+Point = float | str
+"""A point of a path: the quantile of the losses of each label and class, or "noise", their right share.
 
-    With `per` "noise", the quantile of each label and class is its estimated share of right labels.
-    """
+1 is the unpaced model."""
 
-    pace_function: str | None
-    per: Literal["class", "label", "negatives", "all", "noise"] | None
-    target: float | None
+UNPACED: Point = 1.0
 
 
-UNPACED = PathPoint(None, None, 1.0)
-
-
-def list_points(quantiles, *, follow_noise=False) -> list[PathPoint]:
+def list_points(quantiles, *, follow_noise=False) -> list[Point]:
     """All points: the unpaced one, the estimated noise if asked for, and the quantiles from the largest."""
     if not all(0.0 <= quantile < 1.0 for quantile in quantiles):
         raise ValueError(
             f"quantiles are {tuple(quantiles)}; give numbers from 0 to below 1. 1 is always added."
         )
-    path = [PathPoint(_PACE_FUNCTION, "class", each) for each in sorted(set(quantiles), reverse=True)]
-    noise = [PathPoint(_PACE_FUNCTION, "noise", None)] if path and follow_noise else []
-    return [UNPACED, *noise, *path]
+    noise: list[Point] = ["noise"] if len(quantiles) and follow_noise else []
+    return [UNPACED, *noise, *sorted(set(quantiles), reverse=True)]
 
 
-def visit_points(fit, losses, points, Y, known) -> Iterator[tuple[PathPoint, np.ndarray]]:
+def visit_points(fit, losses, points, Y, known) -> Iterator[tuple[Point, np.ndarray]]:
     """Call `fit` with the weights of every point in turn; yield the point and its weights.
 
     The losses are those of the unpaced model; they may be None if no point is paced.
@@ -86,9 +85,9 @@ def visit_points(fit, losses, points, Y, known) -> Iterator[tuple[PathPoint, np.
     for point in points:
         weights = np.ones(Y.shape)
         if point != UNPACED:
-            schedule = FOLLOW_NOISE if point.per == "noise" else pacing.QuantilePace(per=point.per)
-            pace = schedule.pace(point.target, losses, Y, known)
-            weights = pacing.get(point.pace_function).weight(losses, pace)
+            schedule = FOLLOW_NOISE if point == "noise" else pacing.QuantilePace(per="class")
+            pace = schedule.pace(None if point == "noise" else point, losses, Y, known)
+            weights = pacing.get(_PACE_FUNCTION).weight(losses, pace)
         fit(weights)
         yield point, weights
 
@@ -115,34 +114,8 @@ class Candidate(NamedTuple):
     """A setting, a point of its path, and out-of-fold scores (n, L), positive where a label is predicted."""
 
     setting: dict[str, Any]
-    point: PathPoint
+    point: Point
     held_out: np.ndarray
-
-
-class FittedMember(NamedTuple):
-    """A member fitted on all rows: losses and weights (n, L) of the pairs."""
-
-    candidate: Candidate
-    losses: np.ndarray
-    label_weights: np.ndarray
-
-
-class Family(Protocol):
-    """A kind of learner, with settings and paces to try; `calibration` turns its scores into log-odds.
-
-    The best `n_settings` settings are averaged.
-    """
-
-    name: str
-    calibration: str
-    n_settings: int
-    n_reports: int
-
-    def search(self, X, Y, label_weight, folds) -> Iterator[tuple[str, list[Candidate]]]:
-        """Yield a note after each of `n_reports` parts, and the candidates that are finished with it."""
-
-    def learn(self, X, Y, label_weight, members: list[Candidate]) -> tuple[list[Model], list[FittedMember]]:
-        """Fit the members on all rows; the sum of the models' scores is the family's score."""
 
 
 class FamilyModel:
@@ -186,9 +159,9 @@ def average_families(odds, weights) -> np.ndarray:
 
 def search_families(
     families, X, Y, label_weight, folds, report, deadline=np.inf
-) -> tuple[dict[Family, list[Candidate]], str]:
+) -> tuple[dict[Any, list[Candidate]], str]:
     """All candidates, or those finished before a callback or the deadline; and the reason of the end."""
-    found: dict[Family, list[Candidate]] = {}
+    found: dict[Any, list[Candidate]] = {}
     reason = "max_steps"
     try:
         for family in families:
@@ -215,8 +188,7 @@ def evaluate_candidates(candidates, truth, folds, criterion) -> list[dict[str, A
     rows = []
     for setting, point, held_out in candidates:
         values = [evaluate(criterion, truth[test], held_out[test], held_out[test] > 0) for _, test in folds]
-        judged = {"mean": float(np.nanmean(values)), "folds": values}
-        rows.append({**setting, **point._asdict(), **judged})
+        rows.append({**setting, "target": point, "mean": float(np.nanmean(values)), "folds": values})
     return rows
 
 
@@ -263,26 +235,22 @@ def first_good(gains) -> int:
     return int(np.argmax(gains >= _GOOD_GAIN * gains.max())) if gains.max() > 0 else 0
 
 
-def summarise_members(
-    learned: list[tuple[str, list[FittedMember]]], known
-) -> tuple[np.ndarray, pacing.Trace, list[dict[str, Any]]]:
-    """Mean weights, trace of the family with the most members, and history of all in the order of pace."""
-    weights = [np.mean([member.label_weights for member in members], axis=0) for _, members in learned]
+def summarise_members(learned, known) -> tuple[np.ndarray, pacing.Trace, list[dict[str, Any]]]:
+    """Mean weights, trace of the family with the most members, and history of all in the order of pace.
+
+    `learned` holds the name of each family, its members, and the losses and weights (n, L) of each member.
+    """
+    weights = [np.mean([each for _, each in tables], axis=0) for *_, tables in learned]
     trace = pacing.Trace(known.shape)
     history: list[dict[str, Any]] = []
-    traced, _ = max(learned, key=lambda pair: len(pair[1]))
-    for name, members in learned:
-        for member in sorted(members, key=lambda member: member.candidate.point.target or 0.0):
+    traced, *_ = max(learned, key=lambda part: len(part[1]))
+    for name, *parts in learned:
+        steps = sorted(zip(*parts, strict=True), key=lambda step: str(step[0].point))
+        for member, (losses, of_member) in steps:
             if name == traced:
-                trace.add(member.losses, member.label_weights)
-            history.append(
-                {
-                    "step": len(history) + 1,
-                    "family": name,
-                    "pace": member.candidate.point.target,
-                    "mean_loss": float(member.losses.mean(where=known)),
-                    "mean_weight": float(member.label_weights.mean(where=known)),
-                    **member.candidate.setting,
-                }
-            )
+                trace.add(losses, of_member)
+            values = {"mean_loss": losses, "mean_weight": of_member}
+            means = {key: float(each.mean(where=known)) for key, each in values.items()}
+            step = {"step": len(history) + 1, "family": name, "pace": member.point, **means}
+            history.append(step | member.setting)
     return np.mean(weights, axis=0), trace, history

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -13,12 +13,11 @@ from mlspl.models._families import (
     UNPACED,
     Budget,
     Candidate,
-    FittedMember,
-    PathPoint,
+    Point,
     split_rows,
     visit_points,
 )
-from mlspl.models._forest import LEARNERS, RowSamples, TreeRows, make_tree
+from mlspl.models._forest import ForestLearner, RowSamples, TreeRows, count_tried
 from mlspl.models._forest_models import as_floats
 from mlspl.models._label_blocks import class_costs, one_thread
 from mlspl.models.local_correlation import Coding, LocalCorrelationLearner
@@ -29,7 +28,8 @@ _CLASS_WEIGHT = 0.5  # the exponent of the class balance
 _LEAF = 2  # smallest number of rows in a leaf
 _TREES = {"joint": "joint", "forest": "per-label"}
 
-PointsOf = Mapping[float, Sequence[PathPoint]]
+PointsOf = Mapping[float, Sequence[Point]]
+Tables = list[tuple[np.ndarray, np.ndarray]]
 
 
 class KernelFamily:
@@ -41,7 +41,7 @@ class KernelFamily:
         self.name, self.space, self.coding = name, space, coding
         self.costs: list[float] = costs
         self.gamma_factors = budget.gamma_factors if space.has_gamma else (1.0,)
-        self.points: list[PathPoint] = points
+        self.points: list[Point] = points
         self.n_settings = budget.n_settings
         self.n_reports = len(self.gamma_factors) * budget.cv
 
@@ -55,82 +55,66 @@ class KernelFamily:
         )
         for factor in self.gamma_factors:
             gamma = float(factor) * resolve_gamma("scale", X) if self.space.has_gamma else None
-            yield from self._search_gamma(gamma, X, Y, label_weight, folds)
+            shared = (
+                self._prepare(gamma, X),
+                Y,
+                label_weight,
+                self.coding,
+                dict.fromkeys(self.costs, self.points),
+            )
+            found: dict[tuple[float, Point], np.ndarray] = {}
+            parts = zip(folds, parallel_map(_hold_out, shared, folds), strict=True)
+            for number, ((_, test), part) in enumerate(parts, start=1):
+                for key, scores in part.items():
+                    found.setdefault(key, np.empty(Y.shape, np.float32))[test] = scores
+                note = f"{self.name}:{'' if gamma is None else f' gamma {gamma:.2g},'} fold {number}"
+                done = found.items() if number == len(folds) else ()
+                yield note, [Candidate({"gamma": gamma, "C": C}, point, held) for (C, point), held in done]
 
-    def _search_gamma(self, gamma, X, Y, label_weight, folds) -> Iterator[tuple[str, list[Candidate]]]:
-        rows = _prepare(self._space(), gamma, X)
-        shared = (rows, Y, label_weight, self.coding, dict.fromkeys(self.costs, self.points))
-        found: dict[tuple[float, PathPoint], np.ndarray] = {}
-        parts = zip(folds, parallel_map(hold_out, shared, folds), strict=True)
-        for number, ((_, test), part) in enumerate(parts, start=1):
-            for key, scores in part:
-                found.setdefault(key, np.empty(Y.shape, np.float32))[test] = scores
-            note = f"{self.name}:{'' if gamma is None else f' gamma {gamma:.2g},'} fold {number}"
-            complete = found.items() if number == len(folds) else ()
-            yield note, [Candidate({"gamma": gamma, "C": C}, point, held) for (C, point), held in complete]
+    def _prepare(self, gamma, X) -> Rows:
+        space: Any = one_thread(self.space) if count_workers() > 1 else self.space
+        return (space if gamma is None else replace(space, gamma=gamma)).prepare(X)
 
-    def _space(self) -> Any:
-        return one_thread(self.space) if count_workers() > 1 else self.space
-
-    def learn(self, X, Y, label_weight, members: list[Candidate]) -> tuple[list[Model], list[FittedMember]]:
+    def learn(self, X, Y, label_weight, members: list[Candidate]) -> tuple[list[Model], Tables]:
         """Fit the members on all rows; those of one γ add up to one model."""
-        of_key = {(*member.setting.values(), member.point): member for member in members}
-        shared = (self._space(), X, Y, label_weight, self.coding, list(of_key))
-        parts = list(parallel_map(_fit_members, shared, dict.fromkeys(gamma for gamma, *_ in of_key)))
-        fitted = [FittedMember(of_key[key], *tables) for _, found in parts for key, *tables in found]
-        return [model for model, _ in parts], fitted
+        gammas = dict.fromkeys(member.setting["gamma"] for member in members)
+        shared = (self._prepare, X, Y, label_weight, self.coding, members)
+        models, found = zip(*parallel_map(_fit_members, shared, gammas), strict=True)
+        tables = {key: each for part in found for key, each in part.items()}
+        return list(models), [tables[*member.setting.values(), member.point] for member in members]
 
 
-def _prepare(space: Any, gamma: float | None, X) -> Rows:
-    return (space if gamma is None else replace(space, gamma=gamma)).prepare(X)
-
-
-def hold_out(rows: Rows, Y, label_weight, coding: Coding, points_of: PointsOf, fold) -> list[tuple]:
-    """Every cost and point, fitted on the training rows of a fold, with its scores of the test rows."""
+def _hold_out(rows: Rows, Y, label_weight, coding: Coding, points_of: PointsOf, fold) -> dict:
+    """Scores of a fold's test rows by every cost and point, fitted on its training rows."""
     train, test = fold
     weight = None if label_weight is None else label_weight[train]
     inner, score = rows.split(train, test)
-    return [
-        ((step.C, step.point), score(step.coef, step.intercept))
-        for step in _visit_paths(inner, Y[train], weight, coding, points_of)
-    ]
+    paths = _visit_paths(inner, Y[train], weight, coding, points_of)
+    return {key: score(*function) for key, _, function in paths}
 
 
-def _fit_members(space, X, Y, label_weight, coding: Coding, members, gamma) -> tuple[Model, list[tuple]]:
+def _fit_members(prepare, X, Y, label_weight, coding: Coding, members, gamma) -> tuple[Model, dict]:
     """The sum of the members of a γ on all rows; and the losses and weights of each."""
-    points_of: dict[float, list[PathPoint]] = {}
-    for of_member, C, point in members:
-        if of_member == gamma:
-            points_of.setdefault(C, []).append(point)
-    rows = _prepare(space, gamma, X)
-    coef: Any = 0.0
-    intercept = np.zeros(Y.shape[1])
-    found = []
-    for step in _visit_paths(rows, Y, label_weight, coding, points_of, with_losses=True):
-        coef = coef + step.coef / len(members)
-        intercept += step.intercept / len(members)
-        found.append(((gamma, step.C, step.point), step.losses, step.label_weights))
-    return rows.make_model(coef, intercept), found
+    points_of: dict[float, list[Point]] = {}
+    for setting, point, _ in members:
+        if setting["gamma"] == gamma:
+            points_of.setdefault(setting["C"], []).append(point)
+    rows = prepare(gamma, X)
+    coefs, intercepts, found = [], [], {}
+    paths = _visit_paths(rows, Y, label_weight, coding, points_of, with_losses=True)
+    for key, tables, (coef, intercept) in paths:
+        found[gamma, *key] = tables
+        coefs.append(coef)
+        intercepts.append(intercept)
+    return rows.make_model(sum(coefs) / len(members), sum(intercepts) / len(members)), found
 
 
-class _PathStep(NamedTuple):
-    """The model of a cost and a point: losses and weights of its pairs, coordinates in the space."""
-
-    C: float
-    point: PathPoint
-    losses: np.ndarray | None
-    label_weights: np.ndarray
-    coef: np.ndarray
-    intercept: np.ndarray
-
-
-def _visit_paths(
-    rows: Rows, Y, label_weight, coding: Coding, points_of: PointsOf, *, with_losses=False
-) -> Iterator[_PathStep]:
+def _visit_paths(rows: Rows, Y, label_weight, coding: Coding, points_of: PointsOf, *, with_losses=False):
     """Fit the model of every cost and point, with warm starts and one cross-fit of the codes.
 
-    The losses that set the weights are those of the unpaced model of each cost, out-of-fold; costs without a
-    paced point need none unless asked for.
+    Yields (cost, point), losses and weights of the pairs, and the coordinates in the space. The losses that
+    set the weights are those of the unpaced model of each cost, out-of-fold; costs without a paced point need
+    none unless asked for.
     """
     learner = LocalCorrelationLearner(rows, Y, coding, split_rows(Y, _CODE_FOLDS, coding.random_state))
     for C, points in points_of.items():
@@ -138,7 +122,7 @@ def _visit_paths(
         needed = with_losses or any(point != UNPACED for point in points)
         losses = learner.losses() if needed else None
         for point, weights in visit_points(learner.fit_classifiers, losses, points, Y, learner.prior > 0):
-            yield _PathStep(C, point, losses, weights, *learner.expansion())
+            yield (C, point), (losses, weights), learner.expansion()
 
 
 class ForestFamily:
@@ -153,15 +137,13 @@ class ForestFamily:
 
     def __init__(self, name, points, n_estimators: int, cv: int, n_jobs, random_state) -> None:
         self.name, self.n_estimators, self.n_reports = name, n_estimators, cv
-        self.points: list[PathPoint] = points
+        self.points: list[Point] = points
         self.n_jobs, self.random_state = n_jobs, random_state
 
     def search(self, X, Y, label_weight, folds) -> Iterator[tuple[str, list[Candidate]]]:
         """Yield the candidates of all points; those of joint trees differ in the weights of leaves only."""
         X = as_floats(X)
-        widths = {
-            make_tree("extra-trees", _LEAF, each, X.shape[1]).max_features_ for each in ("auto", "sqrt")
-        }
+        widths = {count_tried(each, X.shape[1]) for each in ("auto", "sqrt")}
         tried = product(sorted(widths, reverse=True), self.points)
         found = {each: np.empty(Y.shape, np.float32) for each in tried}
         n_trees = max(4, self.n_estimators // 3)
@@ -172,15 +154,14 @@ class ForestFamily:
                 fit = learner.reweight if self.name == "joint" else learner.fit
                 known = learner.prior > 0
                 for point, _ in visit_points(fit, learner.losses(), self.points, Y[train], known):
-                    scores = learner.model().scores(X[test], self.n_jobs)
-                    found[max_features, point][test] = scores
+                    found[max_features, point][test] = learner.models[0].scores(X[test], self.n_jobs)
             complete = found.items() if number == len(folds) else ()
             yield (
                 f"{self.name}: fold {number}",
                 [Candidate({"max_features": width}, point, held) for (width, point), held in complete],
             )
 
-    def learn(self, X, Y, label_weight, members: list[Candidate]) -> tuple[list[Model], list[FittedMember]]:
+    def learn(self, X, Y, label_weight, members: list[Candidate]) -> tuple[list[Any], Tables]:
         """Grow the forest on all rows, with the weights of the losses of a forest grown on samples of them.
 
         Trees on all rows have an average precision that is higher by about 0.003.
@@ -188,15 +169,15 @@ class ForestFamily:
         (member,) = members
         learner = self._grow(as_floats(X), Y, label_weight, member.setting["max_features"], self.n_estimators)
         losses = learner.losses()
-        learner.samples = learner.samples.with_all_rows()
+        learner.samples.counts[:] = 1
         ((_, weights),) = visit_points(learner.fit, losses, [member.point], Y, learner.prior > 0)
-        return [learner.model()], [FittedMember(member, losses, weights)]
+        return learner.models, [(losses, weights)]
 
     def _grow(self, X, Y, label_weight, max_features, n_trees) -> Any:
         """The unpaced forest."""
         prior = np.ones(Y.shape) if label_weight is None else label_weight
-        rows = TreeRows(X, make_tree("extra-trees", _LEAF, max_features, X.shape[1]))
+        rows = TreeRows(X, _LEAF, max_features)
         samples = RowSamples.draw(n_trees, len(Y), Y.shape[1], self.random_state)
-        learner = LEARNERS[_TREES[self.name]](rows, Y, prior, samples, self.n_jobs)
+        learner = ForestLearner(rows, Y, prior, samples, (_TREES[self.name],), self.n_jobs)
         learner.fit(np.ones(Y.shape))
         return learner

@@ -1,21 +1,17 @@
-"""Growing forests: row samples, rows as trees read them, and the two learners that the loop can pace."""
+"""Growing forests: row samples, rows as trees read them, and the learner that the loop can pace."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from numbers import Integral
 from typing import Any
 
 import numpy as np
-import sklearn
 from joblib import Parallel, delayed
-from scipy import sparse
-from sklearn.tree import DecisionTreeRegressor, ExtraTreeRegressor
 from sklearn.utils import check_random_state
 
 from mlspl._limits import check_memory
-from mlspl.models._forest_models import JointForest, LabelForests, MeanForest, find_leaves
+from mlspl.models._forest_models import JointForest, LabelForests, find_leaves
 from mlspl.solvers import FlatTrees, TreeFeatures, grow_extra_trees
 
-_TREES = {"extra-trees": ExtraTreeRegressor, "random-forest": DecisionTreeRegressor}
 # The share of the rows that a tree is grown on, drawn without replacement. Average precision on clean test
 # labels is 0.005 to 0.012 higher than with bootstrap samples (joint trees, development splits 100 and 101 of
 # emotions, yeast, mirflickr and OPP-115), and a fifth of the trees is left for each row out of sample.
@@ -32,7 +28,7 @@ _LEAST = 1e-3
 _STEPS = 2.0**20
 
 
-@dataclass(frozen=True)
+@dataclass
 class RowSamples:
     """The random part of a forest, drawn once: the rows of each tree (n_trees, n), and the trees' seeds."""
 
@@ -48,214 +44,148 @@ class RowSamples:
             row[random.permutation(n_rows)[: max(1, int(_SAMPLED * n_rows))]] = 1
         return cls(counts, random.randint(np.iinfo(np.int32).max, size=(n_forests, n_trees)))
 
-    def with_all_rows(self) -> "RowSamples":
-        """The same trees, each grown on all rows: none is left for out-of-sample probabilities."""
-        return RowSamples(np.ones_like(self.counts), self.seeds)
 
-
-def make_tree(forest, min_samples_leaf, max_features, n_features):
-    """A scikit-learn tree that holds the parameters; it refuses invalid ones."""
-    if isinstance(max_features, str) and max_features == "auto":
-        max_features = max(int(np.sqrt(n_features)), min(n_features // 10, 1000), 1)
-    tree = _TREES[forest](min_samples_leaf=min_samples_leaf, max_features=max_features)
-    return tree.fit(np.zeros((2, n_features)), [0, 1])
+def count_tried(max_features, n_features) -> int:
+    """How many features are tried for a cut."""
+    root = int(np.sqrt(n_features))
+    if max_features == "auto":
+        return max(root, min(n_features // 10, 1000))
+    if max_features == "sqrt":
+        return root
+    count = int(max_features * n_features) if isinstance(max_features, float) else max_features
+    return min(max(count, 1), n_features)
 
 
 class TreeRows:
-    """Rows as trees read them, prepared once for all labels and paces.
+    """Rows as trees read them, prepared once for all labels and paces, and how trees are grown on them."""
 
-    Extra trees without NaN are grown by compiled code, others by scikit-learn.
-    """
-
-    def __init__(self, X, tree) -> None:
+    def __init__(self, X, min_samples_leaf, max_features) -> None:
         self.X = X
-        self.tree = tree
-        self._has_nan = not sparse.issparse(X) and bool(np.isnan(X).any())
-        leaf = tree.min_samples_leaf
-        self._leaf = int(leaf) if isinstance(leaf, Integral) else int(np.ceil(leaf * X.shape[0]))
-        compiled = isinstance(tree, ExtraTreeRegressor) and not self._has_nan
-        self._features = TreeFeatures(X) if compiled else None
-        self._columns = sparse.csc_matrix(X) if sparse.issparse(X) and not compiled else X
+        self.limits = min_samples_leaf, count_tried(max_features, X.shape[1])
+        self._features = TreeFeatures(X)
+
+    def select(self, rows) -> "TreeRows":
+        """Some of the rows."""
+        return TreeRows(self.X[rows], *self.limits)
 
     def grow(self, targets, weight, counts, seeds, empty_value=0.5) -> tuple[FlatTrees, np.ndarray]:
         """Grow trees of the targets (n, q) on rows that weigh count · weight; also the importances."""
-        if self._features is not None:
-            leaf, tried = self._leaf, self.tree.max_features_
-            return grow_extra_trees(self._features, targets, weight, counts, seeds, leaf, tried, empty_value)
-        grown, importances = [], np.zeros(self.X.shape[1])
-        parameters = {name: value for name, value in self.tree.get_params().items() if name != "random_state"}
-        # The parameters have been checked; checking them for each tree takes as long as a small tree. Trees
-        # look for NaN only where they check their input.
-        with sklearn.config_context(skip_parameter_validation=True):
-            for count, seed in zip(counts, seeds.tolist(), strict=True):
-                sample_weight = count * weight
-                if not sample_weight.any():
-                    grown.append(FlatTrees([0, 1], [-1], [-1], [-1], [empty_value], [False], self.X.shape[1]))
-                    continue
-                one = type(self.tree)(**parameters, random_state=seed)
-                one.fit(self._columns, targets, sample_weight=sample_weight, check_input=self._has_nan)
-                grown.append(flatten_tree(one))
-                importances += one.feature_importances_
-        return FlatTrees.join(grown), importances
+        return grow_extra_trees(self._features, targets, weight, counts, seeds, *self.limits, empty_value)
 
 
-def flatten_tree(tree) -> FlatTrees:
-    """A fitted scikit-learn tree as arrays."""
-    nodes = tree.tree_
-    leaf = nodes.children_left < 0
-    # A float32 x is at most a float64 threshold where it is at most the next float32 below.
-    cut = nodes.threshold.astype(np.float32)
-    cut = np.where(cut > nodes.threshold, np.nextafter(cut, np.float32(-np.inf)), cut)
-    feature, value = np.where(leaf, -1, nodes.feature), np.where(leaf, nodes.value[:, 0, 0], cut)
-    children = (nodes.children_left, nodes.children_right)
-    starts = [0, nodes.node_count]
-    return FlatTrees(starts, feature, *children, value, nodes.missing_go_to_left, tree.n_features_in_)
+class ForestLearner:
+    """Forests of one or more kinds, "joint" and "per-label", that the loop can pace.
+
+    A :class:`mlspl.pacing.Learner`. After a fit, `models` are the forests, one of each kind. `probabilities`
+    (n, L), out-of-sample, and the feature importances (L, d) are of each kind, too.
+    """
+
+    models: list[JointForest | LabelForests]
+    probabilities: list[np.ndarray]
+    importances: list[np.ndarray]
+
+    def __init__(self, rows: TreeRows, Y, prior, samples: RowSamples, kinds: Sequence[str], n_jobs) -> None:
+        self.rows, self.Y, self.prior = rows, Y, prior
+        self.samples, self.kinds, self.n_jobs = samples, kinds, n_jobs
+        n_trees, n_rows = samples.counts.shape
+        # About 0.6 nodes per row, and in the tree of a label not more than a few per row of its rarer class.
+        rarer = np.minimum(Y.sum(axis=0), (~Y).sum(axis=0))
+        nodes = {"joint": 0.6 * n_rows, "per-label": np.minimum(0.6 * n_rows, 5.0 * rarer).sum()}
+        check_memory(
+            17.0 * n_trees * sum(nodes[kind] for kind in kinds) + n_rows * n_trees,
+            f"Forests of {n_trees:,} trees on {n_rows:,} rows and {Y.shape[1]:,} labels",
+            "Use fewer trees (n_estimators), trees='joint', a larger min_samples_leaf, or fewer rows.",
+        )
+        self.frequencies = (0.5 + (prior * Y).sum(axis=0)) / (1.0 + prior.sum(axis=0))
+
+    def fit(self, weights) -> None:
+        """Grow the forests with these weights of the pairs; of each label only their ratios matter."""
+        weights = self._scale(weights)
+        grown = [(self._grow_joint if kind == "joint" else self._grow_labels)(weights) for kind in self.kinds]
+        self.models, self.probabilities, self.importances = map(list, zip(*grown, strict=True))
+
+    def reweight(self, weights) -> None:
+        """Change the weights in the leaves of a joint forest; its trees stay."""
+        (model,) = self.models
+        assert isinstance(model, JointForest)
+        weights = self._scale(weights)
+        self.models = [JointForest(model.trees, model.leaves, self.Y, weights, self.frequencies)]
+
+    def keep_first(self) -> None:
+        """Go on with the first kind alone."""
+        for each in (self.models, self.probabilities, self.importances):
+            del each[1:]
+        self.kinds = self.kinds[:1]
+
+    def losses(self) -> np.ndarray:
+        """−ln of the out-of-sample probability of the label that each pair was given, at most 6.9."""
+        probabilities = np.mean(self.probabilities, axis=0)
+        given = np.where(self.Y, probabilities, 1.0 - probabilities)
+        return -np.log(np.clip(given, _LEAST, 1.0))
+
+    def _scale(self, weights) -> np.ndarray:
+        """Weights times prior weights, divided by the largest of each label."""
+        weights = self.prior * weights
+        largest = weights.max(axis=0)
+        return weights / np.where(largest > 0, largest, 1.0)
+
+    def _grow_labels(self, weights) -> tuple[LabelForests, np.ndarray, np.ndarray]:
+        """A forest per label on the same samples of the rows."""
+        known, weights = self.prior > 0, np.rint(_STEPS * weights)
+        varied = np.flatnonzero((known & self.Y).any(axis=0) & (known & ~self.Y).any(axis=0)).tolist()
+        tasks = _tasks(len(self.samples.counts))
+        grown = self._in_parallel(
+            (self.rows.grow, self.Y[:, [i]], weights[:, i], *self._draws(task, i), self.frequencies[i])
+            for i in varied
+            for task in tasks
+        )
+        importances, forests = np.zeros((len(self.frequencies), self.rows.X.shape[1])), {}
+        for number, label in enumerate(varied):
+            trees, shares = zip(*grown[number * len(tasks) : (number + 1) * len(tasks)], strict=True)
+            forests[label], importances[label] = FlatTrees.join(trees), _normalise(shares)
+        model = LabelForests(forests, self.frequencies)
+        return model, model.out_of_sample(self.rows.X, self.samples.counts, self.n_jobs), importances
+
+    def _grow_joint(self, weights) -> tuple[JointForest, np.ndarray, np.ndarray]:
+        """One forest for all labels, whose cuts reduce the impurity summed over the labels.
+
+        The target of a pair is w (y − f), with the pair's weight w and the label's frequency f: an unknown
+        pair counts as an average one in the cuts, and not at all in the leaves. A leaf answers with the
+        weighted share of its rows that carry each label. The importances are the same for all labels.
+        """
+        weighs = weights.sum(axis=0)
+        targets = weights * (self.Y - (weights * self.Y).sum(axis=0) / np.where(weighs > 0, weighs, 1.0))
+        row_weight = (self.prior > 0).any(axis=1).astype(float)
+        grown = self._in_parallel(
+            (self._grow_projected, targets, row_weight, *self._draws(task, 0))
+            for task in _tasks(len(self.samples.counts))
+        )
+        trees, shares, leaves = zip(*grown, strict=True)
+        model = JointForest(FlatTrees.join(trees), np.vstack(leaves), self.Y, weights, self.frequencies)
+        importances = np.tile(_normalise(shares), (len(self.frequencies), 1))
+        return model, model.out_of_sample(self.n_jobs), importances
+
+    def _grow_projected(self, targets, row_weight, counts, seeds):
+        if targets.shape[1] > _MOST_TARGETS:
+            random = np.random.RandomState(seeds[0] % 2**32)
+            targets = targets @ random.standard_normal((targets.shape[1], _MOST_TARGETS))
+        trees, importances = self.rows.grow(np.rint(_STEPS * targets), row_weight, counts, seeds)
+        leaves = find_leaves(trees, self.rows.X)
+        return trees, importances, np.where(counts * row_weight > 0, leaves, -1 - leaves)
+
+    def _draws(self, task, forest) -> tuple[np.ndarray, np.ndarray]:
+        return self.samples.counts[task], self.samples.seeds[forest, task]
+
+    def _in_parallel(self, calls) -> list[Any]:
+        return Parallel(n_jobs=self.n_jobs, require="sharedmem")(
+            delayed(work)(*arguments) for work, *arguments in calls
+        )
 
 
 def _tasks(n_trees) -> list[slice]:
     return [slice(start, start + _TREES_A_TASK) for start in range(0, n_trees, _TREES_A_TASK)]
 
 
-def scale_weights(weights) -> np.ndarray:
-    """The weights (n, L) divided by the largest of each label."""
-    largest = weights.max(axis=0)
-    return weights / np.where(largest > 0, largest, 1.0)
-
-
-class _ForestLearner:
-    """Base of the forests that the loop can pace; a :class:`mlspl.pacing.Learner`.
-
-    It has out-of-sample probabilities (n, L) of the training rows, a label's frequency before the first fit,
-    and feature importances (L, d).
-    """
-
-    def __init__(self, rows: TreeRows, Y, prior, samples: RowSamples, n_jobs) -> None:
-        self.rows, self.Y, self.prior = rows, Y, prior
-        self.samples, self.n_jobs = samples, n_jobs
-        n_trees, n_rows = samples.counts.shape
-        check_memory(
-            17.0 * self._count_nodes() * n_trees + n_rows * n_trees,
-            f"Forests of {n_trees:,} trees on {n_rows:,} rows and {Y.shape[1]:,} labels",
-            "Use fewer trees (n_estimators), trees='joint', a larger min_samples_leaf, or fewer rows.",
-        )
-        self.frequencies = (0.5 + (prior * Y).sum(axis=0)) / (1.0 + prior.sum(axis=0))
-        self.importances = np.zeros((Y.shape[1], rows.X.shape[1]))
-        self.probabilities = np.tile(self.frequencies, (len(Y), 1))
-
-    def losses(self) -> np.ndarray:
-        """−ln of the out-of-sample probability of the label that each pair was given, at most 6.9."""
-        given = np.where(self.Y, self.probabilities, 1.0 - self.probabilities)
-        return -np.log(np.clip(given, _LEAST, 1.0))
-
-    def _count_nodes(self) -> float:
-        """About the largest number of nodes of a tree, 0.6 per row."""
-        return 0.6 * len(self.Y)
-
-
-class LabelForestLearner(_ForestLearner):
-    """A forest per label on the same samples of the rows."""
-
-    def __init__(self, rows: TreeRows, Y, prior, samples: RowSamples, n_jobs) -> None:
-        super().__init__(rows, Y, prior, samples, n_jobs)
-        known = prior > 0
-        varied = (known & Y).any(axis=0) & (known & ~Y).any(axis=0)
-        # None until the first fit.
-        self.forests: dict[int, Any] = dict.fromkeys(np.flatnonzero(varied).tolist())
-
-    def _count_nodes(self) -> float:
-        """A few for each row of a label's rarer class."""
-        rarer = np.minimum(self.Y.sum(axis=0), (~self.Y).sum(axis=0))
-        return np.minimum(super()._count_nodes(), 5.0 * rarer).sum()
-
-    def fit(self, weights) -> None:
-        """Grow the forests of all labels with these weights of the pairs."""
-        weights = np.rint(_STEPS * scale_weights(self.prior * weights))
-        counts, seeds = self.samples.counts, self.samples.seeds
-        tasks = _tasks(len(counts))
-        grown = Parallel(n_jobs=self.n_jobs, require="sharedmem")(
-            delayed(self.rows.grow)(
-                self.Y[:, [i]], weights[:, i], counts[task], seeds[i, task], self.frequencies[i]
-            )
-            for i in self.forests
-            for task in tasks
-        )
-        for number, label in enumerate(self.forests):
-            parts = grown[number * len(tasks) : (number + 1) * len(tasks)]
-            self.forests[label] = FlatTrees.join([trees for trees, _ in parts])
-            total = np.sum([importances for _, importances in parts], axis=0)
-            self.importances[label] = total / max(total.sum(), np.finfo(float).tiny)
-        self.probabilities = self.model().probabilities(self.rows.X, self.n_jobs, self.samples.counts)
-
-    def model(self) -> LabelForests:
-        """The forests."""
-        return LabelForests(self.forests, self.frequencies)
-
-
-class JointForestLearner(_ForestLearner):
-    """One forest for all labels, whose cuts reduce the impurity summed over the labels.
-
-    The target of a pair is w (y − f), with the pair's weight w and the label's frequency f: an unknown pair
-    counts as an average one in the cuts, and not at all in the leaves. A leaf answers with the weighted share
-    of its rows that carry each label. The importances are the same for all labels.
-    """
-
-    def fit(self, weights) -> None:
-        """Grow the forest with these weights of the pairs; of each label only their ratios matter."""
-        self._weights = weights = scale_weights(self.prior * weights)
-        weighs = weights.sum(axis=0)
-        frequencies = (weights * self.Y).sum(axis=0) / np.where(weighs > 0, weighs, 1.0)
-        targets = weights * (self.Y - frequencies)
-        row_weight = (self.prior > 0).any(axis=1).astype(float)
-        counts, seeds = self.samples.counts, self.samples.seeds[0]
-        parts = Parallel(n_jobs=self.n_jobs, require="sharedmem")(
-            delayed(self._grow)(targets, row_weight, counts[task], seeds[task]) for task in _tasks(len(seeds))
-        )
-        self._trees = FlatTrees.join([trees for trees, _, _ in parts])
-        self._leaves = np.vstack([leaves for _, _, leaves in parts])
-        total = np.sum([importances for _, importances, _ in parts], axis=0)
-        self.importances[:] = total / max(total.sum(), np.finfo(float).tiny)
-        self.probabilities = self.model().training_probabilities(self.n_jobs)
-
-    def reweight(self, weights) -> None:
-        """Change the weights in the leaves only: a fraction of the time of a fit, and nearly its forest."""
-        self._weights = scale_weights(self.prior * weights)
-
-    def _grow(self, targets, row_weight, counts, seeds):
-        if targets.shape[1] > _MOST_TARGETS:
-            random = np.random.RandomState(seeds[0] % 2**32)
-            targets = targets @ random.standard_normal((targets.shape[1], _MOST_TARGETS))
-        targets = np.rint(_STEPS * targets)
-        trees, importances = self.rows.grow(targets, row_weight, counts, seeds)
-        leaves = find_leaves(trees, self.rows.X)
-        return trees, importances, np.where(counts * row_weight > 0, leaves, -1 - leaves)
-
-    def model(self) -> JointForest:
-        """The forest."""
-        return JointForest(self._trees, self._leaves, self.Y, self._weights, self.frequencies)
-
-
-class MeanForestLearner(_ForestLearner):
-    """A joint forest and a forest per label; probabilities and importances are their mean."""
-
-    def __init__(self, rows: TreeRows, Y, prior, samples: RowSamples, n_jobs) -> None:
-        super().__init__(rows, Y, prior, samples, n_jobs)
-        self.joint = JointForestLearner(rows, Y, prior, samples, n_jobs)
-        self.per_label = LabelForestLearner(rows, Y, prior, samples, n_jobs)
-
-    def fit(self, weights) -> None:
-        """Grow both with these weights of the pairs."""
-        self.joint.fit(weights)
-        self.per_label.fit(weights)
-        self.probabilities = (self.joint.probabilities + self.per_label.probabilities) / 2
-        self.importances = (self.joint.importances + self.per_label.importances) / 2
-
-    def model(self) -> MeanForest:
-        """Both."""
-        return MeanForest(self.joint.model(), self.per_label.model())
-
-
-LEARNERS: dict[str, Any] = {
-    "joint": JointForestLearner,
-    "per-label": LabelForestLearner,
-    "mean": MeanForestLearner,
-}
+def _normalise(shares) -> np.ndarray:
+    total = np.sum(shares, axis=0)
+    return total / max(total.sum(), np.finfo(float).tiny)

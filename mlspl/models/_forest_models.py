@@ -1,17 +1,18 @@
-"""Fitted forests: a forest per label, a joint forest, and the mean of both."""
+"""Fitted forests: a forest per label, and a joint forest."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 from scipy import sparse
 from scipy.special import logit
 
-from mlspl.solvers import FlatTrees, average_leaf_labels
+from mlspl.solvers import FlatTrees, average_leaves
 from mlspl.spaces import Model
 
-# Numbers of a sparse X that are made dense at a time.
-_BLOCK = 1 << 22
+# Numbers of a sparse X that are made dense at a time, and leaves that are looked up at a time.
+_BLOCK, _LEAVES = 1 << 22, 1 << 24
 
 
 def as_floats(X):
@@ -27,16 +28,42 @@ def as_floats(X):
 class _Forest(Model):
     """Base of the fitted forests, which give probabilities."""
 
+    trees: Any  # FlatTrees, or None
+    frequencies: np.ndarray
+
     def scores(self, X, n_jobs=None) -> np.ndarray:
         """Log-odds (n, L) of new rows."""
-        return logit(self.probabilities(X, n_jobs))  # type: ignore[attr-defined]
+        return logit(self.probabilities(X, n_jobs))
+
+    def probabilities(self, X, n_jobs=None) -> np.ndarray:
+        """Probabilities (n, L) of new rows."""
+        X = as_floats(X)
+        return self._average(lambda rows: find_leaves(self.trees, X[rows]), X.shape[0], n_jobs)
+
+    def _average(self, find, n_rows, n_jobs) -> np.ndarray:
+        """Probabilities by the leaves that `find` gives for a slice of the rows, negative to leave them out.
+
+        The label's frequency counts as one more tree, so that it ranks labels of which no tree found a trace.
+        """
+        probabilities = np.tile(self.frequencies.astype(float), (n_rows, 1))
+        if self.trees is not None:
+            answer = self._answer()
+            height = max(1, min(-(-n_rows // effective_n_jobs(n_jobs)), _LEAVES // len(self.trees)))
+            Parallel(n_jobs=n_jobs, require="sharedmem")(
+                delayed(lambda rows: answer(find(rows), probabilities[rows]))(slice(start, start + height))
+                for start in range(0, n_rows, height)
+            )
+        return probabilities
+
+    def _answer(self):
+        """A function of leaves (n_trees, m) that turns frequencies (m, L) into probabilities, in place."""
+        raise NotImplementedError
 
 
 class LabelForests(_Forest):
     """The forests of all labels that vary, in one set of arrays.
 
-    A probability is (Σ_t p_t + f)/(T + 1): the label's frequency f counts as one more tree, so that it ranks
-    labels of which no tree found a trace, and answers alone for labels that do not vary.
+    A probability is (Σ_t p_t + f)/(T + 1), with the label's frequency f.
     """
 
     _contents = {"trees": (FlatTrees, None), "labels": ["int"], "frequencies": "float (labels)"}
@@ -46,24 +73,27 @@ class LabelForests(_Forest):
         self.labels = list(forests)
         self.frequencies = frequencies
 
-    def probabilities(self, X, n_jobs=None, in_sample=None) -> np.ndarray:
-        """Probabilities (n, L); trees are left out for rows where `in_sample` (n_trees, n) is not 0."""
-        X = as_floats(X)
-        probabilities = np.tile(self.frequencies, (X.shape[0], 1))
-        trees = self.trees
-        if trees is None:
-            return probabilities
-        frequencies = self.frequencies[self.labels]
+    def out_of_sample(self, X, in_sample, n_jobs=None) -> np.ndarray:
+        """Probabilities (n, L) by the trees of each label where `in_sample` (n_trees, n) is 0."""
+        is_out = in_sample == 0
 
-        def fill(rows, block):
-            used = None if in_sample is None else np.ascontiguousarray(in_sample[:, rows])
-            sums, counts = trees.sum_leaves(block, used, len(self.labels))
-            probabilities[rows, self.labels] = (sums + frequencies) / (counts + 1.0)
+        def find(rows):
+            leaves = find_leaves(self.trees, X[rows])
+            return np.where(np.tile(is_out[:, rows], (len(self.labels), 1)), leaves, -1)
 
-        Parallel(n_jobs=n_jobs, require="sharedmem")(
-            delayed(fill)(rows, block) for rows, block in _dense_blocks(X, effective_n_jobs(n_jobs))
-        )
-        return probabilities
+        return self._average(find, X.shape[0], n_jobs)
+
+    def _answer(self):
+        starts, value = self.trees.starts[:-1, None], self.trees.value
+
+        def answer(leaves, probabilities):
+            used = leaves >= 0
+            values = np.where(used, value[starts + leaves], 0.0)
+            of_labels = (len(self.labels), -1, leaves.shape[1])
+            sums, counts = (each.reshape(of_labels).sum(axis=1, dtype=float).T for each in (values, used))
+            probabilities[:, self.labels] = (probabilities[:, self.labels] + sums) / (counts + 1.0)
+
+        return answer
 
     def _check_contents(self) -> None:
         """Refuse forests of labels that do not exist; the trees check themselves."""
@@ -97,33 +127,23 @@ class JointForest(_Forest):
         self.trees, self.leaves, self.labels, self.frequencies = trees, leaves, labels, frequencies
         self.weights = None if (weights == 1.0).all() else weights
 
-    def probabilities(self, X, n_jobs=None) -> np.ndarray:
-        """Probabilities (n, L) of new rows."""
-        X = as_floats(X)
-        return self._average(lambda rows: find_leaves(self.trees, X[rows]), X.shape[0], n_jobs)
-
-    def training_probabilities(self, n_jobs=None) -> np.ndarray:
-        """Out-of-sample probabilities (n, L) of the training rows, by the trees not grown on them."""
+    def out_of_sample(self, n_jobs=None) -> np.ndarray:
+        """Probabilities (n, L) of the training rows, by the trees not grown on them."""
         return self._average(lambda rows: -1 - self.leaves[:, rows], self.leaves.shape[1], n_jobs)
 
-    def _average(self, find, n_rows, n_jobs) -> np.ndarray:
-        weighted = self.labels.astype(float, order="C")
-        weights = np.empty((0, weighted.shape[1]))
-        if self.weights is not None:
-            weights = self.weights.astype(float, order="C")
-            weighted *= weights
-        training = np.ascontiguousarray(self.leaves), np.diff(self.trees.starts), weighted, weights
-        sums = np.tile(self.frequencies.astype(float), (n_rows, 1))
-        counts = np.ones(sums.shape)
+    def _answer(self):
+        n, n_labels = self.labels.shape
+        weights = np.ones((n, 1)) if self.weights is None else self.weights
+        values = np.hstack([self.labels * weights, weights])
+        training = np.ascontiguousarray(self.leaves), np.diff(self.trees.starts), values
 
-        def fill(rows):
-            average_leaf_labels(*training, np.ascontiguousarray(find(rows)), sums[rows], counts[rows])
+        def answer(leaves, probabilities):
+            sums = np.zeros((len(probabilities), values.shape[1]))
+            average_leaves(*training, np.ascontiguousarray(leaves), sums)
+            probabilities += sums[:, :n_labels]
+            probabilities /= 1.0 + sums[:, n_labels:]
 
-        height = max(1, min(-(-n_rows // effective_n_jobs(n_jobs)), (1 << 26) // len(self.trees)))
-        Parallel(n_jobs=n_jobs, require="sharedmem")(
-            delayed(fill)(slice(start, start + height)) for start in range(0, n_rows, height)
-        )
-        return sums / counts
+        return answer
 
     def _check_contents(self) -> None:
         """Refuse leaves outside their tree; the trees check themselves."""
@@ -136,38 +156,22 @@ class JointForest(_Forest):
             raise ValueError("a weight is negative")
 
 
-class MeanForest(_Forest):
-    """The mean of a joint forest's probabilities and those of a forest per label."""
-
-    _contents = {"joint": JointForest, "per_label": LabelForests}
-
-    def __init__(self, joint: JointForest, per_label: LabelForests) -> None:
-        self.joint, self.per_label = joint, per_label
-
-    frequencies = property(lambda self: self.joint.frequencies)
-
-    def probabilities(self, X, n_jobs=None) -> np.ndarray:
-        """The mean of both."""
-        return (self.joint.probabilities(X, n_jobs) + self.per_label.probabilities(X, n_jobs)) / 2
-
-    def _check_contents(self) -> None:
-        """Refuse forests of different labels; each checks itself."""
-        if len(self.joint.frequencies) != len(self.per_label.frequencies):
-            raise ValueError("the joint forest and those of the labels differ in labels")
+def check_forests(forests, model) -> None:
+    """Refuse forests of other labels or features than the model's; they check themselves."""
+    if not forests or any(len(each.frequencies) != len(model.label_names_) for each in forests):
+        raise ValueError("the forests are of other labels")
+    if any(each.trees is not None and each.trees.n_features != model.n_features_in_ for each in forests):
+        raise ValueError("the forests are of other features")
 
 
 def find_leaves(trees: FlatTrees, X) -> np.ndarray:
     """The leaf of each row of X, dense or sparse, in each tree: (n_trees, n)."""
-    return np.hstack([trees.find_leaves(block) for _, block in _dense_blocks(X, 1)])
+    return np.hstack([trees.find_leaves(block) for block in _dense_blocks(X)])
 
 
-def _dense_blocks(X, n_blocks) -> Iterator[tuple[slice, np.ndarray]]:
-    """Some rows of X at a time, dense, in at least `n_blocks` blocks if there are so many rows."""
-    n = X.shape[0]
-    height = -(-n // n_blocks)
-    if sparse.issparse(X):
-        height = min(height, _BLOCK // X.shape[1])
-    height = max(1, height)
-    for start in range(0, n, height):
-        rows = slice(start, start + height)
-        yield rows, X[rows].toarray() if sparse.issparse(X) else np.ascontiguousarray(X[rows])
+def _dense_blocks(X) -> Iterator[np.ndarray]:
+    """Some rows of X at a time, dense."""
+    height = max(1, _BLOCK // X.shape[1]) if sparse.issparse(X) else X.shape[0]
+    for start in range(0, X.shape[0], height):
+        rows = X[start : start + height]
+        yield rows.toarray() if sparse.issparse(X) else np.ascontiguousarray(rows)

@@ -21,16 +21,10 @@ from mlspl.models._label_blocks import (
     label_blocks,
     map_blocks,
     one_thread,
+    prune_weights,
     stack_weights,
 )
-from mlspl.models.local_correlation import (
-    BlockConfig,
-    Coding,
-    FittedBlock,
-    code_rows,
-    fit_block,
-    merge_histories,
-)
+from mlspl.models.local_correlation import Coding, FittedBlock, code_rows, fit_block
 from mlspl.pacing import PaceSchedule, Trace
 from mlspl.spaces import Gram, KernelExpansion, LinearModel, Space, SpaceChoice, choose_space
 
@@ -67,7 +61,6 @@ class SpaceClassifier(MultiLabelClassifier):
         "_calibration": (LazyCalibration, PlattCalibration),
     }
     _gram_C = 1.0
-    _checks_predictions = True
     _calibration: LazyCalibration | PlattCalibration
 
     def _gram(self) -> Gram:
@@ -173,48 +166,42 @@ class LocalCorrelationClassifier(CallbackSupportMixin, SpaceClassifier):
         with fit_progress(self, len(schedule) if is_whole else len(blocks), X, Y) as report:
             space = self._choose_cost(choice, X, Y, label_weight)
             space = space if n_workers == 1 or is_whole else one_thread(space)
-            config = BlockConfig(
-                coding=self._coding(space),
-                folds=self._folds(Y),
-                C=self.C_,
-                class_weight=self.class_weight,
-                classes=(0, 1) if self._multilabel else self.classes_,
-                function=function,
-                schedule=schedule,
-                target_weight=self.target_weight,
-                keep_pairs=n_rows * n_labels <= _KEPT_PAIRS,
-                on_features=space.on_features,
-            )
+            coding, folds = self._coding(space), self._folds(Y)
             rows = space.prepare(X)
-            coded = code_rows(rows, Y, config.coding, config.folds)
+            coded = code_rows(rows, Y, coding, folds)
             if not is_whole and coded.regression is None:
-                coded = coded._replace(regression=rows.regress(coded.codes, config.coding.regressor))
+                coded = coded._replace(regression=rows.regress(coded.codes, coding.regressor))
             by_columns = Y.tocsc() if sparse.issparse(Y) else Y
-            shared = (rows, coded, by_columns, label_weight, config, evaluated)
+            pace = {"function": function, "schedule": schedule, "target_weight": self.target_weight}
+            settings = (self._class_costs, self.C_, coding, folds, pace, evaluated)
+            shared = (rows, coded, by_columns, label_weight, *settings)
             work = partial(fit_block, report=report) if is_whole else fit_block
-            weights, trace = (np.empty(Y.shape), Trace(Y.shape)) if config.keep_pairs else (None, None)
-            self.label_weights_, self.trace_ = weights, trace
+            weights, trace = None, None
+            if n_rows * n_labels <= _KEPT_PAIRS:
+                weights, trace = np.empty(Y.shape), Trace(Y.shape)
             fitted: list[FittedBlock] = []
             for block, part in zip(blocks, map_blocks(work, shared, blocks), strict=True):
                 if weights is not None and trace is not None:
                     weights[:, block] = part.weights
                     trace.fill(block, part.trace)
-                fitted.append(part._replace(weights=None, trace=None))
+                coef = prune_weights(part.coef, n_labels) if space.on_features else part.coef
+                fitted.append(part._replace(coef=coef, weights=None, trace=None))
                 if not is_whole:  # callbacks cannot stop it, as a model needs all labels
                     report(f"{block.stop:,} of {n_labels:,} labels")
-        self.history_ = merge_histories(fitted)
+        self.label_weights_, self.trace_ = weights, trace
+        longest = max(fitted, key=lambda part: len(part.history))
+        self.history_, self.stop_reason_ = longest.history, longest.stop_reason
         self.n_iter_ = len(self.history_)
-        self.stop_reason_ = max(fitted, key=lambda part: len(part.history)).stop_reason
         self.codes_ = fitted[0].codes
         self.prototypes_ = np.concatenate([part.prototypes for part in fitted], axis=1)
         coef = stack_weights([part.coef for part in fitted])
         self.model_ = rows.make_model(coef, np.concatenate([part.intercept for part in fitted]))
         self.calibration_ = None
-        if config.folds is None:
+        if folds is None:
             self._calibration = LazyCalibration(self, X, Y, label_weight)
             return
         fold_of = np.empty(n_rows, dtype=int)
-        for number, (_, test) in enumerate(config.folds):
+        for number, (_, test) in enumerate(folds):
             fold_of[test] = number
         self.calibration_, self._calibration = choose_calibration(
             np.concatenate([part.held_out for part in fitted], axis=1),

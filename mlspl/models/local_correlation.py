@@ -24,12 +24,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mlspl.correlation import initial_codes, prototype_distances, prototype_means
-from mlspl.models._label_blocks import class_costs, dense_block, prune_weights
-from mlspl.pacing import GeometricPace, SelfPacedFunction, Trace, paced
+from mlspl.models._label_blocks import dense_block
+from mlspl.pacing import Trace, paced
 from mlspl.solvers import solve_codes
 from mlspl.spaces import Regression, Rows, Solutions
-
-_SMALLEST_TOLERANCE = 1e-6
 
 
 @dataclass(frozen=True)
@@ -101,10 +99,6 @@ class LocalCorrelationLearner:
         self.C = C
         self.prior = prior
         self._weights = np.ones(self.signs.shape)
-
-    def set_tolerance(self, tol: float) -> None:
-        """Solve to another tolerance from here on."""
-        self.rows, self._joined = self.rows.with_tolerance(tol), self._joined.with_tolerance(tol)
 
     def fit(self, weights) -> int:
         """W, Q and A step with weights V (n, L); returns how many rows changed their code.
@@ -219,29 +213,12 @@ class LocalCorrelationLearner:
         return self._losses
 
 
-@dataclass(frozen=True, kw_only=True)
-class BlockConfig:
-    """How a block of labels is fitted; the same for all blocks."""
-
-    coding: Coding
-    folds: Any
-    C: float
-    class_weight: Any
-    classes: Any
-    function: SelfPacedFunction | None
-    schedule: Any
-    target_weight: float
-    keep_pairs: bool  # whether the weights and the trace of all pairs are kept
-    on_features: bool  # whether coordinates are weights of the features, of which small ones may be dropped
-
-
 class FittedBlock(NamedTuple):
     """The result of a block of labels."""
 
     coef: Any
     intercept: np.ndarray
     history: list[dict[str, Any]]
-    n_known: int
     stop_reason: str
     codes: np.ndarray
     prototypes: np.ndarray
@@ -255,50 +232,40 @@ def fit_block(
     coded: CodingResult,
     Y,
     label_weight,
-    config: BlockConfig,
+    weigh: Callable,
+    C: float,
+    coding: Coding,
+    folds,
+    pace: dict[str, Any],
     evaluated,
     block: slice,
     report: Callable[[str], bool] = lambda note: False,
 ) -> FittedBlock:
     """Run Algorithm 1 on a block of labels; out-of-fold scores are returned of the rows `evaluated`.
 
-    `report` is called after every step, and returns True to stop.
+    `weigh` gives the cost of every pair in units of C. `pace` has the function, the schedule and the target
+    weight of :func:`mlspl.pacing.paced`. `report` is called after every step, and returns True to stop.
     """
-    n_labels = Y.shape[1]
     Y, label_weight = dense_block(Y, block), dense_block(label_weight, block)
-    learner = LocalCorrelationLearner(rows, Y, config.coding, config.folds, coded.select_labels(block))
-    learner.set_costs(config.C, class_costs(Y, config.class_weight, label_weight, config.classes))
-    known = learner.prior > 0
-    tolerances = _tolerances(rows.space.tol, config)
-    learner.set_tolerance(tolerances[0])
+    learner = LocalCorrelationLearner(rows, Y, coding, folds, coded.select_labels(block))
+    learner.set_costs(C, weigh(Y, label_weight))
     # Each step is the V step, then `learner.fit`: the W, Q and A step.
-    steps = paced(learner, config.function, config.schedule, Y, known, target_weight=config.target_weight)
+    steps = paced(learner, Y=Y, known=learner.prior > 0, **pace)
     for step in steps:
-        learner.set_tolerance(tolerances[min(step.number, len(tolerances) - 1)])
-        step.record |= learner.objective(step.weights, _penalty(config.function, step))
+        step.record |= learner.objective(step.weights, _penalty(pace["function"], step))
         step.record["codes_moved"] = step.moved
         if report(f"mean weight {step.record['mean_weight']:.3f}"):
             steps.stop()
-    coef, intercept = learner.expansion()
     return FittedBlock(
-        coef=prune_weights(coef, n_labels) if config.on_features else coef,
-        intercept=intercept,
+        *learner.expansion(),
         history=steps.history,
-        n_known=int(known.sum()),
         stop_reason=steps.stop_reason,
         codes=learner.codes,
         prototypes=learner.prototypes,
-        weights=steps.weights if config.keep_pairs else None,
-        trace=steps.trace if config.keep_pairs else None,
-        held_out=None if config.folds is None else learner.out_of_fold_scores()[evaluated],
+        weights=steps.weights,
+        trace=steps.trace,
+        held_out=None if folds is None else learner.out_of_fold_scores()[evaluated],
     )
-
-
-def _tolerances(tol, config) -> list[float]:
-    """Tolerance of every step: at most λ/100, as an error of a loss moves its weight by up to 1/λ times."""
-    if config.function is None or not isinstance(config.schedule, GeometricPace):
-        return [tol] * len(config.schedule)
-    return [min(tol, max(target / 100, _SMALLEST_TOLERANCE)) for target in config.schedule]
 
 
 def _penalty(function, step) -> np.ndarray:
@@ -306,26 +273,3 @@ def _penalty(function, step) -> np.ndarray:
     if function is None:
         return np.zeros(step.weights.shape)
     return np.where(np.isposinf(step.pace), 0.0, function.penalty(step.weights, step.pace))
-
-
-def merge_histories(blocks: list[FittedBlock]) -> list[dict[str, Any]]:
-    """Sums of objectives and seconds, means of losses and weights; early ends keep their last."""
-    shares = np.array([block.n_known for block in blocks]) / max(sum(block.n_known for block in blocks), 1)
-    n_steps = max(len(block.history) for block in blocks)
-    padded = [
-        block.history + [block.history[-1] | {"seconds": 0.0}] * (n_steps - len(block.history))
-        for block in blocks
-    ]
-    merged = []
-    for records in zip(*padded, strict=True):
-        whole = dict(max(records, key=lambda record: record["step"]))
-        for name in whole.keys() - {"step", "pace"}:
-            values = [record[name] for record in records]
-            if name == "in_play":
-                whole[name] = [share for value in values for share in value]
-            elif name not in ("mean_loss", "mean_weight"):
-                whole[name] = sum(values)
-            elif None not in values:
-                whole[name] = sum(share * value for share, value in zip(shares, values, strict=True) if share)
-        merged.append(whole)
-    return merged

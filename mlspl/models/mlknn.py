@@ -7,7 +7,7 @@ from mlspl.errors import UserError
 from mlspl.model_selection import ShrunkCalibration
 from mlspl.models._base import MultiLabelClassifier, store_parameters
 from mlspl.models._checks import warn_of_data
-from mlspl.models._neighbours import StableNeighbours
+from mlspl.models._neighbours import nearest_rows
 
 _JUDGED_ROWS = 2000
 
@@ -40,8 +40,6 @@ class MLkNNClassifier(MultiLabelClassifier):
         Number of neighbours; less than the number of training rows.
     s : float, default=1.0
         Smoothing: added to every count.
-    n_jobs : int, optional
-        Passed on to scikit-learn's neighbour search.
     prior_weight : "auto" or float, default="auto"
         Weight of the prior in the log-odds, from 0, as published, to 1. "auto" chooses it.
 
@@ -76,13 +74,13 @@ class MLkNNClassifier(MultiLabelClassifier):
     _contents = {
         "_positive": "float (rows, labels)",
         "_weight": "float (rows, labels)?",
-        "_neighbours": StableNeighbours,
+        "_rows": "rows (rows, features)",
         "label_counts_": "float (2, labels)",
         "neighbour_counts_": "float (2, labels, counts)",
         "prior_weight_": "float",
     }
 
-    def __init__(self, k=10, s=1.0, *, n_jobs=None, prior_weight="auto"):
+    def __init__(self, k=10, s=1.0, *, prior_weight="auto"):
         store_parameters(self, locals())
 
     def _fit(self, X, Y, label_weight):
@@ -92,9 +90,9 @@ class MLkNNClassifier(MultiLabelClassifier):
         weight = np.ones(Y.shape) if label_weight is None else label_weight
         self._positive = weight * Y
         self._weight = label_weight
-        self._neighbours = StableNeighbours(X, self.n_jobs)
+        self._rows = X
         self.label_counts_ = np.stack([(weight * ~Y).sum(axis=0), self._positive.sum(axis=0)])
-        below, share, informed = self._count_positive(self._neighbours.kneighbors_of_training(self.k)[1])
+        below, share, informed = self._count_positive(nearest_rows(X, X, self.k, np.arange(n))[1])
         counted = np.where(informed, weight, 0.0)
         cell = ((Y * n_labels + np.arange(n_labels)) * (self.k + 1) + below).ravel()
         size = 2 * n_labels * (self.k + 1)
@@ -110,7 +108,7 @@ class MLkNNClassifier(MultiLabelClassifier):
             self.prior_weight_ = 1.0 - ShrunkCalibration().fit(scores, Y, weight).share_
 
     def _scores(self, X):
-        scores = self._log_odds(*self._count_positive(self._neighbours.kneighbors(X, self.k)[1]))
+        scores = self._log_odds(*self._count_positive(nearest_rows(X, self._rows, self.k)[1]))
         if self.prior_weight_ > 0:
             against, in_favour = self.s + self.label_counts_
             scores += self.prior_weight_ * (np.log(in_favour / against) - scores)
@@ -141,11 +139,9 @@ class MLkNNClassifier(MultiLabelClassifier):
 
         `below` is an integer from 0 to k-1, `share` lies in [0, 1].
         """
-        # Sorted, so that sums of weights do not depend on the order of the search.
-        members, ends = np.sort(index, axis=1).ravel(), np.arange(0, index.size + 1, self.k)
-        chosen = sparse.csr_array(
-            (np.ones(index.size), members, ends), shape=(index.shape[0], self._positive.shape[0])
-        )
+        ends = np.arange(0, index.size + 1, self.k)
+        shape = (index.shape[0], self._positive.shape[0])
+        chosen = sparse.csr_array((np.ones(index.size), index.ravel(), ends), shape=shape)
         carriers, informed = chosen @ self._positive, np.True_
         if self._weight is not None:
             weight = chosen @ self._weight
@@ -155,12 +151,11 @@ class MLkNNClassifier(MultiLabelClassifier):
         return below, np.minimum(carriers - below, 1.0), informed
 
     def _check_contents(self):
-        """Refuse a search over other rows: sparse products do not check indices."""
-        n_samples, counts = self._positive.shape[0], self.neighbour_counts_.shape[2]
+        """Refuse counts for another k."""
         self._check_parameters()
-        self._check_k(n_samples)
-        if self._neighbours._X.shape[0] != n_samples or counts != self.k + 1:
-            raise ValueError(f"{n_samples} rows and {counts} counts do not fit the search or k = {self.k}")
+        self._check_k(self._positive.shape[0])
+        if self.neighbour_counts_.shape[2] != self.k + 1:
+            raise ValueError(f"the counts do not fit k = {self.k}")
 
     def _check_k(self, n_samples):
         if self.k >= n_samples:

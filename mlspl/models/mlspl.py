@@ -51,8 +51,7 @@ class MLSPLClassifier(LocalCorrelationClassifier):
     target_weight : float, default=1.0
         Stop as soon as every pair has at least this weight.
     tol : float, default=1e-3
-        Largest violation of the optimality conditions of the SVMs. In a step with a given λ it is at most
-        λ/100, as an error of a loss moves its weight by up to 1/λ times as much.
+        Largest violation of the optimality conditions of the SVMs.
     {n_jobs}
     random_state : int, RandomState or None, default=None
         Seeds k-means and the folds.

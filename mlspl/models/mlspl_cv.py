@@ -1,6 +1,7 @@
 """MLSPL with families, settings and paces chosen by cross-validation."""
 
 import time
+from typing import Any
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -21,7 +22,6 @@ from mlspl.models._families import (
     FEWEST_ROWS,
     MOST_LABELS_ESTIMATED,
     Budget,
-    Family,
     FamilyModel,
     average_families,
     choose_members,
@@ -103,8 +103,9 @@ class MLSPLClassifierCV(CallbackSupportMixin, DecisionMixin, MultiLabelClassifie
     space_ : str or None
         The space of the family "kernel", and why it was taken.
     cv_results_, members_ : list of dict
-        Every setting and point: family, weight in the mean, gamma and C or max_features, pace_function, per,
-        target, and the criterion out-of-fold (mean, folds). The members are those with a weight, best first.
+        Every setting and point: family, weight in the mean, gamma and C or max_features, target (the quantile
+        of the losses, "noise", or 1 if unpaced), and the criterion out-of-fold (mean, folds). The members are
+        those with a weight, best first.
     criterion_ : str
         Name of the criterion that was used.
     best_params_, best_score_ : dict, float
@@ -208,9 +209,10 @@ class MLSPLClassifierCV(CallbackSupportMixin, DecisionMixin, MultiLabelClassifie
             held_out = np.mean([candidates[i].held_out for i in taken], axis=0)
             calibration = get_calibration(family.calibration if len(found) > 1 else "none")
             odds.append(calibration.fit(held_out, Y, label_weight).log_odds(held_out))
-            models, members = family.learn(X, Y, label_weight, [candidates[i] for i in taken])
+            members = [candidates[i] for i in taken]
+            models, tables = family.learn(X, Y, label_weight, members)
             self.families_.append(FamilyModel(family.name, models, calibration, weight))
-            fitted.append((family.name, members))
+            fitted.append((family.name, members, tables))
         known = np.ones(Y.shape, dtype=bool) if label_weight is None else label_weight > 0
         self.label_weights_, self.trace_, self.history_ = summarise_members(fitted, known)
         self._decide(average_families(odds, weights), Y, label_weight, folds, criterion)
@@ -246,10 +248,10 @@ class MLSPLClassifierCV(CallbackSupportMixin, DecisionMixin, MultiLabelClassifie
             raise UserError(f"families is {self.families!r}; give 'auto', or some of {known} in a tuple.")
         return names
 
-    def _make_families(self, names, given, X, n_labels) -> list[Family]:
+    def _make_families(self, names, given, X, n_labels) -> list[Any]:
         points = list_points(given.quantiles if n_labels <= _MOST_LABELS else ())
         self.space_ = None
-        made: list[Family] = []
+        made: list[Any] = []
         for name in names:
             if name in _FORESTS:
                 paces = list_points(given.quantiles, follow_noise=n_labels <= MOST_LABELS_ESTIMATED)

@@ -25,15 +25,8 @@ from mlspl.models._families import (
     log_losses,
     split_rows,
 )
-from mlspl.models._forest import (
-    LEARNERS,
-    JointForestLearner,
-    MeanForestLearner,
-    RowSamples,
-    TreeRows,
-    make_tree,
-)
-from mlspl.models._forest_models import JointForest, LabelForests, MeanForest, as_floats
+from mlspl.models._forest import ForestLearner, RowSamples, TreeRows
+from mlspl.models._forest_models import JointForest, LabelForests, as_floats, check_forests
 
 __all__ = ["SelfPacedForestClassifier"]
 
@@ -47,9 +40,10 @@ _MOST_LABELS_APART = 64
 class SelfPacedForestClassifier(CallbackSupportMixin, MultiLabelClassifier):
     """Forests whose training pairs are weighted by the forests' own out-of-sample losses.
 
-    Every tree is grown on four fifths of the rows. The trees that were not grown on a row give its
-    out-of-sample probability p of each label, and −ln p of the given label is the loss of the pair. The
-    forests are grown again with the weights that follow from the losses: wrong labels get small weights.
+    The trees are extremely randomised, each grown on four fifths of the rows. Those that were not grown on a
+    row give its out-of-sample probability p of each label, and −ln p of the given label is the loss of the
+    pair. The forests are grown again with the weights that follow from the losses: wrong labels get small
+    weights.
 
     Parameters
     ----------
@@ -62,12 +56,10 @@ class SelfPacedForestClassifier(CallbackSupportMixin, MultiLabelClassifier):
         0.7 quantile of the losses of each label and class, or none at all if no pace lowers the log loss. The
         first with at least 0.8 of the largest gain is used. A pace that lowers the average precision by more
         than two standard errors is not.
-    forest : {"extra-trees", "random-forest"}, default="extra-trees"
-        Extremely randomised trees, which cut at random, or trees that look for the best cut.
-    min_samples_leaf : int or float, default=2
-        Smallest number (or share) of rows in a leaf.
-    max_features : {"auto", "sqrt", "log2"}, int, float or None, default="auto"
-        Features looked at for each cut; "auto": √d, or d/10 up to 1,000 where that is more.
+    min_samples_leaf : int, default=2
+        Smallest number of rows in a leaf.
+    max_features : {"auto", "sqrt"}, int or float, default="auto"
+        Features tried for each cut, or their share; "auto": √d, or d/10 up to 1,000 where that is more.
     n_jobs : int, optional
         Threads over labels and trees. The result does not depend on it.
     random_state : int, RandomState or None, default=None
@@ -91,8 +83,8 @@ class SelfPacedForestClassifier(CallbackSupportMixin, MultiLabelClassifier):
     pace_choice_ : list of dict
         How far each schedule tried lowers the log loss of held-out rows: gain and standard_error. Empty if
         `schedule` is given.
-    forests_ : LabelForests, JointForest or MeanForest
-        The trees, and the frequency of each label.
+    forests_ : list of JointForest and LabelForests
+        The joint forest, the forests per label, or both.
     feature_importances_, label_feature_importances_ : arrays (n_features,), (n_labels, n_features)
         How much each feature reduced the impurity, summing to 1: the mean over the labels, and of each label.
     {paced_}
@@ -122,7 +114,7 @@ class SelfPacedForestClassifier(CallbackSupportMixin, MultiLabelClassifier):
         "oob_probabilities_": "float (rows, labels)",
         "label_weights_": "float (rows, labels)",
         "prior_weight_": "float",
-        "forests_": (LabelForests, JointForest, MeanForest),
+        "forests_": [(LabelForests, JointForest)],
         "feature_importances_": "float (features)",
         "label_feature_importances_": "float (labels, features)",
         "trace_": pacing.Trace,
@@ -136,7 +128,6 @@ class SelfPacedForestClassifier(CallbackSupportMixin, MultiLabelClassifier):
         n_estimators=300,
         pace_function="gaussian",
         schedule=None,
-        forest="extra-trees",
         min_samples_leaf=2,
         max_features="auto",
         n_jobs=None,
@@ -154,22 +145,23 @@ class SelfPacedForestClassifier(CallbackSupportMixin, MultiLabelClassifier):
         prior = np.ones(Y.shape) if label_weight is None else label_weight
         X = as_floats(X)
         samples = RowSamples.draw(self.n_estimators, len(Y), Y.shape[1], self.random_state)
-        rows = TreeRows(X, make_tree(self.forest, self.min_samples_leaf, self.max_features, X.shape[1]))
+        rows = TreeRows(X, self.min_samples_leaf, self.max_features)
         schedule, chooses = self.schedule, self.schedule is None and function is not None
         self.pace_choice_: list[dict[str, Any]] = []
-        trees, n_labels = self.trees, Y.shape[1]
-        if trees == "auto":
-            trees = "per-label" if n_labels == 1 else "mean" if n_labels <= _MOST_LABELS_APART else "joint"
+        kinds: tuple[str, ...] = (self.trees,)
+        if self.trees == "auto":
+            kinds = ("per-label",) if Y.shape[1] == 1 else ("joint", "per-label")
+            kinds = kinds if Y.shape[1] <= _MOST_LABELS_APART else ("joint",)
         n_steps = _N_FOLDS + 1 if chooses else 0 if function is None else len(schedule)
         with fit_progress(self, 1 + n_steps, X, Y) as report:
             if chooses:
                 arguments = (rows, Y, prior, function, self.n_jobs, self.random_state)
                 schedule, self.pace_choice_ = _choose_schedule(*arguments, self.n_estimators, report)
             targets = () if function is None or schedule is None else schedule
-            learner = LEARNERS[trees](rows, Y, prior, samples, self.n_jobs)
+            learner = ForestLearner(rows, Y, prior, samples, kinds, self.n_jobs)
             learner.fit(np.ones(Y.shape))
-            if trees == "mean":
-                learner = _choose_trees(learner, Y, prior)
+            if len(kinds) > 1 and not _mean_is_better(learner.probabilities, Y, prior):
+                learner.keep_first()
             loop = pacing.paced(learner, function, targets, Y, prior > 0)
             stopped = report("unpaced")
             for step in () if stopped else loop:
@@ -179,29 +171,23 @@ class SelfPacedForestClassifier(CallbackSupportMixin, MultiLabelClassifier):
             loop.trace.add(learner.losses(), loop.weights)
         self.label_weights_, self.history_, self.trace_ = loop.weights, loop.history, loop.trace
         self.stop_reason_ = "callback" if stopped else loop.stop_reason
-        self.oob_probabilities_ = learner.probabilities
+        self.oob_probabilities_ = np.mean(learner.probabilities, axis=0)
         self.prior_weight_ = self.prior_weight
         if self.prior_weight == "auto":
-            shrunk = ShrunkCalibration().fit(logit(learner.probabilities), Y, prior)
+            shrunk = ShrunkCalibration().fit(logit(self.oob_probabilities_), Y, prior)
             self.prior_weight_ = 1.0 - shrunk.share_
-        self.label_feature_importances_ = learner.importances
-        total = learner.importances.sum(axis=0)
+        self.label_feature_importances_ = np.mean(learner.importances, axis=0)
+        total = self.label_feature_importances_.sum(axis=0)
         self.feature_importances_ = total / max(total.sum(), np.finfo(float).tiny)
-        self.forests_ = learner.model()
+        self.forests_ = learner.models
 
     def _scores(self, X):
-        scores = self.forests_.scores(X, self.n_jobs)
+        scores = logit(np.mean([each.probabilities(X, self.n_jobs) for each in self.forests_], axis=0))
         # Rounded, so that rows whose probabilities are equal have equal scores, too.
-        return on_grid(scores + self.prior_weight_ * (logit(self.forests_.frequencies) - scores))
+        return on_grid(scores + self.prior_weight_ * (logit(self.forests_[0].frequencies) - scores))
 
     def _check_contents(self) -> None:
-        """Refuse forests of other labels or features than the model's; they check themselves."""
-        forests = self.forests_
-        if len(forests.frequencies) != len(self.label_names_):
-            raise ValueError("the forests are of other labels")
-        for part in (forests.joint, forests.per_label) if isinstance(forests, MeanForest) else (forests,):
-            if part.trees is not None and part.trees.n_features != self.n_features_in_:
-                raise ValueError("the forests are of other features")
+        check_forests(self.forests_, self)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -209,18 +195,17 @@ class SelfPacedForestClassifier(CallbackSupportMixin, MultiLabelClassifier):
         return tags
 
 
-def _choose_trees(learner: MeanForestLearner, Y, prior) -> MeanForestLearner | JointForestLearner:
-    """Joint trees alone, unless averaging them with forests per label ranks better.
+def _mean_is_better(probabilities, Y, prior) -> bool:
+    """Whether the mean with forests per label ranks better than joint trees alone, by half a standard error.
 
     Where people gave too many labels, forests per label learn them all: on mirflickr (real noise) joint trees
     have an average precision of 0.82 and the mean 0.77. Elsewhere the mean is ahead by about 0.005.
     """
     truth = np.where(prior > 0, Y, np.nan)
-    both, joint = (rank_criteria(truth, each.probabilities)[-1] for each in (learner, learner.joint))
-    gain = (both - joint)[np.isfinite(both)]
-    if len(gain) < 2 or gain.mean() > 0.5 * gain.std(ddof=1) / np.sqrt(len(gain)):
-        return learner
-    return learner.joint
+    joint, per_label = probabilities
+    both = joint, (joint + per_label) / 2
+    (gain,), (error,) = _compare([rank_criteria(truth, each)[-1] for each in both])
+    return gain > 0.5 * error
 
 
 def _choose_schedule(
@@ -240,15 +225,15 @@ def _choose_schedule(
     held_out = np.empty((1 + len(schedules), *Y.shape))
     for number, (train, test) in enumerate(split_rows(Y, _N_FOLDS, random_state), start=1):
         samples = RowSamples.draw(min(_N_TREES, n_trees), len(train), 1, random_state)
-        fold = TreeRows(rows.X[train], rows.tree)
-        learner = JointForestLearner(fold, Y[train], prior[train], samples, n_jobs)
+        fold = rows.select(train), Y[train], prior[train]
+        learner = ForestLearner(*fold, samples, ("joint",), n_jobs)
         learner.fit(np.ones(Y[train].shape))
         losses = learner.losses()
-        held_out[0, test] = learner.model().probabilities(rows.X[test], n_jobs)
+        held_out[0, test] = learner.models[0].probabilities(rows.X[test], n_jobs)
         for row, schedule in enumerate(schedules, start=1):
             pace = schedule.pace(schedule.targets[0], losses, Y[train], prior[train] > 0)
             learner.reweight(pacing.check_weights(function.weight(losses, pace), losses.shape, function))
-            held_out[row, test] = learner.model().probabilities(rows.X[test], n_jobs)
+            held_out[row, test] = learner.models[0].probabilities(rows.X[test], n_jobs)
         report(f"choice of the pace: fold {number}")  # callbacks cannot stop it, as it needs all folds
     truth = np.where(prior > 0, Y, np.nan)
     gains, errors = _compare([-log_losses(logit(scores), Y, prior) for scores in held_out])

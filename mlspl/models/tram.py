@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
+from scipy.sparse.linalg import cg
 from scipy.special import expit
 from sklearn.exceptions import ConvergenceWarning
 
@@ -12,7 +13,7 @@ from mlspl.errors import UserError
 from mlspl.metrics import rank_criteria
 from mlspl.models._base import MultiLabelClassifier, store_parameters
 from mlspl.models._checks import warn_of_data
-from mlspl.models._neighbours import StableNeighbours
+from mlspl.models._neighbours import nearest_rows
 
 _TOLERANCE = 1e-13
 _MAX_ITERATIONS = 10_000
@@ -46,8 +47,6 @@ class TRAMClassifier(MultiLabelClassifier):
     ----------
     k : int, default=10
         Number of neighbours of each row.
-    n_jobs : int, optional
-        Passed on to scikit-learn's neighbour search.
     prior_weight : "auto" or float, default="auto"
         Weight of the mean of the labelled rows in the shares, from 0, as published, to 1. "auto" chooses it.
 
@@ -83,7 +82,7 @@ class TRAMClassifier(MultiLabelClassifier):
 
     _scores_rows_alone = False  # transductive
 
-    def __init__(self, k=10, *, n_jobs=None, prior_weight="auto"):
+    def __init__(self, k=10, *, prior_weight="auto"):
         store_parameters(self, locals())
 
     def fit(self, X, Y, label_weight=None):  # type: ignore[override]
@@ -105,7 +104,7 @@ class TRAMClassifier(MultiLabelClassifier):
         self._labelled = X
         self.prior_weight_ = 0.0 if self.prior_weight == "auto" else float(self.prior_weight)
         if self.prior_weight == "auto" and self.k < len(Y):
-            self.prior_weight_ = _choose_prior_weight(X, self.shares_, relevant, self.k, self.n_jobs)
+            self.prior_weight_ = _choose_prior_weight(X, self.shares_, relevant, self.k)
 
     def _scores(self, X):
         parts = [self._labelled, X]
@@ -119,13 +118,13 @@ class TRAMClassifier(MultiLabelClassifier):
                 f"{rows.shape[0]}: give more rows, a smaller k (in Python) or another method."
             )
         known = np.column_stack([self.shares_, self.counts_])
-        W = _edges(rows, self.k, self.n_jobs)
+        W = _edges(rows, self.k)
         spread = _propagate(W.maximum(W.T), known)[-X.shape[0] :]
         shares = (1 - self.prior_weight_) * spread[:, :-1] + self.prior_weight_ * self.shares_.mean(axis=0)
         return _log_odds(np.round(shares, _DECIMALS), spread[:, -1])
 
 
-def _choose_prior_weight(X, shares, Y, k, n_jobs):
+def _choose_prior_weight(X, shares, Y, k):
     """The weight of the mean share with the best average precision on labelled rows; 0 unless significant.
 
     Each row is seen from its labelled neighbours; of many rows, an evenly spaced sample.
@@ -134,7 +133,7 @@ def _choose_prior_weight(X, shares, Y, k, n_jobs):
     rows = mixed[:: max(1, -(-len(mixed) // _JUDGED_ROWS))]
     if not len(rows):
         return 0.0
-    W = _edges(X, k, n_jobs, rows)
+    W = _edges(X, k, rows)
     seen = np.round(_ratio(W @ shares, np.broadcast_to(W.sum(axis=1)[:, None], Y[rows].shape)), _DECIMALS)
     prior = shares.mean(axis=0)
     precision = np.array([rank_criteria(Y[rows], (1 - w) * seen + w * prior)[-1] for w in _PRIOR_WEIGHTS])
@@ -145,9 +144,10 @@ def _choose_prior_weight(X, shares, Y, k, n_jobs):
     return float(_PRIOR_WEIGHTS[best]) if is_sure else 0.0
 
 
-def _edges(X, k, n_jobs, rows=None):
+def _edges(X, k, rows=None):
     """CSR weights exp(-d²/2σ²) from each row, or from these rows, to its k nearest others."""
-    distance, index = StableNeighbours(X, n_jobs=n_jobs).kneighbors_of_training(k, rows)
+    rows = np.arange(X.shape[0]) if rows is None else rows
+    distance, index = nearest_rows(X[rows], X, k, rows)
     squared = np.square(distance)
     scale = squared.mean()
     weight = np.exp(-squared / (2 * scale)) if scale > 0 else np.ones_like(squared)
@@ -163,38 +163,24 @@ def _propagate(W, known):
     component = connected_components(W, directed=False)[1]
     reached = np.flatnonzero(np.isin(component[n:], component[:n]))
     edges, degree = W[n + reached], W.sum(axis=1)[n + reached]
-    inner = edges[:, n + reached]
-    # Starting from the mean, weakly connected rows stay near it.
-    spread[reached] = _conjugate_gradients(inner, degree, edges[:, :n] @ known, spread[reached])
+    if not len(reached):
+        return np.round(spread, _DECIMALS)
+    # Scaled to a unit diagonal. Starting from the mean, weakly connected rows stay near it.
+    root = np.sqrt(degree)
+    scaled = sparse.diags_array(1 / root) @ edges[:, n + reached] @ sparse.diags_array(1 / root)
+    system = sparse.eye_array(len(reached), format="csr") - scaled
+    for column, (b, start) in enumerate(zip((edges[:, :n] @ known).T, spread[reached].T, strict=True)):
+        solved, failed = cg(
+            system, b / root, root * start, rtol=0.0, atol=_TOLERANCE * root.max(), maxiter=_MAX_ITERATIONS
+        )
+        if failed:
+            warnings.warn("Labels had not settled. Use a larger k.", ConvergenceWarning, stacklevel=2)
+        spread[reached, column] = solved / root
     return np.round(np.clip(spread, known.min(axis=0), known.max(axis=0)), _DECIMALS)
 
 
-def _conjugate_gradients(W, degree, b, x):
-    """Solve (D − W) x = b from the start x, each column by its own conjugate gradients, scaled by D."""
-    degree = degree[:, None]
-    residual = b - degree * x + W @ x
-    descent = residual / degree
-    direction = descent
-    energy = np.einsum("ij,ij->j", residual, descent)
-    tolerance = _TOLERANCE * max(1.0, np.abs(x).max(initial=0.0))
-    for _ in range(_MAX_ITERATIONS):
-        if np.abs(descent).max(initial=0.0) <= tolerance:
-            return x
-        image = degree * direction - W @ direction
-        curvature = np.einsum("ij,ij->j", direction, image)
-        step = _ratio(energy, curvature)
-        x = x + step * direction
-        residual = residual - step * image
-        descent = residual / degree
-        previous, energy = energy, np.einsum("ij,ij->j", residual, descent)
-        direction = descent + _ratio(energy, previous) * direction
-    message = f"The labels had not settled after {_MAX_ITERATIONS} iterations. Use a larger k."
-    warnings.warn(message, ConvergenceWarning, stacklevel=2)
-    return x
-
-
 def _ratio(numerator, denominator):
-    """The quotient, 0 where the denominator is: a column that is solved stays where it is."""
+    """The quotient, 0 where the denominator is."""
     return np.divide(numerator, denominator, out=np.zeros_like(numerator), where=denominator > 0)
 
 

@@ -16,7 +16,7 @@ from sklearn.preprocessing import MaxAbsScaler, OneHotEncoder, StandardScaler
 
 from mlspl._files import check_output, write_file
 from mlspl.errors import UserError
-from mlspl.models import BSVMClassifier, ExtraTrees, JointForest, MeanForest, SelfPacedForestClassifier
+from mlspl.models import BSVMClassifier, ExtraTrees, JointForest, SelfPacedForestClassifier
 from mlspl.spaces import LinearModel
 from mlspl.torch import LARGEST_INPUT, LAYER_NORM_EPSILON, SelfPacedNetClassifier
 
@@ -162,11 +162,11 @@ def _scores(graph: _Graph, model: Any, x: str) -> str:
         product = graph.add("MatMul", x, np.ascontiguousarray(coef.T, dtype=np.float64))
         return graph.add("Add", product, model.model_.intercept)
     if isinstance(model, ExtraTrees):
-        return _extra_trees(graph, model, x)
+        return _forests(graph, [model.forest_], x)
     if isinstance(model, SelfPacedForestClassifier):
-        scores = _forest(graph, model.forests_, x)
+        scores = _forests(graph, model.forests_, x)
         shrunk = graph.add("Mul", scores, np.array(1.0 - model.prior_weight_))
-        return graph.add("Add", shrunk, model.prior_weight_ * logit(model.forests_.frequencies))
+        return graph.add("Add", shrunk, model.prior_weight_ * logit(model.forests_[0].frequencies))
     if isinstance(model, SelfPacedNetClassifier) and not model.modules_:
         return _network(graph, model.networks_, x)
     kind = type(model).__name__
@@ -177,8 +177,6 @@ def _scores(graph: _Graph, model: Any, x: str) -> str:
 
 
 def _probabilities(graph: _Graph, model: Any, scores: str) -> str | None:
-    if isinstance(model, ExtraTrees):
-        return graph.add("Add", scores, np.array(0.5))
     if isinstance(model, BSVMClassifier):
         calibration: Any = getattr(model._calibration, "calibration", model._calibration)
         if calibration is None:
@@ -208,14 +206,13 @@ def _network(graph: _Graph, networks: Any, x: str) -> str:
     return graph.add("ReduceMean", x, np.array([0]), keepdims=0)
 
 
-def _forest(graph: _Graph, forest: Any, x: str) -> str:
+def _forests(graph: _Graph, forests: list[Any], x: str) -> str:
     """Log-odds ln a − ln b, with a and b the sums for and against a label: both keep all their digits."""
-    if isinstance(forest, MeanForest):
-        odds = [_sums(graph, part, x) for part in (forest.joint, forest.per_label)]
+    odds = [_sums(graph, forest, x) for forest in forests]
+    a, b = odds[0]
+    if len(odds) > 1:
         shares = [[graph.add("Div", part, graph.add("Add", *parts)) for part in parts] for parts in odds]
         a, b = (graph.add("Add", *pair) for pair in zip(*shares, strict=True))
-    else:
-        a, b = _sums(graph, forest, x)
     return graph.add("Sub", graph.add("Log", a), graph.add("Log", b))
 
 
@@ -250,16 +247,6 @@ def _joint_leaves(forest: Any) -> tuple[np.ndarray, np.ndarray]:
     nodes, place = np.unique(forest.trees.starts[tree] + forest.leaves[tree, row], return_inverse=True)
     members = sparse.csr_array((np.ones(len(row)), (place, row)), shape=(len(nodes), len(masses)))
     return nodes, (members @ masses) / np.asarray(members.sum(axis=1))[:, None]
-
-
-def _extra_trees(graph: _Graph, model: ExtraTrees, x: str) -> str:
-    parts, x = [], graph.cast(x, "FLOAT")
-    for trees, votes in zip(model.trees_, model.votes_, strict=True):
-        rows, targets = np.nonzero(votes)
-        nodes = np.flatnonzero(trees.feature < 0)[rows]
-        sums = _trees(graph, trees, x, nodes, targets, votes[rows, targets], votes.shape[1])
-        parts.append(graph.add("Div", graph.cast(sums, "DOUBLE"), np.array(float(len(trees)))))
-    return graph.add("Sub", graph.add("Concat", *parts, axis=1), np.array(0.5))
 
 
 def _trees(graph: _Graph, trees: Any, x: str, nodes: Any, targets: Any, weights: Any, n_targets: int) -> str:

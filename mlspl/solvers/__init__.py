@@ -6,7 +6,7 @@ from mlspl.solvers.kernel_svm import KernelSolution, solve_svms, solve_svrs
 from mlspl.solvers.linear import LINEAR_LOSSES, LinearSolution, solve_linear, solve_ridge
 from mlspl.solvers.rank_svm import RankSVMSolution, solve_rank_svm
 from mlspl.solvers.threads import one_library_thread, raise_interrupts
-from mlspl.solvers.trees import FlatTrees, average_leaf_labels
+from mlspl.solvers.trees import FlatTrees, average_leaves
 
 __all__ = [
     "LINEAR_LOSSES",
@@ -15,7 +15,7 @@ __all__ = [
     "LinearSolution",
     "RankSVMSolution",
     "TreeFeatures",
-    "average_leaf_labels",
+    "average_leaves",
     "grow_extra_trees",
     "one_library_thread",
     "raise_interrupts",

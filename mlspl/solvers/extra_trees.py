@@ -2,7 +2,8 @@
 
 As scikit-learn's ``ExtraTreeRegressor`` grows them: at every node some features are drawn, each is cut at
 random between its extremes, and the cut that reduces the variance most, summed over the targets, is made.
-The variance of a 0/1 label is half of its Gini impurity, so the same trees serve classification.
+The variance of a 0/1 label is half of its Gini impurity, so the same trees serve classification. The side of
+missing values (NaN) is drawn for every cut.
 """
 
 import numpy as np
@@ -16,7 +17,7 @@ _PURE = 1e-12
 
 
 class TreeFeatures:
-    """Training rows (n, d), float32 without NaN, as the trees read them; a sparse X stays sparse.
+    """Training rows (n, d), float32, as the trees read them; a sparse X stays sparse.
 
     ``arrays`` holds dense columns (d, n), then rows and columns of a sparse matrix; what does not apply is
     empty.
@@ -41,29 +42,13 @@ def grow_extra_trees(
 ) -> tuple[FlatTrees, np.ndarray]:
     """Grow a tree for each row of `counts`; returns the trees and the sum of their feature importances (d,).
 
-    A leaf answers with the mean of the first target.
-
-    Parameters
-    ----------
-    features : TreeFeatures
-        The training rows.
-    targets : array (n, q)
-        What the trees predict: a 0/1 label, or several targets at once.
-    weight : float64 array (n,)
-        Weights of the rows; with whole numbers and 0/1 targets all sums are exact.
-    counts : uint8 array (n_trees, n)
-        How often each row was drawn for each tree.
-    seeds : int array (n_trees,)
-        Seeds of the trees.
-    min_samples_leaf, max_features : int
-        Smallest number of rows in a leaf, and features drawn at a node.
-    empty_value : float, default=0.5
-        The answer of a one-target tree none of whose rows has any weight.
+    The targets (n, q) are a 0/1 label, or several; a leaf answers with the mean of the first. A row's weight
+    in a tree is its `weight` (n,) times how often it was drawn, `counts` (n_trees, n), uint8; with whole
+    numbers and 0/1 targets all sums are exact. A tree none of whose rows has weight answers `empty_value`.
     """
-    targets = np.ascontiguousarray(targets, dtype=np.float64)
-    starts, feature, left, right, value, importances = _grow(
+    starts, nodes, importances = _grow(
         *features.arrays,
-        targets,
+        np.ascontiguousarray(targets, dtype=np.float64),
         np.ascontiguousarray(weight, dtype=np.float64),
         np.ascontiguousarray(counts),
         np.asarray(seeds, dtype=np.uint64),
@@ -71,8 +56,7 @@ def grow_extra_trees(
         max_features,
         empty_value,
     )
-    missing_left = np.zeros(len(feature), dtype=bool)
-    return FlatTrees(starts, feature, left, right, value, missing_left, features.shape[1]), importances
+    return FlatTrees(*[starts, *nodes, features.shape[1]]), importances
 
 
 @njit(cache=True, nogil=True)
@@ -84,7 +68,8 @@ def _grow(columns, by_row, by_column, targets, weight, counts, seeds, min_leaf, 
     capacity = 256
     feature = np.empty(capacity, np.int32)
     left, right = np.empty(capacity, np.int32), np.empty(capacity, np.int32)
-    value = np.empty(capacity, np.float32)
+    value, missing_left = np.empty(capacity, np.float32), np.zeros(capacity, np.bool_)
+    any_nan = np.isnan(columns).any() or np.isnan(by_row[0]).any()
     starts = np.zeros(len(seeds) + 1, np.int64)
     importances = np.zeros(d)
     rows, w = np.empty(n, np.int64), np.empty(n)
@@ -122,6 +107,7 @@ def _grow(columns, by_row, by_column, targets, weight, counts, seeds, min_leaf, 
                 capacity *= 2
                 feature, left = _widen(feature, capacity), _widen(left, capacity)
                 right, value = _widen(right, capacity), _widen(value, capacity)
+                missing_left = _widen(missing_left, capacity)
             if parent >= 0:
                 if side == 0:
                     left[root + parent] = node
@@ -139,7 +125,7 @@ def _grow(columns, by_row, by_column, targets, weight, counts, seeds, min_leaf, 
             if weighs > 0.0:
                 for t in range(q):
                     parent_score += total[t] ** 2 / weighs
-            best, best_feature, best_cut = -1.0, -1, np.float32(0.0)
+            best, best_feature, best_cut, best_side = -1.0, -1, np.float32(0.0), False
             if behind - first >= max(2, 2 * min_leaf) and squares - parent_score > _PURE * squares:
                 by_rows = is_sparse and (behind - first) * row_length < max_features * column_length
                 if by_rows:
@@ -169,15 +155,24 @@ def _grow(columns, by_row, by_column, targets, weight, counts, seeds, min_leaf, 
                     # The rows that are not listed have the value 0.
                     zeros = n_values < behind - first
                     low = high = np.float32(0.0) if zeros else values[0]
+                    has_nan = any_nan and np.isnan(values[:n_values]).any()
+                    if has_nan and not zeros:
+                        low, high = np.float32(np.inf), np.float32(-np.inf)
                     for k in range(n_values):
                         low, high = min(low, values[k]), max(high, values[k])
-                    if high <= low:
+                    # Without a value between the extremes, a cut can still part numbers from NaN.
+                    if high < low or (high == low and not has_nan):
                         continue
                     varied += 1
                     random = _advance(random)
                     cut = np.float32(low + _uniform(random) * (np.float64(high) - low))
                     if cut >= high:
                         cut = low
+                    nan_left = False
+                    if has_nan:
+                        random = _advance(random)
+                        nan_left = bool(high > low) and _uniform(random) < 0.5
+                        _send_nan(values[:n_values], nan_left)
                     # Sum the side without the zeros; the other side is what is left of the node.
                     zeros_left = zeros and cut >= 0.0
                     n_left, weighs_left = 0, 0.0
@@ -195,8 +190,8 @@ def _grow(columns, by_row, by_column, targets, weight, counts, seeds, min_leaf, 
                     for t in range(q):
                         score += sums[t] ** 2 / weighs_left + (total[t] - sums[t]) ** 2 / weighs_right
                     if score > best:
-                        best, best_feature, best_cut = score, f, cut
-            feature[used] = best_feature
+                        best, best_feature, best_cut, best_side = score, f, cut, nan_left
+            feature[used], missing_left[used] = best_feature, best_side
             if best_feature < 0:
                 left[used], right[used] = -1, -1
                 value[used] = total[0] / weighs if weighs > 0.0 else empty_value
@@ -213,6 +208,8 @@ def _grow(columns, by_row, by_column, targets, weight, counts, seeds, min_leaf, 
                 else:
                     for k in range(first, behind):
                         values[k] = columns[best_feature, rows[k]]
+                if any_nan:
+                    _send_nan(values[first:behind], best_side)
                 middle, last = first, behind
                 while middle < last:
                     if values[middle] <= best_cut:
@@ -232,7 +229,8 @@ def _grow(columns, by_row, by_column, targets, weight, counts, seeds, min_leaf, 
         starts[tree + 1] = used
         if gained.sum() > 0.0:
             importances += gained / gained.sum()
-    return starts, feature[:used], left[:used], right[:used], value[:used], importances
+    nodes = feature[:used], left[:used], right[:used], value[:used], missing_left[:used]
+    return starts, nodes, importances
 
 
 @njit(cache=True, nogil=True)
@@ -253,6 +251,14 @@ def _read_column(by_column, f, rows, position, first, behind, members, values):
             members[found], values[found] = rows[k], data[p]
             found += 1
     return found
+
+
+@njit(cache=True, nogil=True)
+def _send_nan(values, left):
+    """Replace NaN by infinity, so that they go to this side of every cut."""
+    for k in range(len(values)):
+        if np.isnan(values[k]):
+            values[k] = -np.inf if left else np.inf
 
 
 @njit(cache=True, nogil=True)

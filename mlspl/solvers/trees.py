@@ -38,12 +38,12 @@ class FlatTrees:
     }
 
     def __init__(self, starts, feature, left, right, value, missing_left, n_features) -> None:
-        self.starts: NDArray[np.int64] = np.asarray(starts, dtype=np.int64)
-        self.feature: NDArray[np.int32] = np.asarray(feature, dtype=np.int32)
-        self.left: NDArray[np.int32] = np.asarray(left, dtype=np.int32)
-        self.right: NDArray[np.int32] = np.asarray(right, dtype=np.int32)
-        self.value: NDArray[np.float32] = np.asarray(value, dtype=np.float32)
-        self.missing_left: NDArray[np.bool_] = np.asarray(missing_left, dtype=bool)
+        self.starts: NDArray[np.int64] = starts
+        self.feature: NDArray[np.int32] = feature
+        self.left: NDArray[np.int32] = left
+        self.right: NDArray[np.int32] = right
+        self.value: NDArray[np.float32] = value
+        self.missing_left: NDArray[np.bool_] = missing_left
         self.n_features = n_features
 
     def __len__(self) -> int:
@@ -53,37 +53,21 @@ class FlatTrees:
     @classmethod
     def join(cls, parts: Sequence["FlatTrees"]) -> "FlatTrees":
         """All trees of these, in their order."""
-        sizes = [np.diff(part.starts) for part in parts]
-        starts = np.concatenate([[0], *sizes]).cumsum()
-        feature, left, right, value, missing_left = map(
-            np.concatenate, zip(*(part._nodes() for part in parts), strict=True)
+        starts = np.concatenate([[0], *(np.diff(part.starts) for part in parts)]).cumsum()
+        nodes = (
+            np.concatenate([getattr(part, name) for part in parts])
+            for name in ("feature", "left", "right", "value", "missing_left")
         )
-        return cls(starts, feature, left, right, value, missing_left, parts[0].n_features)
-
-    def sum_leaves(
-        self, X, in_bag=None, n_forests: int = 1
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Sums and numbers (n, n_forests) of the answers of each forest's trees for float32 rows X.
-
-        The trees are `n_forests` forests of equal size, one after the other. A tree is left out for the rows
-        where `in_bag`, uint8 (n_trees / n_forests, n), is not 0.
-        """
-        self._check_width(X)
-        sums, counts = np.zeros((len(X), n_forests)), np.zeros((len(X), n_forests))
-        in_bag = np.zeros((0, 0), dtype=np.uint8) if in_bag is None else in_bag
-        _sum_leaves(X, self.starts, *self._nodes(), in_bag, sums, counts)
-        return sums, counts
+        return cls(*[starts, *nodes, parts[0].n_features])
 
     def find_leaves(self, X) -> NDArray[np.int32]:
-        """The leaf of each row in each tree, (n_trees, n): the number of its node, counted from the root."""
-        self._check_width(X)
-        found = np.empty((len(self), len(X)), dtype=np.int32)
-        _find_leaves(X, self.starts, *self._nodes(), found)
-        return found
-
-    def _check_width(self, X) -> None:
+        """The leaf of each float32 row in each tree, (n_trees, n): its node, counted from the root."""
         if X.shape[1] != self.n_features:
             raise ValueError(f"X has {X.shape[1]} features, but the trees split {self.n_features}.")
+        found = np.empty((len(self), len(X)), dtype=np.int32)
+        nodes = self.feature, self.left, self.right, self.value, self.missing_left
+        _find_leaves(X, self.starts, *nodes, found)
+        return found
 
     def _check_contents(self) -> None:
         """Refuse trees through which compiled code would fall out of the arrays, or fall for ever."""
@@ -101,80 +85,45 @@ class FlatTrees:
             if (child <= place[inner]).any() or (child >= np.repeat(sizes, sizes)[inner]).any():
                 raise ValueError("trees lead back or nowhere")
 
-    def _nodes(self) -> tuple[NDArray, NDArray, NDArray, NDArray, NDArray]:
-        return self.feature, self.left, self.right, self.value, self.missing_left
-
-
-@njit(cache=True, nogil=True)
-def _sum_leaves(X, starts, feature, left, right, value, missing_left, in_bag, sums, counts):
-    out_of_bag = in_bag.shape[0] > 0
-    n_trees = (len(starts) - 1) // sums.shape[1]
-    for tree in range(len(starts) - 1):
-        forest, own = tree // n_trees, tree % n_trees
-        for i in range(X.shape[0]):
-            if out_of_bag and in_bag[own, i] != 0:
-                continue
-            node = _descend(X, i, starts[tree], feature, left, right, value, missing_left)
-            sums[i, forest] += value[node]
-            counts[i, forest] += 1.0
-
 
 @njit(cache=True, nogil=True)
 def _find_leaves(X, starts, feature, left, right, value, missing_left, found):
     for tree in range(len(starts) - 1):
+        start = starts[tree]
         for i in range(X.shape[0]):
-            node = _descend(X, i, starts[tree], feature, left, right, value, missing_left)
-            found[tree, i] = node - starts[tree]
+            node = start
+            while feature[node] >= 0:
+                x = X[i, feature[node]]
+                goes_left = missing_left[node] if np.isnan(x) else x <= value[node]
+                node = start + (left[node] if goes_left else right[node])
+            found[tree, i] = node - start
 
 
 @njit(cache=True, nogil=True)
-def _descend(X, i, start, feature, left, right, value, missing_left):
-    """Return the number of the leaf in which row i ends."""
-    node = start
-    while feature[node] >= 0:
-        x = X[i, feature[node]]
-        goes_left = missing_left[node] if np.isnan(x) else x <= value[node]
-        node = start + (left[node] if goes_left else right[node])
-    return node
-
-
-@njit(cache=True, nogil=True)
-def average_leaf_labels(leaves, n_nodes, weighted_labels, weights, found, sums, counts):
-    """Add to `sums` and `counts` (m, L) the mean labels and weights of the training rows in the leaves found.
+def average_leaves(leaves, n_nodes, values, found, sums):
+    """Add to `sums` (m, q) the mean values, in every tree, of the training rows in the leaves found.
 
     `leaves` (n_trees, n) and `found` (n_trees, m), int32, are the leaves of training and new rows, negative
-    where a tree is left out; `n_nodes` (n_trees,) are the sizes of the trees. `weighted_labels` and `weights`
-    (n, L) are weight times label, and weight, of every training pair; weights of no rows mean 1.
+    where a tree is left out; `n_nodes` (n_trees,) are the sizes of the trees, `values` is (n, q).
     """
-    n, n_labels = weighted_labels.shape
-    weighted = weights.shape[0] > 0
+    n, q = values.shape
     most = n_nodes.max()
-    size, asked = np.empty(most), np.empty(most, np.bool_)
-    labels_of, weights_of = np.empty((most, n_labels)), np.empty((most if weighted else 0, n_labels))
+    size, asked, total = np.empty(most), np.empty(most, np.bool_), np.empty((most, q))
     for tree in range(len(leaves)):
         asked[:] = False
-        for r in range(found.shape[1]):
-            leaf = found[tree, r]
+        for leaf in found[tree]:
             if leaf >= 0 and not asked[leaf]:
                 asked[leaf] = True
                 size[leaf] = 0.0
-                labels_of[leaf] = 0.0
-                if weighted:
-                    weights_of[leaf] = 0.0
+                total[leaf] = 0.0
         for i in range(n):
             leaf = leaves[tree, i]
             if leaf >= 0 and asked[leaf]:
                 size[leaf] += 1.0
-                for k in range(n_labels):
-                    labels_of[leaf, k] += weighted_labels[i, k]
-                if weighted:
-                    for k in range(n_labels):
-                        weights_of[leaf, k] += weights[i, k]
+                for k in range(q):
+                    total[leaf, k] += values[i, k]
         for r in range(found.shape[1]):
             leaf = found[tree, r]
-            if leaf < 0 or size[leaf] == 0.0:
-                continue
-            share = 1.0 / size[leaf]
-            for k in range(n_labels):
-                sums[r, k] += share * labels_of[leaf, k]
-                counts[r, k] += share * weights_of[leaf, k] if weighted else 1.0
+            if leaf >= 0 and size[leaf] > 0.0:
+                for k in range(q):
+                    sums[r, k] += total[leaf, k] / size[leaf]

@@ -2,8 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -56,12 +55,6 @@ class Rows(ABC):
     @abstractmethod
     def join(self, codes) -> "Rows":
         """The same rows with the codes (n, m) as further features."""
-
-    def with_tolerance(self, tol) -> "Rows":
-        """The same rows, not copied, solved to another tolerance."""
-        rows = copy(self)
-        rows.space = replace(self.space, tol=tol)
-        return rows
 
     @abstractmethod
     def solve(self, signs, costs, warm_start=None) -> Solutions:

@@ -1,7 +1,6 @@
 """The space of any kernel, by the kernel matrix of all training rows."""
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 from scipy import linalg
@@ -16,8 +15,6 @@ from mlspl.spaces.base import KernelSpace, Model, Regression, Rows, Solutions
 
 # Kernel values computed at a time: 128 MiB keep BLAS busy.
 _BLOCK_VALUES = 2**24
-# Warm starts extrapolate the last step of the pace by at most this factor.
-_LARGEST_STEP = 3.0
 
 
 @dataclass(frozen=True)
@@ -86,13 +83,16 @@ class GramRows(Rows):
     def solve(self, signs, costs, warm_start=None) -> Solutions:
         """One weighted SVM per label, with LIBSVM's optimum."""
         costs = significant(costs)
-        start = None if warm_start is None else warm_start.extrapolate(costs)
+        start = None
+        if warm_start is not None:
+            costs_before, before = warm_start
+            # Variables at their bound start at the new bound.
+            at_bound = (np.abs(before) >= (1.0 - 1e-9) * costs_before) & (costs_before > 0)
+            start = np.where(at_bound, np.copysign(np.inf, before), before)
         options = {"tol": self.space.tol, "n_threads": self.space.n_threads}
         solution = solve_svms(self._K, signs, costs, start=start, **options)
-        coef = solution.coef
-        before = None if warm_start is None else (warm_start.costs, warm_start.coef)
-        start = _WarmStart(costs, coef, before)
-        return Solutions(coef, solution.bias, self._codes.T @ coef.T, solution.scores.T, start)
+        codes = self._codes.T @ solution.coef.T
+        return Solutions(solution.coef, solution.bias, codes, solution.scores.T, (costs, solution.coef))
 
     def loss(self, signs, scores) -> np.ndarray:
         """The hinge."""
@@ -123,28 +123,6 @@ class GramRows(Rows):
         X = None if self._kernel["kernel"] == "precomputed" else self._X[support]
         kept = np.ascontiguousarray(coef[:, support])
         return KernelExpansion(self._indices[support], X, kept, intercept, **self._kernel)
-
-
-class _WarmStart(NamedTuple):
-    """Costs and signed dual variables, and those of the step before."""
-
-    costs: np.ndarray
-    coef: np.ndarray
-    before: tuple[np.ndarray, np.ndarray] | None
-
-    def extrapolate(self, costs) -> np.ndarray:
-        """The variables moved on in the direction of their last step, as far as the costs move on.
-
-        Those at their bound start at the new bound.
-        """
-        at_bound = (np.abs(self.coef) >= (1.0 - 1e-9) * self.costs) & (self.costs > 0)
-        start = np.where(at_bound, np.copysign(np.inf, self.coef), self.coef)
-        if self.before is None:
-            return start
-        step, moved = self.costs - self.before[0], self.coef - self.before[1]
-        along, length = np.sum(step * (costs - self.costs), axis=1), np.sum(step * step, axis=1)
-        factor = np.divide(along, length, out=np.zeros(len(step)), where=length > 0)
-        return start + significant(np.clip(factor, 0.0, _LARGEST_STEP))[:, None] * moved
 
 
 class KernelExpansion(Model):

@@ -17,9 +17,7 @@ from mlspl.errors import UserError
 from mlspl.models import (
     CallbackSupportMixin,
     Candidate,
-    FittedMember,
     MultiLabelClassifier,
-    PathPoint,
     choose_point,
     fit_progress,
     split_rows,
@@ -319,7 +317,7 @@ class NetFamily:
     calibration = "pooled"
     n_settings = 1
 
-    def __init__(self, points: list[PathPoint], random_state) -> None:
+    def __init__(self, points, random_state) -> None:
         self._training = import_training()
         self.points = points
         self.random_state = random_state
@@ -340,10 +338,10 @@ class NetFamily:
             note = f"net: {number} of {len(self.points)} paces"
             yield note, [Candidate({}, point, networks.rounds[-1].log_odds)]
 
-    def learn(self, X, Y, label_weight, members: list[Candidate]) -> tuple[list[Model], list[FittedMember]]:
+    def learn(self, X, Y, label_weight, members: list[Candidate]) -> tuple[list[Model], list]:
         """Return the networks of the chosen point."""
         (member,) = members
         trained, losses, weights = self._found[member.point]
         scaling = self._scaling
         model = NetworkModel(trained.layers, scaling.pieces, scaling.center, scaling.spread)
-        return [model], [FittedMember(member, losses, weights)]
+        return [model], [(losses, weights)]

@@ -8,7 +8,7 @@ from mlspl.datasets import corrupt
 from mlspl.metrics import CRITERIA, average_precision
 from mlspl.model_selection import get_calibration
 from mlspl.models._families import split_rows
-from mlspl.models._family_learners import hold_out
+from mlspl.models._family_learners import _hold_out
 from mlspl.models.tuned_decision import choose_decision, evaluate
 from mlspl.spaces import Gram
 from tests.models.checks import scikit_learn_checks
@@ -38,8 +38,8 @@ def twin(member, rows=slice(None), label_weight=None):
     """The MLSPL that a member says it is, fitted on these training rows."""
     target = member["target"]
     return MLSPLClassifier(
-        member["pace_function"],
-        pacing.QuantilePace(target, target, 1, per=member["per"] or "class"),
+        None if target == 1 else "gaussian",
+        pacing.QuantilePace(target, target, 1, per="class"),
         C=member["C"],
         gamma=member["gamma"],
         class_weight=0.5,
@@ -129,9 +129,9 @@ def test_unknown_labels_are_left_out_of_the_judgement():
     rows = Gram(gamma=row["gamma"]).prepare(X_TRAIN)
     present = known & (Y == 1)
     for (train, test), value in zip(split_rows(present, 3, 0), row["folds"], strict=True):
-        ((_, scores),) = hold_out(
+        (scores,) = _hold_out(
             rows, present, known.astype(float), kernel.coding, everything, (train, test)
-        )
+        ).values()
         kept = [
             i
             for i, (labels, told) in enumerate(zip(present[test], known[test], strict=True))
@@ -151,9 +151,9 @@ def test_held_out_scores_are_those_of_models_that_saw_other_rows_only():
     (train, test), *_ = split_rows(Y, 3, 0)
     turned = Y.copy()
     turned[test] = ~Y[test]
-    for (_, first), (_, second) in zip(
-        hold_out(rows, Y, None, kernel.coding, everything, (train, test)),
-        hold_out(rows, turned, None, kernel.coding, everything, (train, test)),
+    for first, second in zip(
+        _hold_out(rows, Y, None, kernel.coding, everything, (train, test)).values(),
+        _hold_out(rows, turned, None, kernel.coding, everything, (train, test)).values(),
         strict=True,
     ):
         np.testing.assert_array_equal(first, second)

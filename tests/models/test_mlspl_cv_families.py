@@ -26,7 +26,7 @@ from mlspl.models._families import (
     weigh_families,
 )
 from mlspl.models._family_learners import ForestFamily
-from mlspl.models._forest import JointForestLearner, RowSamples, TreeRows, make_tree
+from mlspl.models._forest import ForestLearner, RowSamples, TreeRows
 from mlspl.models._forest_models import JointForest, as_floats
 from tests.models.digits import X_TEST, X_TRAIN, Y_TEST, Y_TRAIN
 
@@ -96,16 +96,17 @@ def test_joint_trees_are_grown_on_all_rows_with_the_weights_of_the_chosen_pace()
     point = list_points((0.7,))[1]
     family = ForestFamily("joint", [UNPACED, point], 30, 3, None, 0)
     candidate = Candidate({"max_features": 8}, point, Y)
-    model, member = (part[0] for part in family.learn(X_TRAIN, Y, None, [candidate]))
-    rows = TreeRows(as_floats(X_TRAIN), make_tree("extra-trees", 2, 8, 64))
-    learner = JointForestLearner(rows, Y, np.ones(Y.shape), RowSamples.draw(30, *Y.shape, 0), None)
+    (model,), ((losses, weights),) = family.learn(X_TRAIN, Y, None, [candidate])
+    rows = TreeRows(as_floats(X_TRAIN), 2, 8)
+    samples = RowSamples.draw(30, *Y.shape, 0)
+    learner = ForestLearner(rows, Y, np.ones(Y.shape), samples, ("joint",), None)
     learner.fit(np.ones(Y.shape))
-    np.testing.assert_array_equal(member.losses, learner.losses())
-    learner.samples = RowSamples(np.ones_like(learner.samples.counts), learner.samples.seeds)
-    learner.fit(member.label_weights)
-    np.testing.assert_array_equal(model.probabilities(X_TRAIN), learner.model().probabilities(rows.X))
+    np.testing.assert_array_equal(losses, learner.losses())
+    samples.counts[:] = 1
+    learner.fit(weights)
+    np.testing.assert_array_equal(model.probabilities(X_TRAIN), learner.models[0].probabilities(rows.X))
     assert (model.leaves >= 0).all()  # every row is in every tree
-    assert member.label_weights.min() < 0.5 < member.label_weights.max()
+    assert weights.min() < 0.5 < weights.max()
 
 
 def test_forests_of_wide_rows_try_two_numbers_of_features():
@@ -118,13 +119,14 @@ def test_forests_of_wide_rows_try_two_numbers_of_features():
 def test_other_weights_in_the_leaves_keep_the_trees():
     """The forest is that of a fit whose cuts had ignored the weights."""
     Y = Y_TRAIN.astype(bool)
-    rows = TreeRows(as_floats(X_TRAIN), make_tree("extra-trees", 2, "auto", 64))
-    learner = JointForestLearner(rows, Y, np.ones(Y.shape), RowSamples.draw(10, *Y.shape, 0), None)
+    rows = TreeRows(as_floats(X_TRAIN), 2, "auto")
+    samples = RowSamples.draw(10, *Y.shape, 0)
+    learner = ForestLearner(rows, Y, np.ones(Y.shape), samples, ("joint",), None)
     learner.fit(np.ones(Y.shape))
-    before = learner.model()
+    before = learner.models[0]
     weights = np.random.default_rng(0).random(Y.shape)
     learner.reweight(weights)
-    after = learner.model()
+    after = learner.models[0]
     np.testing.assert_array_equal(after.trees.feature, before.trees.feature)
     leaves = after.trees.find_leaves(as_floats(X_TEST[:1]))[:, 0]
     sums, counts = learner.frequencies.copy(), np.ones(Y.shape[1])
@@ -233,15 +235,14 @@ def test_few_rows_are_paced_only_if_asked():
     model = clone(ALL).set_params(families=("joint",)).fit(X_TRAIN[:60], Y_TRAIN[:60])
     assert [row["target"] for row in model.cv_results_] == [1.0]
     model.set_params(quantiles=(0.7,)).fit(X_TRAIN[:60], Y_TRAIN[:60])
-    assert [row["target"] for row in model.cv_results_] == [1.0, None, 0.7]
-    assert [row["per"] for row in model.cv_results_] == [None, "noise", "class"]
+    assert [row["target"] for row in model.cv_results_] == [1.0, "noise", 0.7]
 
 
 def test_beyond_64_labels_only_forests_are_paced_and_the_noise_is_not_estimated():
     model = clone(ALL).set_params(families=("joint", "linear"), n_estimators=8)
     many = np.random.RandomState(0).rand(len(Y_TRAIN), 65) < 0.3
-    paces = {(row["family"], row["per"]) for row in model.fit(X_TRAIN, many).cv_results_}
-    assert paces == {("joint", None), ("joint", "class"), ("linear", None)}
+    paces = {(row["family"], row["target"]) for row in model.fit(X_TRAIN, many).cv_results_}
+    assert paces == {("linear", 1.0)} | {("joint", quantile) for quantile in (1.0, 0.9, 0.8, 0.7)}
 
 
 def test_the_first_point_with_most_of_the_gain_is_taken():

@@ -5,7 +5,6 @@ from fractions import Fraction
 
 import numpy as np
 from scipy.optimize import linprog
-from sklearn.base import clone, is_regressor
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import SVC, SVR
 
@@ -156,24 +155,3 @@ class PublishedMLSPL:
         margins = np.hstack([-signs[:, None] * W_q.T, -np.eye(n_labels)])
         simplex = np.concatenate([np.ones(m), np.zeros(n_labels)])[None]
         return linprog(cost, margins, signs * scores - 1, simplex, [1.0], bounds=(0, None)).x[:m]
-
-
-def self_paced_forest(tree, X, Y, weights, counts, seeds, X_new):
-    """Probabilities of a forest a label, tree by tree: of the training rows out of bag, and of new rows."""
-    out_of_bag, of_new = np.empty(Y.shape), np.empty((len(X_new), Y.shape[1]))
-    for label in range(Y.shape[1]):
-        frequency = (0.5 + Y[:, label].sum()) / (1 + len(Y))
-        answers = [[frequency] for _ in X]
-        answers_new = [frequency]
-        for count, seed in zip(counts, seeds[label], strict=True):
-            one = clone(tree).set_params(random_state=int(seed))
-            one.fit(X, Y[:, label].astype(int), sample_weight=count * weights[:, label])
-            answer = one.predict if is_regressor(one) else lambda rows, one=one: one.predict_proba(rows)[:, 1]
-            seen = answer(X)
-            for i in range(len(X)):
-                if count[i] == 0:
-                    answers[i].append(seen[i])
-            answers_new.append(answer(X_new))
-        out_of_bag[:, label] = [np.mean(answer) for answer in answers]
-        of_new[:, label] = sum(answers_new) / len(answers_new)
-    return out_of_bag, of_new

@@ -14,6 +14,10 @@ Y = X[:, 0] + X[:, 1] + RANDOM.randint(0, 40, 60) > 60
 FEATURES = TreeFeatures(X)
 
 
+def _answers(trees, X):
+    return trees.value[trees.starts[:-1, None] + trees.find_leaves(X)]
+
+
 @pytest.mark.parametrize("n_targets", [1, 3])
 @pytest.mark.parametrize(("min_leaf", "max_features"), [(1, 7), (2, 2), (5, 1)])
 def test_trees_are_those_of_the_slow_twin(min_leaf, max_features, n_targets):
@@ -27,7 +31,7 @@ def test_trees_are_those_of_the_slow_twin(min_leaf, max_features, n_targets):
         w = counts[t] * weight
         slow = naive.extra_tree(X.tolist(), targets, w, t, min_leaf, max_features)
         leaves = [naive.descend(slow, x) for x in X.tolist()]
-        answers = trees.sum_leaves(X, n_forests=20)[0][:, t]
+        answers = _answers(trees, X)[t]
         means = [np.average(targets[leaf, 0], weights=w[leaf]) for leaf in leaves]
         np.testing.assert_allclose(answers, means, atol=1e-6)
         found = trees.find_leaves(X)[t]
@@ -61,11 +65,9 @@ def test_trees_are_like_scikit_learns():
     sizes, their_sizes = np.diff(ours.starts), [tree.tree_.node_count for tree in theirs]
     error = np.hypot(np.std(sizes), np.std(their_sizes)) / 20
     assert abs(np.mean(sizes) - np.mean(their_sizes)) < 4 * error
-    sums, passed = ours.sum_leaves(X)
-    sums, passed = sums.ravel(), passed.ravel()
     answers = np.mean([tree.predict_proba(X)[:, 1] for tree in theirs], axis=0)
     # An answer lies between 0 and 1, so the means of 400 differ by a standard error of .035 at most.
-    assert np.abs(sums / passed - answers).max() < 4 * 0.035
+    assert np.abs(_answers(ours, X).mean(axis=0) - answers).max() < 4 * 0.035
     shares = np.array([tree.feature_importances_ for tree in theirs])
     errors = np.sqrt(2) * shares.std(axis=0) / 20
     assert (np.abs(importances / 400 - shares.mean(axis=0)) <= 4 * errors).all()
@@ -76,5 +78,18 @@ def test_a_tree_of_nothing_answers_what_it_was_told():
     trees, importances = grow_extra_trees(
         FEATURES, Y[:, None], np.ones(60), counts, np.arange(2), 2, 2, empty_value=0.25
     )
-    np.testing.assert_array_equal(trees.sum_leaves(X)[0], np.full((60, 1), 0.5))
+    np.testing.assert_array_equal(_answers(trees, X), np.full((2, 60), 0.25))
     assert not importances.any()
+
+
+def test_missing_values_go_to_one_side_of_a_cut_and_may_be_all_that_it_parts():
+    missing = np.where(RANDOM.rand(60, 7) < 0.3, np.nan, X).astype(np.float32)
+    missing[:, 3] = np.where(Y, np.nan, 1.0)
+    trees, importances = grow_extra_trees(
+        TreeFeatures(missing), Y[:, None], np.ones(60), np.ones((50, 60), np.uint8), np.arange(50), 2, 7
+    )
+    assert importances[3] > 0.9 * importances.sum()
+    np.testing.assert_array_equal(_answers(trees, missing) > 0.5, np.tile(Y, (50, 1)))
+    others = TreeFeatures(missing[:, :3])
+    trees, _ = grow_extra_trees(others, Y[:, None], np.ones(60), np.ones((9, 60), np.uint8), range(9), 2, 3)
+    assert 0 < trees.missing_left[trees.feature >= 0].mean() < 1
