@@ -206,7 +206,7 @@ def _quantiles(losses: FloatArray, members: np.ndarray, targets: float | FloatAr
     """The quantile of the members of each column, both (n, L); infinite from a target of 1 on."""
     targets = np.broadcast_to(targets, losses.shape[1:])
     columns = zip(np.ascontiguousarray(losses.T), np.ascontiguousarray(members.T), targets, strict=True)
-    return np.array([np.inf if t >= 1.0 else _quantile(column[of], t) for column, of, t in columns])
+    return np.array([np.inf if t >= 1.0 else _quantile(column.compress(of), t) for column, of, t in columns])
 
 
 def _quantile(losses: FloatArray, target: float) -> float:
