@@ -1,6 +1,7 @@
 """Columns of a table: numbers, categories, dates and text; how words become one of them; one-hot columns."""
 
 import re
+import warnings
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from os import PathLike
@@ -24,7 +25,12 @@ INDEX = "Unnamed: 0"
 """The name that pandas gives to a first column without a name, which holds row numbers."""
 
 _KINDS_OF_DTYPES = {**dict.fromkeys("biuf", "numeric"), "M": "date"}
-# 12.5%; 1 234.50; 53.102,49; $1,200; 3 €
+# Numbers such as 1,234.5 and 53.102,49, by their thousands separator.
+_NOTATIONS = {
+    ",": re.compile(r"[+-]?(\d{1,3}(,\d{3})+|\d+)(\.\d+)?"),
+    ".": re.compile(r"[+-]?(\d{1,3}(\.\d{3})+|\d+)(,\d+)?"),
+}
+# 12.5%; 1 234.50; $1,200; 3 €
 _WITH_SIGNS = re.compile(r"[+-]?[$€£¥]?\s?[+-]?(\d+|\d{1,3}([., '’]\d{3})+)([.,]\d+)?\s?[%$€£¥]?")
 _ISO_DATE = re.compile(r"\d{4}-\d\d-\d\d([ T]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?)?")
 _DOTTED_DATE = re.compile(r"\d{1,2}\.\d{1,2}\.\d{4}")
@@ -170,9 +176,24 @@ def parse_words(words: pd.Series, name: str, kind: str | None, raw: RawTable) ->
     if kind in (None, "numeric"):
         if not is_word.any():
             return spread(list(map(float, known)), np.nan, float)
+        fits = [sign for sign, notation in _NOTATIONS.items() if all(map(notation.fullmatch, known))]
+        if len(fits) == 1:
+            if any("." in word for word in known) and fits == ["."]:
+                message = (
+                    f"column {name!r} is read with points between thousands. For new rows, whose points "
+                )
+                message += "may be decimal ones, name both signs (--decimal , --thousands .)."
+                warnings.warn(message, stacklevel=6)
+            numbers = [float(word.replace(fits[0], "").replace(",", ".")) for word in known]
+            return spread(numbers, np.nan, float)
+        if fits:
+            message = (
+                "has numbers such as {word}, which can be read in two ways. Name the decimal sign or the "
+            )
+            raise refuse(is_word, message + "thousands separator (--decimal ,).")
         if all(_WITH_SIGNS.fullmatch(spelled[i]) for i in np.flatnonzero(is_word)):
-            message = "has numbers such as {word}. Name their decimal or thousands sign (--decimal ,), write "
-            raise refuse(is_word, message + "plain numbers, or drop it (--drop).")
+            message = "has numbers with signs, such as {word}. Name their thousands separator (--thousands), "
+            raise refuse(is_word, message + "write plain numbers, or drop it (--drop).")
         counts = np.bincount(codes, minlength=len(spelled))
         # A few words in a column of numbers are mistakes, not a reason to make categories of all numbers.
         if kind == "numeric" or counts[is_known & ~is_word].sum() > counts[is_word].sum():
@@ -186,7 +207,9 @@ def parse_words(words: pd.Series, name: str, kind: str | None, raw: RawTable) ->
             return spread(dates, np.datetime64("NaT"), "datetime64[us]")
         if kind == "date" or (known and all(map(_SLASHED_DATE.fullmatch, known))):
             bad = is_known & [parse_dates([word]) is None for word in spelled]
-            message = "holds dates; {word} could mean two, or none. Write 2024-12-31, or drop it (--drop)."
+            message = (
+                "holds dates; {word} is none, or has the day first. Write 2024-12-31, or drop it (--drop)."
+            )
             raise refuse(bad if bad.any() else is_known, message)
     categories = sorted(set(known))
     if kind == "text" or (kind is None and _is_text(categories, len(codes))):
@@ -202,8 +225,9 @@ def _is_text(values: list[str], n_rows: int) -> bool:
 
 
 def parse_dates(words: Sequence[str]) -> np.ndarray | None:
-    """Return words such as 2024-12-31 or 31.12.2024 as dates; None for other words."""
-    for pattern, notation in ((_ISO_DATE, "ISO8601"), (_DOTTED_DATE, "%d.%m.%Y")):
+    """Return words such as 2024-12-31, 31.12.2024 or 12/31/2024 as dates; None for other words."""
+    notations = ((_ISO_DATE, "ISO8601"), (_DOTTED_DATE, "%d.%m.%Y"), (_SLASHED_DATE, "%m/%d/%Y"))
+    for pattern, notation in notations:
         if all(map(pattern.fullmatch, words)):
             words = pd.Series(words, dtype=object)
             times = pd.to_datetime(words, errors="coerce", format=notation, utc=True)

@@ -103,7 +103,8 @@ def read_dataset(
         Kinds of columns that are not as they look: ``{"zip": "categorical", "review": "text"}``. A column is
         ``"numeric"``, ``"categorical"``, ``"text"`` or ``"date"``.
     decimal, thousands : str, optional
-        Decimal sign and thousands separator of the numbers in a CSV file.
+        Decimal sign and thousands separator of the numbers in a CSV file. By default each column decides:
+        ``53.102,49`` and ``1,234.5`` are numbers. If ``1,234`` can be read in two ways, an error asks.
     encoding : str, optional
         Encoding of a text file, such as ``"cp1252"`` or ``"latin-1"``; UTF-8 by default.
     strict : bool, default=True
