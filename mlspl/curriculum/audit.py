@@ -292,10 +292,8 @@ def audit(
         As in :func:`label_issues`.
     annotations : optional
         The labels of several annotators, in any form that :func:`consensus` takes, or its result. Y is then
-        one annotator's labels, or those of all of them. Pairs that several annotators judged are settled by
-        their quality and the model's probability: one against many is an error; where they differ evenly, the
-        suspicion stays near a half. Pairs on which the others agree count as reviewed in the estimate of the
-        noise in all other pairs.
+        one annotator's labels, or those of all of them. The quality of the annotators and the model decide
+        on pairs that several judged. Pairs on which the others agree count as reviewed for all other pairs.
 
     Examples
     --------

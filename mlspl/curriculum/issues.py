@@ -95,12 +95,6 @@ def noise_rates(Y: ArrayLike, probabilities: ArrayLike, **options) -> pd.DataFra
         ``lost``, P(given 0 | true 1); ``false``, P(given 1 | true 0); each with the ends of its 90 %
         interval, ``lost_low``, ``lost_high``, ``false_low``, ``false_high``.
 
-    Notes
-    -----
-    Where a model is sure, given labels still err at the class-conditional rates: they are the two asymptotes
-    of the curve from the model's log-odds to P(given = 1). The interval is wide where no model is sure of a
-    label: all its uncertain labels may be errors, until reviewed pairs show which they are.
-
     Examples
     --------
     >>> import numpy as np

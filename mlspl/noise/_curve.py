@@ -48,26 +48,25 @@ LEAST = 0.002
 
 
 def fit_curve(given, z, trusted_positives=False, n_jobs=None):
-    """Return the posterior of the rates (L, G); first node and step (L,) of tables, and these (L, 4, nodes).
+    """Return the posterior of the rates (L, G), the nodes of tables (L, nodes), and the tables (L, 4, nodes).
 
     The tables hold P(true = 1 | given 0), P(true = 1 | given 1), P(true = 1) and P(given = 1). The fits of
     every skew are averaged by how well they explain all labels together.
     """
-    low = z.min(axis=0).astype(np.float64)
-    step = np.maximum((z.max(axis=0) - low) / N_BINS, 1e-9)
-    counts, sums = np.zeros((z.shape[1], N_BINS, 2)), np.zeros((z.shape[1], N_BINS))
-    count_pairs(given, z, low, step, counts, sums)
-    n = counts.sum(axis=2)
-    nodes = low[:, None] + step[:, None] * np.arange(N_BINS + 1)
+    low, high = z.min(axis=0).astype(np.float64), z.max(axis=0)
+    nodes = low[:, None] + np.maximum((high - low) / N_BINS, 1e-9)[:, None] * np.arange(N_BINS + 1)
+    n, k, sums = np.zeros((3, z.shape[1], N_BINS))
+    for label, (own, y) in enumerate(zip(z.T, given.T, strict=True)):
+        own, y = own[y >= 0], y[y >= 0]
+        at = np.searchsorted(nodes[label, 1:-1], own, side="right")
+        counted = (np.bincount(at, weights, N_BINS) for weights in (None, y, own))
+        n[label], k[label], sums[label] = counted
     mean = np.where(n > 0, sums / np.maximum(n, 1), (nodes[:, 1:] + nodes[:, :-1]) / 2)
-    fits = [
-        _fit_skewed(n, counts[:, :, 1], skew(mean, by), skew(nodes, by), trusted_positives, n_jobs)
-        for by in SKEWS
-    ]
+    fits = [_fit_skewed(n, k, skew(mean, by), skew(nodes, by), trusted_positives, n_jobs) for by in SKEWS]
     evidence = np.array([fit[2] for fit in fits]) - (np.array(SKEWS) / SKEW_SPREAD) ** 2 / 2
     weights = softmax(evidence)
     posterior, tables = (sum(w * fit[i] for w, fit in zip(weights, fits, strict=True)) for i in (0, 1))
-    return posterior, low, step, tables
+    return posterior, nodes, tables
 
 
 def _fit_skewed(n, k, z, nodes, trusted_positives, n_jobs):
@@ -101,20 +100,6 @@ def skew(z, by):
     other.
     """
     return np.exp(by) * np.logaddexp(0.0, z) - np.exp(-by) * np.logaddexp(0.0, -z)
-
-
-@njit(cache=True, nogil=True)
-def count_pairs(given, z, low, step, counts, sums):
-    """Add a block of pairs to counts (L, bins, 2: given 0, given 1) and to the sums of z (L, bins)."""
-    n, L = z.shape
-    last = counts.shape[1] - 1
-    for i in range(n):
-        for label in range(L):
-            g = given[i, label]
-            if g >= 0:
-                b = min(last, int((z[i, label] - low[label]) / step[label]))
-                counts[label, b, g] += 1.0
-                sums[label, b] += z[i, label]
 
 
 @njit(cache=True, nogil=True)
@@ -200,46 +185,26 @@ def _make_tables(posterior, slopes, offsets, nodes):
     return np.stack([weight @ t for t in (r * true / (1.0 - given), (1.0 - r) * true / given, true, given)])
 
 
-@njit(cache=True, nogil=True)
-def _look_up(table, at):
-    """Return the value of a table at a position, linear between nodes."""
-    b = min(len(table) - 2, int(at))
-    return table[b] + (at - b) * (table[b + 1] - table[b])
-
-
-@njit(cache=True, nogil=True)
-def look_up_pairs(given, z, low, step, tables):
+def look_up_pairs(given, z, nodes, tables):
     """Return P(true = 1) by the given label, and P(given = 1), of every pair (n, L)."""
-    n, L = z.shape
     truth, probability = np.empty_like(z), np.empty_like(z)
-    for i in range(n):
-        for label in range(L):
-            at = (z[i, label] - low[label]) / step[label]
-            g = given[i, label] if given[i, label] >= 0 else 2
-            # A quotient of probabilities may exceed 1 by a rounding error.
-            truth[i, label] = min(_look_up(tables[label, g], at), 1.0)
-            probability[i, label] = _look_up(tables[label, 3], at)
+    for label, (own, y) in enumerate(zip(z.T, given.T, strict=True)):
+        *by_given, probability[:, label] = (np.interp(own, nodes[label], table) for table in tables[label])
+        # A quotient of probabilities may exceed 1 by a rounding error.
+        truth[:, label] = np.minimum(np.choose(np.where(y >= 0, y, 2), by_given), 1.0)
     return truth, probability
 
 
-@njit(cache=True, nogil=True)
 def row_dispersion(given, z):
     """Return the variance of the number of surprises in a row, over that of independent labels.
 
     A surprise is a given label to which the model gives less than 0.2; only pairs where it is so sure count.
     Ten made-up surprises of independent labels keep the ratio near 1 where there are few.
     """
-    n, L = z.shape
-    squares = expected = 10.0
-    for i in range(n):
-        surprises = 0.0
-        for label in range(L):
-            q = 1.0 / (1.0 + np.exp(abs(z[i, label])))
-            if given[i, label] >= 0 and q < 0.2:
-                surprises += (1.0 if (given[i, label] == 1) != (z[i, label] > 0.0) else 0.0) - q
-                expected += q * (1.0 - q)
-        squares += surprises * surprises
-    return squares / expected
+    q = expit(-np.abs(z))
+    sure = (given >= 0) & (q < 0.2)
+    surprises = np.where(sure, ((given == 1) != (z > 0)) - q, 0.0).sum(axis=1, dtype=np.float64)
+    return (10 + surprises @ surprises) / (10 + np.where(sure, q * (1 - q), 0.0).sum(dtype=np.float64))
 
 
 def pool_rates(likelihood):

@@ -40,13 +40,7 @@ _WEIGHTS = np.linspace(0.0, 1.0, 21)
 
 @dataclass(frozen=True)
 class NoiseEstimate:
-    """What given labels and probabilities say about label noise. Made by :func:`estimate_noise`.
-
-    Arrays are (n, L): given is 1, 0 or -1 (unknown); suspicion is P(the given label is wrong), NaN where
-    unknown and 0 or 1 where reviewed; truth is P(true = 1); information is how much the review of a pair
-    would tell about instance_dependent, the weight of instance-dependent noise. noise_rates is the table of
-    :func:`mlspl.curriculum.noise_rates`, error_range the 90 % interval of the number of errors.
-    """
+    """What given labels and probabilities say about label noise; the attributes are described by `Audit`."""
 
     given: NDArray[np.int8]
     suspicion: NDArray
@@ -243,11 +237,8 @@ def _calibrate(suspicion, decisions, given):
         known, chosen = (decisions >= 0) & (given == g), given == g
         if not known.any():
             continue
-        # A shift of the slope from 1, so that the ridge of 4 is the prior of both.
-        features = np.column_stack([np.ones(known.sum()), odds[known]])
-        wrong = (decisions[known] != g).astype(np.float64)
-        intercept, slope = fit_logistic(features, wrong, np.ones(len(wrong)), offset=odds[known], ridge=4.0)
-        shift = intercept + max(slope, -0.9) * odds[chosen]
+        intercept, slope = _fit_platt(odds[known], decisions[known] != g, ridge=4.0)
+        shift = intercept + max(slope - 1, -0.9) * odds[chosen]
         least = np.quantile(odds[known], 0.05)
         calibrated[chosen] = expit(odds[chosen] + shift * np.interp(odds[chosen], [least - 2, least], [0, 1]))
     return np.where(suspicion == 0, 0.0, calibrated)
@@ -257,7 +248,7 @@ def _rates_table(given, posterior, second, weights, factor, names):
     """Return means and intervals of the rates: over the grid of rates and over the weight of the models."""
     zeros, ones = (given == 0).sum(axis=0), (given == 1).sum(axis=0)
     lost, false = _group_sums(given, second)
-    table = pd.DataFrame(index=pd.Index(range(len(posterior)) if names is None else names, name="label"))
+    table = pd.DataFrame(index=pd.Index(names or range(len(posterior)), name="label"))
     for name, grid, count, total, scale in (
         ("lost", LOST, lost, lost + ones - false, factor[0]),
         ("false", FALSE, false, false + zeros - lost, factor[1]),
@@ -348,8 +339,13 @@ def calibrated_odds(probabilities, given) -> NDArray:
         odds[rows] = logit(np.clip(block, least, 1 - least))
     for label, z in enumerate(odds.T):
         known = given[:, label] >= 0
-        own, y = z[known].astype(np.float64), given[known, label].astype(np.float64)
-        features = np.column_stack([np.ones(len(own)), own])
-        shift, slope = fit_logistic(features, y, np.ones(len(own)), offset=own, ridge=1.0)
-        odds[:, label] = max(1 + slope, 1e-3) * z + shift
+        intercept, slope = _fit_platt(z[known].astype(np.float64), given[known, label], ridge=1.0)
+        odds[:, label] = max(slope, 1e-3) * z + intercept
     return odds
+
+
+def _fit_platt(odds, y, ridge: float) -> tuple[float, float]:
+    """Return intercept and slope of a logistic regression on log-odds, shrunk to 0 and 1."""
+    features, n = np.column_stack([np.ones(len(odds)), odds]), len(odds)
+    shift = fit_logistic(features, y.astype(np.float64), np.ones(n), offset=odds, ridge=ridge)
+    return shift[0], 1 + shift[1]

@@ -217,7 +217,7 @@ def test_tables_and_surprises_are_those_of_a_loop_over_pairs():
     given, z = rng.integers(-1, 2, (30, 3)).astype(np.int8), rng.normal(size=(30, 3))
     low, step, tables = z.min(axis=0), np.ptp(z, axis=0) / 8, rng.random((3, 4, 9))
     truth, probability, dispersion = naive.look_up(given, z, low, step, tables)
-    found = look_up_pairs(given, z, low, step, tables)
+    found = look_up_pairs(given, z, low[:, None] + step[:, None] * np.arange(9), tables)
     assert found[0] == pytest.approx(truth)
     assert found[1] == pytest.approx(probability)
     assert row_dispersion(given, z) == pytest.approx(dispersion)
