@@ -7,7 +7,7 @@ from mlspl.errors import UserError
 from mlspl.model_selection import ShrunkCalibration
 from mlspl.models._base import MultiLabelClassifier, store_parameters
 from mlspl.models._checks import warn_of_data
-from mlspl.models._neighbours import nearest_rows
+from mlspl.models._neighbours import nearest_rows, weigh_features, weigh_rows
 
 _JUDGED_ROWS = 2000
 
@@ -34,17 +34,26 @@ class MLkNNClassifier(MultiLabelClassifier):
     With few rows, posteriors are overconfident. So the log-odds are shrunk towards those of π as far as
     leave-one-out log-odds of the training rows require (:class:`~mlspl.model_selection.ShrunkCalibration`).
 
+    On sparse rows, such as word counts, Euclidean distances say little. There, features are weighed by their
+    correlations with the labels, and rows are scaled to length 1.
+
     Parameters
     ----------
-    k : int, default=10
-        Number of neighbours; less than the number of training rows.
+    k : "auto" or int, default="auto"
+        Number of neighbours; less than the number of training rows. "auto": 10, or 20 with feature weights.
     s : float, default=1.0
         Smoothing: added to every count.
     prior_weight : "auto" or float, default="auto"
         Weight of the prior in the log-odds, from 0, as published, to 1. "auto" chooses it.
+    feature_weights : "auto" or None, default="auto"
+        "auto" weighs the features of sparse X; None takes Euclidean distances, as published.
 
     Attributes
     ----------
+    k_ : int
+        The number of neighbours that was used.
+    feature_weights_ : array of shape (n_features,) or None
+        Weights of the features.
     label_counts_ : array of shape (2, n_labels)
         Training rows without and with each label.
     neighbour_counts_ : array of shape (2, n_labels, k + 1)
@@ -78,27 +87,31 @@ class MLkNNClassifier(MultiLabelClassifier):
         "label_counts_": "float (2, labels)",
         "neighbour_counts_": "float (2, labels, counts)",
         "prior_weight_": "float",
+        "feature_weights_": "float (features)?",
+        "k_": "int",
     }
 
-    def __init__(self, k=10, s=1.0, *, prior_weight="auto"):
+    def __init__(self, k="auto", s=1.0, *, prior_weight="auto", feature_weights="auto"):
         store_parameters(self, locals())
 
     def _fit(self, X, Y, label_weight):
         warn_of_data(X, type(self).__name__)
         n, n_labels = Y.shape
+        self.feature_weights_ = weigh_features(X, Y, label_weight) if self.feature_weights else None
+        self.k_ = (10 if self.feature_weights_ is None else 20) if self.k == "auto" else self.k
         self._check_k(n)
         weight = np.ones(Y.shape) if label_weight is None else label_weight
         self._positive = weight * Y
         self._weight = label_weight
-        self._rows = X
+        self._rows = X = weigh_rows(X, self.feature_weights_)
         self.label_counts_ = np.stack([(weight * ~Y).sum(axis=0), self._positive.sum(axis=0)])
-        below, share, informed = self._count_positive(nearest_rows(X, X, self.k, np.arange(n))[1])
+        below, share, informed = self._count_positive(nearest_rows(X, X, self.k_, np.arange(n))[1])
         counted = np.where(informed, weight, 0.0)
-        cell = ((Y * n_labels + np.arange(n_labels)) * (self.k + 1) + below).ravel()
-        size = 2 * n_labels * (self.k + 1)
+        cell = ((Y * n_labels + np.arange(n_labels)) * (self.k_ + 1) + below).ravel()
+        size = 2 * n_labels * (self.k_ + 1)
         counts = np.bincount(cell, (counted * (1 - share)).ravel(), minlength=size)
         counts += np.bincount(cell + 1, (counted * share).ravel(), minlength=size)
-        self.neighbour_counts_ = counts.reshape(2, n_labels, self.k + 1)
+        self.neighbour_counts_ = counts.reshape(2, n_labels, self.k_ + 1)
         self.prior_weight_ = self.prior_weight
         if self.prior_weight == "auto":
             rows = slice(None, None, -(-n // _JUDGED_ROWS))
@@ -108,7 +121,8 @@ class MLkNNClassifier(MultiLabelClassifier):
             self.prior_weight_ = 1.0 - ShrunkCalibration().fit(scores, Y, weight).share_
 
     def _scores(self, X):
-        scores = self._log_odds(*self._count_positive(nearest_rows(X, self._rows, self.k)[1]))
+        X = weigh_rows(X, self.feature_weights_)
+        scores = self._log_odds(*self._count_positive(nearest_rows(X, self._rows, self.k_)[1]))
         if self.prior_weight_ > 0:
             against, in_favour = self.s + self.label_counts_
             scores += self.prior_weight_ * (np.log(in_favour / against) - scores)
@@ -127,7 +141,7 @@ class MLkNNClassifier(MultiLabelClassifier):
             sides.append([np.maximum(part, 0.0) for part in parts])
         (absent, absent_alike, absent_counted), (present, present_alike, present_counted) = sides
         # Products of counts, divided once, so that equal posteriors are equal and none saturates.
-        all_counts = self.s * (self.k + 1)
+        all_counts = self.s * (self.k_ + 1)
         in_favour = (self.s + present_alike) * (all_counts + absent_counted)
         against = (self.s + absent_alike) * (all_counts + present_counted)
         in_favour = (self.s + present) * np.where(informed, in_favour, 1.0)
@@ -139,27 +153,27 @@ class MLkNNClassifier(MultiLabelClassifier):
 
         `below` is an integer from 0 to k-1, `share` lies in [0, 1].
         """
-        ends = np.arange(0, index.size + 1, self.k)
+        ends = np.arange(0, index.size + 1, self.k_)
         shape = (index.shape[0], self._positive.shape[0])
         chosen = sparse.csr_array((np.ones(index.size), index.ravel(), ends), shape=shape)
         carriers, informed = chosen @ self._positive, np.True_
         if self._weight is not None:
             weight = chosen @ self._weight
             informed = weight > 0
-            carriers = np.divide(self.k * carriers, weight, out=np.zeros_like(weight), where=informed)
-        below = np.clip(carriers.astype(np.intp), 0, self.k - 1)
+            carriers = np.divide(self.k_ * carriers, weight, out=np.zeros_like(weight), where=informed)
+        below = np.clip(carriers.astype(np.intp), 0, self.k_ - 1)
         return below, np.minimum(carriers - below, 1.0), informed
 
     def _check_contents(self):
         """Refuse counts for another k."""
         self._check_parameters()
         self._check_k(self._positive.shape[0])
-        if self.neighbour_counts_.shape[2] != self.k + 1:
-            raise ValueError(f"the counts do not fit k = {self.k}")
+        if self.neighbour_counts_.shape[2] != self.k_ + 1:
+            raise ValueError(f"the counts do not fit k = {self.k_}")
 
     def _check_k(self, n_samples):
-        if self.k >= n_samples:
+        if self.k_ >= n_samples:
             raise UserError(
-                f"k={self.k} neighbours need at least {self.k + 1} training rows, but n_samples={n_samples}: "
-                "give more rows, a smaller k (in Python) or another method."
+                f"k={self.k_} neighbours need at least {self.k_ + 1} training rows, but n_samples={n_samples}"
+                ": give more rows, a smaller k (in Python) or another method."
             )

@@ -13,7 +13,7 @@ from mlspl.errors import UserError
 from mlspl.metrics import rank_criteria
 from mlspl.models._base import MultiLabelClassifier, store_parameters
 from mlspl.models._checks import warn_of_data
-from mlspl.models._neighbours import nearest_rows
+from mlspl.models._neighbours import nearest_rows, weigh_features, weigh_rows
 
 _TOLERANCE = 1e-13
 _MAX_ITERATIONS = 10_000
@@ -40,18 +40,25 @@ class TRAMClassifier(MultiLabelClassifier):
     Rows not connected to a labelled one get the mean of the labelled rows. The odds of `predict_proba` are in
     the ratio of the shares, the probabilities of a row add up to z, and just the predicted labels exceed ½.
 
-    On sparse text, shares rank worse than label frequencies. So the shares are averaged with the mean of the
-    labelled rows if this improves the average precision of the labelled rows by over two standard errors.
+    The shares are averaged with the mean of the labelled rows if this improves the average precision of the
+    labelled rows by over two standard errors. On sparse rows, such as word counts, features are weighed by
+    their correlations with the labels, and rows are scaled to length 1.
 
     Parameters
     ----------
-    k : int, default=10
-        Number of neighbours of each row.
+    k : "auto" or int, default="auto"
+        Number of neighbours of each row. "auto": 10, or 20 with feature weights.
     prior_weight : "auto" or float, default="auto"
         Weight of the mean of the labelled rows in the shares, from 0, as published, to 1. "auto" chooses it.
+    feature_weights : "auto" or None, default="auto"
+        "auto" weighs the features of sparse X; None takes Euclidean distances, as published.
 
     Attributes
     ----------
+    k_ : int
+        The number of neighbours that was used.
+    feature_weights_ : array of shape (n_features,) or None
+        Weights of the features.
     shares_, counts_ : arrays of shape (n_samples, n_labels), (n_samples,)
         The labelled rows, each divided by its number of labels, and these numbers.
     prior_weight_ : float
@@ -77,12 +84,14 @@ class TRAMClassifier(MultiLabelClassifier):
         "counts_": "float (rows)",
         "shares_": "float (rows, labels)",
         "prior_weight_": "float",
+        "feature_weights_": "float (features)?",
+        "k_": "int",
         "_labelled": "rows (rows, features)",
     }
 
     _scores_rows_alone = False  # transductive
 
-    def __init__(self, k=10, *, prior_weight="auto"):
+    def __init__(self, k="auto", *, prior_weight="auto", feature_weights="auto"):
         store_parameters(self, locals())
 
     def fit(self, X, Y, label_weight=None):  # type: ignore[override]
@@ -94,6 +103,9 @@ class TRAMClassifier(MultiLabelClassifier):
 
     def _fit(self, X, Y, label_weight):
         warn_of_data(X, type(self).__name__)
+        self.feature_weights_ = weigh_features(X, Y, label_weight) if self.feature_weights else None
+        self.k_ = (10 if self.feature_weights_ is None else 20) if self.k == "auto" else self.k
+        X = weigh_rows(X, self.feature_weights_)
         relevant, Y = Y, Y.astype(np.float64)
         if label_weight is not None:
             weight = np.minimum(label_weight, 1.0)
@@ -103,22 +115,22 @@ class TRAMClassifier(MultiLabelClassifier):
         self.shares_ = _ratio(Y, self.counts_[:, None])
         self._labelled = X
         self.prior_weight_ = 0.0 if self.prior_weight == "auto" else float(self.prior_weight)
-        if self.prior_weight == "auto" and self.k < len(Y):
-            self.prior_weight_ = _choose_prior_weight(X, self.shares_, relevant, self.k)
+        if self.prior_weight == "auto" and self.k_ < len(Y):
+            self.prior_weight_ = _choose_prior_weight(X, self.shares_, relevant, self.k_)
 
     def _scores(self, X):
-        parts = [self._labelled, X]
+        parts = [self._labelled, weigh_rows(X, self.feature_weights_)]
         if any(map(sparse.issparse, parts)):
             rows = sparse.vstack([sparse.csr_matrix(part) for part in parts], format="csr")
         else:
             rows = np.concatenate(parts)
-        if self.k >= rows.shape[0]:
+        if self.k_ >= rows.shape[0]:
             raise UserError(
-                f"k={self.k} neighbours need at least {self.k + 1} rows, but labelled and new ones are "
+                f"k={self.k_} neighbours need at least {self.k_ + 1} rows, but labelled and new ones are "
                 f"{rows.shape[0]}: give more rows, a smaller k (in Python) or another method."
             )
         known = np.column_stack([self.shares_, self.counts_])
-        W = _edges(rows, self.k)
+        W = _edges(rows, self.k_)
         spread = _propagate(W.maximum(W.T), known)[-X.shape[0] :]
         shares = (1 - self.prior_weight_) * spread[:, :-1] + self.prior_weight_ * self.shares_.mean(axis=0)
         return _log_odds(np.round(shares, _DECIMALS), spread[:, -1])

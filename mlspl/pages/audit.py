@@ -1,5 +1,6 @@
 """The page on which suspected labels are reviewed, and the tables beside it."""
 
+import json
 from collections.abc import Iterable, Sequence
 from os import PathLike
 from pathlib import Path
@@ -95,7 +96,8 @@ def write_audit_folder(
     issues = audit.issues
     columns = ["label", "given", "suggested", "suspicion", "probability", "difficulty", "why"]
     # Columns for review in a spreadsheet, which `read_decisions` reads like an exported decisions.csv.
-    review = issues[columns].assign(decision="", fingerprint=page.get("fingerprint") or "")
+    how = {"fingerprint": page.get("fingerprint") or "", "options": json.dumps(page.get("options") or [])}
+    review = issues[columns].assign(decision="", **how)
     tables = {
         "issues.csv": _with_rows(review, issues["row_number"], ids),
         "labels.csv": audit.labels.rename_axis("label").reset_index(),

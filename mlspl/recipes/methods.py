@@ -6,6 +6,7 @@
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import product
 from typing import Any
 
@@ -150,8 +151,16 @@ METHODS: Mapping[str, Method] = {
     method.name: method
     for method in (
         Method("bsvm", "BSVM", models.BSVMClassifier, {"C": "auto", "gamma": "scale"}, _SVM_GRID),
-        Method("ml-knn", "ML-kNN", models.MLkNNClassifier, {"k": 10}, _NEIGHBOUR_GRID),
-        Method("tram", "TRAM", models.TRAMClassifier, {"k": 10}, _NEIGHBOUR_GRID),
+        Method(
+            "ml-knn",
+            "ML-kNN",
+            partial(models.MLkNNClassifier, feature_weights=None),
+            {"k": 10},
+            _NEIGHBOUR_GRID,
+        ),
+        Method(
+            "tram", "TRAM", partial(models.TRAMClassifier, feature_weights=None), {"k": 10}, _NEIGHBOUR_GRID
+        ),
         Method("ranksvm", "RankSVM", models.RankSVMClassifier, {"C": "auto", "gamma": "scale"}, _SVM_GRID),
         Method("ml-loc", "ML-LOC", models.MLLOCClassifier, {"C": "auto", "gamma": "scale"}, _LOCAL_GRID),
         Method(

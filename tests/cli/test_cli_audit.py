@@ -346,6 +346,8 @@ def test_issues_can_be_decided_in_a_spreadsheet(mlspl, digits, tmp_path):
     names = [f"'{name}" if name.startswith("=") else name for name in before.label_names]
     changed = [[int(issues[0]["row"]), names.index(issues[0]["label"])]]
     assert np.argwhere(before.Y != after.Y).tolist() == changed
+    code, _, errors = mlspl("correct", digits, "decided.csv", "--labels=-2", "-o", "other.csv")
+    assert (code, "Use: mlspl correct" in errors, "--labels=-3" in errors) == (2, True, True)
 
 
 @pytest.fixture

@@ -61,7 +61,7 @@ def test_equals_exact_fractions_in_value_order_ties_and_labels(problem, as_csr):
     new = np.vstack([X[:4], X[:4] + 1])
     exact = np.array(naive.ml_knn(X.tolist(), Y.tolist(), new.tolist(), k, s))
     container = sparse.csr_matrix if as_csr else np.asarray
-    model = MLkNNClassifier(k=k, s=s, prior_weight=0).fit(container(X), Y)
+    model = MLkNNClassifier(k=k, s=s, prior_weight=0, feature_weights=None).fit(container(X), Y)
     new = container(new)
     np.testing.assert_allclose(model.predict_proba(new), exact.astype(float), rtol=1e-13)
     np.testing.assert_array_equal(model.predict(new), exact >= Fraction(1, 2))
@@ -192,7 +192,7 @@ def test_dense_and_sparse_rows_may_be_mixed_and_nothing_is_changed():
         array.setflags(write=False)
     scores = MLkNNClassifier().fit(X, Y, label_weight=weight).decision_function(X)
     for fitted, asked in [(sparse.csr_matrix(X), X), (X, sparse.csr_matrix(X))]:
-        model = MLkNNClassifier().fit(fitted, Y, label_weight=weight)
+        model = MLkNNClassifier(feature_weights=None).fit(fitted, Y, label_weight=weight)
         np.testing.assert_array_equal(model.decision_function(asked), scores)
     for array, copy in zip((X, Y, weight), before, strict=True):
         np.testing.assert_array_equal(array, copy)

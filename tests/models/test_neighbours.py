@@ -1,11 +1,15 @@
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import sparse
 from sklearn.neighbors import NearestNeighbors
 
-from mlspl.models._neighbours import nearest_rows
+from mlspl import MLkNNClassifier, TRAMClassifier
+from mlspl.metrics import average_precision
+from mlspl.models._neighbours import nearest_rows, weigh_features
+from tests.models.test_warnings import unit_rows
 from tests.naive import models as naive
 
 
@@ -61,3 +65,32 @@ def test_many_tied_rows_are_settled_batch_by_batch(monkeypatch):
     whole = sets(nearest_rows(X, X, 9, np.arange(120)))
     monkeypatch.setattr("mlspl.models._neighbours._DISTANCES_AT_ONCE", 700)
     assert sets(nearest_rows(X, X, 9, np.arange(120))) == whole
+
+
+def test_feature_weights_follow_the_labels_and_ignore_unknown_ones():
+    random = np.random.default_rng(0)
+    Y = random.random((400, 2)) < 0.4
+    X = np.column_stack([Y[:, 0] + 0.1 * random.random(400), random.random(400), np.ones(400)])
+    weights = weigh_features(sparse.csr_matrix(X), Y, None)
+    assert weights[0] > 0.9 > 0.5 > weights[1]
+    assert weights[2] == 0  # a constant column
+    squares = np.nan_to_num(np.corrcoef(X[:, :2].T, Y.T)[:2, 2:]) ** 2
+    assert weights[:2] == pytest.approx(np.maximum(squares - 1 / 400, 0).sum(axis=1) ** 0.25)
+    known = np.ones(Y.shape)
+    known[300:] = 0
+    part = weigh_features(sparse.csr_matrix(X), Y, known)
+    assert part == pytest.approx(weigh_features(sparse.csr_matrix(X), np.where(known > 0, Y, ~Y), known))
+    assert weigh_features(X, Y, None) is None
+
+
+@pytest.mark.parametrize("method", [MLkNNClassifier, TRAMClassifier])
+def test_feature_weights_help_neighbours_on_sparse_text(method):
+    X, Y = unit_rows(400)
+    X = X @ sparse.diags(np.where(np.arange(X.shape[1]) < 40, 1.0, 3.0))  # words without a label are frequent
+    reached = {
+        weights: average_precision(
+            Y[300:], method(feature_weights=weights).fit(X[:300], Y[:300]).decision_function(X[300:])
+        )
+        for weights in ("auto", None)
+    }
+    assert reached["auto"] > reached[None] + 0.05
