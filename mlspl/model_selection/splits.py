@@ -87,8 +87,10 @@ class IterativeStratification(BaseCrossValidator):
 def _assign(label_start, labels, row_start, rows, k, chance):
     """Algorithm 1 on the labels of each row (CSR) and the rows of each label (CSC)."""
     n, L = len(label_start) - 1, len(row_start) - 1
-    remaining = np.diff(row_start)
-    needed = np.outer(remaining.astype(np.float64), np.full(k, 1 / k))
+    remaining, needed = np.empty(L, np.int64), np.empty((L, k))
+    for label in range(L):  # np.diff and np.outer would take longer to compile than all the rest
+        remaining[label] = row_start[label + 1] - row_start[label]
+        needed[label, :] = remaining[label] * (1 / k)
     free = np.full(k, n // k)
     free[: n % k] += 1
     subsets = np.full(n, -1)
