@@ -151,16 +151,18 @@ def _fit_and_score(model: str, seed: int, X, Y, X_test) -> dict[str, np.ndarray]
             for chance, classes in zip(trees.predict_proba(X_test), trees.classes_, strict=True)
         ]
         return {"unpaced": np.column_stack(chances)}
+    paced: Any
+    off: dict[str, Any] = {"pace_function": None}
     if model == "forest":
-        paced, off = SelfPacedForestClassifier(random_state=seed), {"pace_function": None}
+        paced = SelfPacedForestClassifier(random_state=seed)
     elif model == "MLSPL-CV":
         paced, off = MLSPLClassifierCV(budget="fast", random_state=seed), {"quantiles": ()}
     elif model == "MLSPL":
-        paced, off = MLSPLClassifier(random_state=seed), {"pace_function": None}
+        paced = MLSPLClassifier(random_state=seed)
     else:
         from mlspl.torch import SelfPacedNetClassifier
 
-        paced, off = SelfPacedNetClassifier(random_state=seed), {"pace_function": None}
+        paced = SelfPacedNetClassifier(random_state=seed)
     pair = {"paced": paced, "unpaced": clone(paced).set_params(**off)}
     return {name: estimator.fit(X, Y).decision_function(X_test) for name, estimator in pair.items()}
 
