@@ -15,7 +15,6 @@ from mlspl.cli.votes import (
     SkipEmptyOption,
     VotesOption,
     annotator_table,
-    check_votes,
     read_annotations,
 )
 from mlspl.errors import UserError, guess_column, listed, shorten
@@ -91,9 +90,6 @@ def audit(
 
     if probabilities is not None and (method or parameters or space):
         raise UserError("--probabilities come from your own model: leave out --method, --set and --space.")
-    several = bool(annotators) or votes is not None
-    if several:
-        check_votes(annotators, votes, ids)
     inputs = list(files.input_files(data, reading.labels, probabilities, votes))
     OutputFolder(out, inputs, force=force).check([*AUDIT_FILES, *(LABEL_STUDIO_FILES if export else ())])
     given_parameters = options.parse_parameters(parameters, space)
@@ -105,9 +101,9 @@ def audit(
     beside = Path(data).parent if Path(data).exists() else Path()
     texts, images = _read_shown(dataset, show, embed, pictures or beside, out)
     ignored, annotations = [] if ids is None else [ids], None
-    if several:
+    if annotators or votes is not None:
         separator = reading.label_sep or dataset.label_joint.strip(f" {LIST}") or "|"
-        cells = pd.DataFrame({ids: names}) if votes else read_cells(Path(data))
+        cells = pd.DataFrame({ids: names}) if votes and ids else read_cells(Path(data))
         annotations, columns = read_annotations(cells, data, annotators, votes, ids, separator, skip_empty)
         annotations["labels"] = _keep_known(annotations["labels"], dataset.label_names)
         ignored += columns

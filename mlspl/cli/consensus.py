@@ -16,7 +16,6 @@ from mlspl.cli.votes import (
     SkipEmptyOption,
     VotesOption,
     annotator_table,
-    check_votes,
     read_annotations,
 )
 
@@ -51,7 +50,6 @@ def consensus(
     from mlspl.pages import read_cells
     from mlspl.recipes import Schema, encode_table
 
-    check_votes(annotators, votes, ids)
     parts = ("weights", "annotators", "agreement", "review")
     targets = [out, *(out.with_name(f"{out.stem}.{part}.csv") for part in parts)]
     for target in targets:

@@ -28,14 +28,6 @@ SkipEmptyOption = Annotated[bool, flag("--skip-empty", "An annotator's empty lab
 _NOT_JUDGED = ("?", "NA", "nan", "null")
 
 
-def check_votes(annotators: str, votes: Path | None, ids: str | None) -> None:
-    """Refuse options that name both sources of votes, none, or a file without the column of ids."""
-    if bool(annotators) == (votes is not None):
-        raise UserError("say who annotated: give --annotators for columns of DATA, or --votes for a file.")
-    if votes is not None and ids is None:
-        raise UserError("--votes needs --ids, the column that names the rows in both files.")
-
-
 def read_annotations(
     table: "pd.DataFrame",
     data: object,
@@ -52,10 +44,15 @@ def read_annotations(
     """
     import pandas as pd
 
-    columns = [] if votes else _matching_columns(list(table.columns), annotators, data)
-    if votes and ids:
+    if bool(annotators) == (votes is not None):
+        raise UserError("say who annotated: give --annotators for columns of DATA, or --votes for a file.")
+    columns: list[str] = []
+    if votes is not None:
+        if ids is None:
+            raise UserError("--votes needs --ids, the column that names the rows in both files.")
         said = _read_votes(votes, ids, pd.Index(table[ids]), data)
     else:
+        columns = _matching_columns(list(table.columns), annotators, data)
         parts = ({"row": range(len(table)), "annotator": who, "labels": table[who]} for who in columns)
         said = pd.concat([pd.DataFrame(part) for part in parts], ignore_index=True)
 

@@ -81,13 +81,8 @@ def noise_rates(Y: ArrayLike, probabilities: ArrayLike, **options) -> pd.DataFra
 
     Parameters
     ----------
-    Y : array-like, sparse matrix or DataFrame of shape (n, L)
-        The labels as given: 0/1, ±1 or boolean, NaN where unknown.
-    probabilities : array-like of shape (n, L)
-        P(given = 1) of every pair by a model that was not fitted on that row.
-    **options
-        ``other_labels``, ``absent``, ``reviewed``, ``instance_dependent`` and ``n_jobs`` of
-        :func:`label_issues`.
+    Y, probabilities, **options
+        As in :func:`label_issues`.
 
     Returns
     -------

@@ -18,7 +18,14 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import betainc, expit, logit
 
-from mlspl._validation import Labels, check_labels, check_labels_beside, check_scores, row_blocks
+from mlspl._validation import (
+    Labels,
+    check_labels,
+    check_labels_beside,
+    check_scores,
+    check_shape,
+    row_blocks,
+)
 from mlspl.errors import UserError
 from mlspl.model_selection import fit_logistic
 from mlspl.noise._curve import FALSE, LOST, fit_curve, look_up_pairs, row_dispersion
@@ -150,29 +157,14 @@ def wrong_shares(Y: ArrayLike, probabilities: ArrayLike, **options) -> NDArray[n
 
     Parameters
     ----------
-    Y : array-like, sparse matrix or DataFrame of shape (n, L)
-        The labels as given: 0/1, ±1 or boolean, NaN where unknown.
-    probabilities : array-like of shape (n, L)
-        Out-of-sample P(given = 1).
-    **options
-        Of :func:`mlspl.curriculum.label_issues`: ``absent``, ``reviewed``, ``instance_dependent``, …
+    Y, probabilities, **options
+        As in :func:`mlspl.curriculum.label_issues`.
 
     Returns
     -------
     ndarray of shape (2, L)
         Row 0: among the given 0s, row 1: among the given 1s. Each row is shrunk towards its mean over labels:
         much where a label has few pairs or where labels hardly differ.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from mlspl.noise import wrong_shares
-    >>> rng = np.random.default_rng(0)
-    >>> odds = rng.normal(0, 6, (2000, 4))
-    >>> Y = rng.random((2000, 4)) < 1 / (1 + np.exp(-odds))
-    >>> Y ^= rng.random((2000, 4)) < 0.1
-    >>> wrong_shares(Y, 1 / (1 + np.exp(-odds))).round(1).tolist()
-    [[0.1, 0.1, 0.1, 0.1], [0.1, 0.1, 0.1, 0.1]]
     """
     found = estimate_noise(Y, probabilities, **options)
     return np.stack([_shrink(np.where(found.given == g, found.suspicion, np.nan)) for g in (0, 1)])
@@ -304,11 +296,7 @@ def _read_reviewed(reviewed, given) -> NDArray[np.int8] | None:
             ) from None
         return decisions
     labels = check_labels(reviewed, "reviewed")
-    if labels.shape != given.shape:
-        raise UserError(
-            f"reviewed has the shape {labels.shape} and Y {given.shape}. In the shape of Y, give 0 or 1 for "
-            "reviewed pairs and NaN for all others."
-        )
+    check_shape(labels.shape, given.shape, "reviewed")
     return label_codes(labels)
 
 
