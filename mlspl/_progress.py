@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from threading import Timer
 
 from rich.console import Console
 from rich.progress import (
@@ -37,6 +38,7 @@ def show_progress(
     """Show the progress of some work; yields a function to call after each step."""
     console = console or Console(stderr=True, highlight=False)
     is_bar = (console.is_terminal or console.is_jupyter) and not hidden
+    has_lines = lines and not is_bar and not hidden
     bar = Progress(
         TextColumn("{task.description}"),
         BarColumn(),
@@ -51,21 +53,31 @@ def show_progress(
     due = time.monotonic() + _SECONDS_TO_FIRST_LINE
     any_line = False
     with bar:
+        # The first step may take long.
+        timer = Timer(_SECONDS_TO_FIRST_LINE, lambda: any_line or print_line())
+        timer.daemon = True
         name = bar.add_task(shown(what), total=total, completed=done, note="")
         (task,) = bar.tasks
+
+        def print_line(note: str = "") -> None:
+            left = f", {task.time_remaining:.0f} s left" if task.time_remaining else ""
+            text = f"{task.completed:.0f} of {total} {shown(what)}{left} {note}"
+            console.print(text.rstrip(), soft_wrap=True)
 
         def advance(note: str = "", steps: int = 1) -> None:
             nonlocal due, any_line
             note = f"· {shown(note)}" if note else ""
             bar.update(name, advance=steps, note=note)
             is_due = time.monotonic() >= due or (any_line and task.finished)
-            if is_bar or hidden or not lines or not is_due:
-                return
-            due, any_line = time.monotonic() + _SECONDS_BETWEEN_LINES, True
-            left = f", {task.time_remaining:.0f} s left" if task.time_remaining else ""
-            text = f"{task.completed:.0f} of {total} {shown(what)}{left} {note}"
-            console.print(text.rstrip(), soft_wrap=True)
+            if has_lines and is_due:
+                due, any_line = time.monotonic() + _SECONDS_BETWEEN_LINES, True
+                print_line(note)
 
-        yield advance
+        if has_lines:
+            timer.start()
+        try:
+            yield advance
+        finally:
+            timer.cancel()
         # Work may end before the last step.
         bar.update(name, total=task.completed)

@@ -2,6 +2,7 @@
 
 import json
 import shlex
+from dataclasses import fields
 from pathlib import Path
 from typing import Annotated
 
@@ -86,11 +87,13 @@ def _with_command(error: UserError, data: str, decisions: Path, out: Path, readi
     """Return the error with the command that has the options of the audit, which decisions.csv keeps."""
     from mlspl.pages import read_cells
 
+    known = {f"--{field.name.replace('_', '-')}" for field in fields(Reading)}
     try:
         audited = json.loads(read_cells(decisions, "options")["options"].iloc[0])
         command = shlex.join(["mlspl", "correct", data, str(decisions), *audited, "-o", str(out)])
-    except (ValueError, TypeError, IndexError, RecursionError):
+        is_reading = {text.partition("=")[0] for text in audited} <= known
+    except (ValueError, TypeError, AttributeError, IndexError, RecursionError):
         return error
-    if audited == reading.to_arguments():
+    if audited == reading.to_arguments() or not is_reading:
         return error
     return UserError(f"{error} The options differ from those of the audit. Use: {printable(command)}")

@@ -179,18 +179,14 @@ def parse_words(words: pd.Series, name: str, kind: str | None, raw: RawTable) ->
         fits = [sign for sign, notation in _NOTATIONS.items() if all(map(notation.fullmatch, known))]
         if len(fits) == 1:
             if any("." in word for word in known) and fits == ["."]:
-                message = (
-                    f"column {name!r} is read with points between thousands. For new rows, whose points "
-                )
-                message += "may be decimal ones, name both signs (--decimal , --thousands .)."
+                message = f"column {name!r} has points between thousands. In new rows, they may look like "
+                message += "decimal points: name both signs (--decimal , --thousands .)."
                 warnings.warn(message, stacklevel=6)
             numbers = [float(word.replace(fits[0], "").replace(",", ".")) for word in known]
             return spread(numbers, np.nan, float)
         if fits:
-            message = (
-                "has numbers such as {word}, which can be read in two ways. Name the decimal sign or the "
-            )
-            raise refuse(is_word, message + "thousands separator (--decimal ,).")
+            message = "has numbers such as {word}, which can be read in two ways. Name the decimal sign or "
+            raise refuse(is_word, message + "the thousands separator (--decimal ,).")
         if all(_WITH_SIGNS.fullmatch(spelled[i]) for i in np.flatnonzero(is_word)):
             message = "has numbers with signs, such as {word}. Name their thousands separator (--thousands), "
             raise refuse(is_word, message + "write plain numbers, or drop it (--drop).")
@@ -207,9 +203,7 @@ def parse_words(words: pd.Series, name: str, kind: str | None, raw: RawTable) ->
             return spread(dates, np.datetime64("NaT"), "datetime64[us]")
         if kind == "date" or (known and all(map(_SLASHED_DATE.fullmatch, known))):
             bad = is_known & [parse_dates([word]) is None for word in spelled]
-            message = (
-                "holds dates; {word} is none, or has the day first. Write 2024-12-31, or drop it (--drop)."
-            )
+            message = "holds dates; {word} is none, or has the day first. Write 2024-12-31, or --drop it."
             raise refuse(bad if bad.any() else is_known, message)
     categories = sorted(set(known))
     if kind == "text" or (kind is None and _is_text(categories, len(codes))):

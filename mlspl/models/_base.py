@@ -32,7 +32,7 @@ from mlspl._validation import (
 )
 from mlspl.errors import UserError
 from mlspl.metrics import top_labels
-from mlspl.models._checks import CONSTRAINTS, check_values
+from mlspl.models._checks import CONSTRAINTS, check_values, warn_of_empty_predictions
 from mlspl.solvers import raise_interrupts
 
 try:
@@ -75,6 +75,7 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):
     _parameter_constraints: ClassVar[dict[str, Any]] = CONSTRAINTS
     _float_types: list = [np.float64]  # types that X may have; others are converted to the first
     _sparse_labels = False  # whether `_fit` takes a CSR matrix Y, if no pair has a weight
+    _checks_predictions = False  # whether the fit warns if nearly all training rows get no label
     _scores_rows_alone = True  # whether the score of a row is independent of the other rows
 
     _contents: ClassVar[dict[str, Any]] = {
@@ -111,6 +112,8 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):
         self.label_names_ = np.array([str(name) for name in names], dtype=object)
         with raise_interrupts():
             self._fit(X, Y, label_weight)
+        if self._multilabel and self._checks_predictions:
+            warn_of_empty_predictions(self._predict_rows, X, Y, type(self).__name__)
         return self
 
     def _check_parameters(self) -> None:

@@ -14,10 +14,10 @@ from mlspl.pacing import PaceSchedule
 
 # Beyond these, squares overflow or underflow in float64.
 LARGEST, SMALLEST = 1e140, 1e-140
-# Rows that the warnings look at, and their limits: a column's deviation over the median one, and the distance
-# of kernel values to 0 or 1.
+# Rows that the warnings look at, and their limits: a column's deviation over the median one, the distance of
+# kernel values to 0 or 1, and the share of rows without a predicted label.
 _CHECKED_ROWS = 100
-_SCALE_RATIO, _FLAT = 1000.0, 0.01
+_SCALE_RATIO, _FLAT, _MOSTLY_EMPTY = 1000.0, 0.01, 0.95
 
 
 def check_values(X, owner, names=None, *, allow_nan=False, training=False) -> None:
@@ -76,6 +76,22 @@ def warn_of_data(X, owner: str, gamma: float | None = None) -> None:
             f"The kernel is nearly constant: its values between different rows of X are from {low:.4g} to "
             f"{high:.4g} with gamma={gamma:.3g}. Use gamma='scale' or space='linear', or scale the features.",
             stacklevel=7,
+        )
+
+
+def warn_of_empty_predictions(predict, X, Y, owner: str) -> None:
+    """Warn if a fitted model predicts no label for nearly all of some training rows that have labels."""
+    rows = _some_rows(X)
+    labelled = np.asarray(Y[rows].sum(axis=1)).ravel() > 0
+    if labelled.sum() < 50 or labelled.mean() < 0.5:
+        return
+    empty = float(np.mean(~predict(X[rows]).any(axis=1)))
+    if empty > _MOSTLY_EMPTY:
+        warnings.warn(
+            f"{owner} predicts no label for {empty:.0%} of the training rows, though {labelled.mean():.0%} "
+            "have one. Try class_weight='balanced' or a larger C, scale the features, or let "
+            "TunedDecisionClassifier choose the thresholds.",
+            stacklevel=4,
         )
 
 

@@ -61,6 +61,7 @@ class SpaceClassifier(MultiLabelClassifier):
         "_calibration": (LazyCalibration, PlattCalibration),
     }
     _gram_C = 1.0
+    _checks_predictions = True
     _calibration: LazyCalibration | PlattCalibration
 
     def _gram(self) -> Gram:

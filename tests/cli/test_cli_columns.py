@@ -151,7 +151,7 @@ def test_dates_are_read_alike_in_every_notation(mlspl, tmp_path):
     for command in (["fit", "slashed.csv", *fit[:-1], "n.skops"], ["predict", "m.skops", "slashed.csv"]):
         code, _, errors = mlspl(*command)
         assert code == 2
-        assert "line 2" in errors
+        assert "line 4" in errors
         assert "2024-12-31" in errors
 
 

@@ -24,6 +24,7 @@ def plain(Y, weight=None):
     return np.ones(Y.shape) if weight is None else weight
 
 
+@pytest.mark.filterwarnings("ignore:.*predicts no label")
 @pytest.mark.parametrize("space", [Linear(tol=1e-8), Nystroem(gamma=0.01, n_landmarks=40, random_state=0)])
 def test_it_is_the_least_held_out_loss_of_a_plain_loop(space):
     X, Y = made()

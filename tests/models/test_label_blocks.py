@@ -91,6 +91,7 @@ def test_transductive_rows_stay_together(data, monkeypatch):
         np.testing.assert_array_equal(model.predict(X[200:], output="sparse").toarray(), expected)
 
 
+@pytest.mark.filterwarnings("ignore:.*predicts no label")
 def test_memory_does_not_grow_with_rows_times_labels(monkeypatch):
     monkeypatch.setattr(_label_blocks, "_PAIRS", 2**17)
     X, _ = made(1000, 8)

@@ -112,6 +112,7 @@ def test_many_weights_are_kept_sparse_unless_they_are_of_landmarks(data, monkeyp
         assert model.predict(X, output="sparse").shape == Y.shape
 
 
+@pytest.mark.filterwarnings("ignore:.*predicts no label")
 def test_memory_does_not_grow_with_rows_times_labels(monkeypatch):
     n, n_labels = 600, 400
     for name, pairs in (("_KEPT_PAIRS", 2**14), ("_EVALUATED_PAIRS", 2**14)):
