@@ -8,8 +8,9 @@ from scipy import sparse
 from sklearn.base import clone
 
 from mlspl import BSVMClassifier, MLkNNClassifier, RankSVMClassifier, SelfPacedForestClassifier
+from mlspl.errors import UserError
 from mlspl.metrics import average_precision
-from tests.models.odd_inputs import X, Y
+from tests.models.odd_inputs import ESTIMATORS, X, Y
 
 
 def unit_rows(n=120, d=800, seed=0):
@@ -51,3 +52,32 @@ def test_columns_of_wildly_different_scale_get_a_warning(estimator):
     with pytest.warns(UserWarning, match="StandardScaler"):
         clone(estimator).fit(wild, Y)
     SelfPacedForestClassifier(5).fit(wild, Y)  # trees take any scale
+
+
+def test_a_model_without_predictions_gets_a_warning():
+    X, Y = unit_rows()
+    with pytest.warns(UserWarning, match="no label for .*balanced"):
+        BSVMClassifier(C=1e-6).fit(X, Y)
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+@pytest.mark.parametrize("part", ["indices", "indptr", "last", "negative", "coo"])
+def test_corrupt_sparse_matrices_are_refused(name, part):
+    bad = sparse.coo_matrix(X) if part == "coo" else sparse.csr_matrix(X)
+    if part == "coo":
+        bad.col[3] = 10_000_000
+    elif part == "indptr":
+        bad.indptr[2] = bad.indptr[-1] + 10_000_000
+    elif part == "last":
+        bad.indptr[-1] = 0  # SciPy's own check then skips the others
+    else:
+        bad.indices[3] = 10_000_000 if part == "indices" else -10_000_000
+    with pytest.raises(UserError, match="corrupt"):
+        clone(ESTIMATORS[name]).fit(bad, Y)
+    fitted = clone(ESTIMATORS["ml-knn"]).fit(X, Y)
+    with pytest.raises(UserError, match="corrupt"):
+        fitted.predict(bad)
+    labels = sparse.csr_matrix(Y)
+    labels.indices[0] = -5
+    with pytest.raises(UserError, match="Y is a corrupt"):
+        clone(ESTIMATORS["ml-knn"]).fit(X, labels)
