@@ -40,7 +40,6 @@ def ufuncs(loss: np.ndarray, pace: float) -> dict[str, tuple[str, Callable[[], n
         "hard": ("less, as float", lambda: np.less(loss, pace).astype(np.float64)),
         "linear": ("maximum", lambda: np.maximum(loss, pace)),
         "polynomial": ("power", lambda: np.power(loss, 0.5)),
-        "logarithmic": ("log1p", lambda: np.log1p(loss)),
         "mixture": divide,
         "mixture-zhao": root,
         "logistic": sigmoid,

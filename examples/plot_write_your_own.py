@@ -38,7 +38,6 @@ class Power(pacing.ScaleFamily):
     power: float = 2.0
 
     name = "power"
-    tex = r"(1+l/\lambda)^{-p}"
 
     def curve(self, t):
         return (1 + t) ** -self.power
@@ -65,7 +64,6 @@ class Ramp(pacing.SelfPacedFunction):
     width: float = 1.0
 
     name = "ramp"
-    tex = r"[\,1-(l-\lambda)/w\,]_0^1"
 
     def weight(self, loss, pace):
         return np.clip(1 - (np.asarray(loss) - pace) / self.width, 0, 1)

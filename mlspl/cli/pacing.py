@@ -28,8 +28,7 @@ def list_functions() -> None:
     table = Table("name", "weight v*", "source", "conditions", box=None, pad_edge=False)
     for name in pacing.names():
         function = pacing.get(name)
-        # Without docstrings (python -OO) there is the formula in LaTeX.
-        summary = (function.__doc__ or f"{function.tex}: ").splitlines()[0].rstrip(".")
+        summary = (function.__doc__ or ": ").splitlines()[0].rstrip(".")
         weight, source = summary.removeprefix("v* = ").split(": ", 1)
         failed = ", ".join(check.source[-3:] for check in pacing.verify(function).failed)
         table.add_row(

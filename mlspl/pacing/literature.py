@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import expit, hyp1f1, xlogy
+from scipy.special import expit, xlogy
 
 from mlspl.errors import UserError, guess
 from mlspl.pacing.base import (
@@ -28,7 +28,6 @@ class Hard(ScaleFamily):
     """
 
     name = "hard"
-    tex = r"[\,l<\lambda\,]"
     curve = staticmethod(lambda t: (t < 1.0).astype(np.float64))
     curve_inverse = staticmethod(lambda v: np.ones_like(v))
     curve_penalty = staticmethod(lambda v: -v)
@@ -41,7 +40,6 @@ class Linear(ScaleFamily):
     """
 
     name = "linear"
-    tex = r"[\,1-l/\lambda\,]_+"
     curve = staticmethod(lambda t: np.maximum(0.0, 1.0 - t))
     curve_inverse = staticmethod(lambda v: 1.0 - v)
     curve_penalty = staticmethod(lambda v: v * (0.5 * v - 1.0))
@@ -62,7 +60,6 @@ class Polynomial(ScaleFamily):
     degree: float = 3.0
 
     name = "polynomial"
-    tex = r"[\,1-l/\lambda\,]_+^{1/(t-1)}"
 
     def __post_init__(self) -> None:
         check_number("degree", self.degree, "a number above 1", 1.0)
@@ -75,32 +72,6 @@ class Polynomial(ScaleFamily):
 
     def curve_penalty(self, weight: FloatArray) -> FloatArray:
         return np.power(weight, self.degree) / self.degree - weight
-
-
-class Logarithmic(ElementwiseFunction):
-    """v* = ln(l + 1 − λ)/ln(1 − λ) if l < λ < 1, else 0: Jiang et al. 2014.
-
-    s = zᵛ − z, f = zv − zᵛ/ln z with z = 1 − λ, here without its constant −1/ln z. A finite pace of 1 or more
-    is refused. As λ → 1 the weight of a fixed loss *falls* to 0: condition 3 of Definition 1 fails.
-    """
-
-    name = "logarithmic"
-    tex = r"\dfrac{\ln(l+1-\lambda)}{\ln(1-\lambda)}"
-    max_pace = 1.0
-
-    def weight_formula(self, loss: FloatArray, pace: FloatArray) -> FloatArray:
-        inside = np.log1p(loss - pace) / np.log1p(-pace)
-        return np.where((loss == 0) | (pace == np.inf), 1.0, np.where(loss < pace, inside, 0.0))
-
-    def inverse_formula(self, weight: FloatArray, pace: FloatArray) -> FloatArray:
-        loss = (1.0 - pace) * np.expm1((weight - 1.0) * np.log1p(-pace))
-        return np.where(pace == np.inf, product(pace, 1.0 - weight), loss)
-
-    def penalty_formula(self, weight: FloatArray, pace: FloatArray) -> FloatArray:
-        # zv − (z^v − 1)/ln z, as a Kummer function that does not cancel as λ → 0.
-        x = weight * np.log1p(-pace)
-        finite = -weight * (pace + 0.5 * x * hyp1f1(1.0, 3.0, x))
-        return np.where(pace == np.inf, -product(pace, weight), finite)
 
 
 @dataclass(frozen=True)
@@ -119,7 +90,6 @@ class Mixture(ScaleFamily):
     ratio: float = 0.5
 
     name = "mixture"
-    tex = r"[\,z/l-z/\lambda\,]_0^1"
 
     def __post_init__(self) -> None:
         check_number("ratio", self.ratio, "a number between 0 and 1, both excluded", 0.0, 1.0)
@@ -152,7 +122,6 @@ class MixtureZhao(ElementwiseFunction):
     gamma: float = 1.0
 
     name = "mixture-zhao"
-    tex = r"[\,\gamma/\sqrt{l}-\gamma/\lambda\,]_0^1"
 
     def __post_init__(self) -> None:
         check_number("gamma", self.gamma, "a number above 0", 0.0)
@@ -176,7 +145,6 @@ class Logistic(ElementwiseFunction):
     """
 
     name = "logistic"
-    tex = r"\dfrac{1+e^{-\lambda}}{1+e^{\,l-\lambda}}"
 
     def weight_formula(self, loss: FloatArray, pace: FloatArray) -> FloatArray:
         margin = pace - loss
@@ -199,7 +167,6 @@ class Cauchy(ScaleFamily):
     """
 
     name = "cauchy"
-    tex = r"\dfrac{\lambda}{\lambda+l}"
     curve = staticmethod(lambda t: 1.0 / (1.0 + t))
     curve_inverse = staticmethod(lambda v: (1.0 - v) / v)
     curve_penalty = staticmethod(lambda v: v - 1.0 - np.log(v))
@@ -212,7 +179,6 @@ class L1L2(ScaleFamily):
     """
 
     name = "l1-l2"
-    tex = r"(1+l/\lambda)^{-1/2}"
     curve = staticmethod(lambda t: 1.0 / np.sqrt(1.0 + t))
     curve_inverse = staticmethod(lambda v: (1.0 - v) * (1.0 + v) / v / v)
     curve_penalty = staticmethod(lambda v: np.square(1.0 - v) / v)
@@ -225,7 +191,6 @@ class Huber(ScaleFamily):
     """
 
     name = "huber"
-    tex = r"\min(1,\sqrt{\lambda/l})"
     curve = staticmethod(lambda t: 1.0 / np.sqrt(np.maximum(1.0, t)))
     curve_inverse = staticmethod(lambda v: 1.0 / np.square(v))
     curve_penalty = staticmethod(lambda v: (1.0 - v) / v)
@@ -249,7 +214,6 @@ class Diversity(SelfPacedFunction):
     gamma: float = 1.0
 
     name = "diversity"
-    tex = r"[\,l_{(r)}<\lambda+\frac{\gamma}{\sqrt{r}+\sqrt{r-1}}\,]"
 
     def __post_init__(self) -> None:
         check_number("gamma of a diversity function", self.gamma, "a number, 0 or more", 0.0, closed=True)
@@ -285,7 +249,7 @@ _CLASSES: dict[str, type[SelfPacedFunction]] = {
     function.name: function
     for function in (
         *(Arctan, Sigmoid, Tanh, Exponential, Gaussian),
-        *(Hard, Linear, Polynomial, Logarithmic, Mixture, MixtureZhao),
+        *(Hard, Linear, Polynomial, Mixture, MixtureZhao),
         *(Logistic, Cauchy, L1L2, Huber, Diversity),
     )
 }

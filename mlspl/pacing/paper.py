@@ -19,7 +19,6 @@ class Arctan(ShiftFamily):
     """
 
     name = "arctan"
-    tex = r"\dfrac{\pi/2-\arctan(l-\lambda)}{\pi}"
     # Relatively accurate for large t.
     curve = staticmethod(lambda t: np.arctan(1.0 / t) / np.pi + np.signbit(t))
     # From the nearer end of [0, 1], where v is exact.
@@ -34,7 +33,6 @@ class Sigmoid(ScaleFamily):
     """
 
     name = "sigmoid"
-    tex = r"\dfrac{2}{1+e^{\,l/\lambda}}"
     curve = staticmethod(lambda t: 2.0 * expit(-t))
     curve_inverse = staticmethod(lambda v: np.log1p(2.0 * (1.0 - v) / v))
     curve_penalty = staticmethod(lambda v: xlog1py(2.0 - v, 1.0 - v) + xlogy(v, v))
@@ -48,7 +46,6 @@ class Tanh(ShiftFamily):
     """
 
     name = "tanh"
-    tex = r"\dfrac{1}{1+e^{\,2(l-\lambda)}}"
     curve = staticmethod(lambda t: expit(-2.0 * t))
     curve_inverse = staticmethod(lambda v: -0.5 * logit(v))
     curve_penalty = staticmethod(lambda v: 0.5 * (xlog1py(1.0 - v, -v) + xlogy(v, v)))
@@ -61,7 +58,6 @@ class Exponential(ScaleFamily):
     """
 
     name = "exponential"
-    tex = r"\exp(-l/\lambda)"
     curve = staticmethod(lambda t: np.exp(-t))
     curve_inverse = staticmethod(lambda v: -np.log(v))
     curve_penalty = staticmethod(lambda v: xlogy(v, v) - v)
@@ -75,7 +71,6 @@ class Gaussian(ScaleFamily):
     """
 
     name = "gaussian"
-    tex = r"\exp(-(l/\lambda)^2)"
     curve = staticmethod(lambda t: np.exp(-np.square(t)))
     curve_inverse = staticmethod(lambda v: np.sqrt(np.abs(np.log(v))))  # abs: −ln 1 is −0.0
     # The closed form as an incomplete gamma function, which does not cancel near v = 1.

@@ -34,7 +34,7 @@ def plot(
     functions : name or SelfPacedFunction, or several of them
         Drawn side by side, four to a row.
     paces : sequence of float, default=(0.25, 0.5, 1.0, 2.0)
-        Paces that a function does not accept are left out.
+        Above 0 and finite.
     max_loss : float, optional
         The end of the loss axis; by default twice the largest pace.
     figure : matplotlib Figure, optional
@@ -106,8 +106,6 @@ def _draw(top, bottom, function: SelfPacedFunction, paces, colours, max_loss: fl
     grid = np.square(np.sin(np.linspace(0.0, np.pi / 2, 1001)))
     inner = (grid > 0.12) & (grid < 0.97)
     for pace, colour in zip(paces.tolist(), colours, strict=True):
-        if pace >= function.max_pace:
-            continue
         # Rows of length one: for `Diversity` every point is a group of its own.
         label = rf"$\lambda={pace:g}$"
         top.plot(loss, function.weight(loss[None, :], pace)[0], color=colour, label=label)
@@ -115,9 +113,7 @@ def _draw(top, bottom, function: SelfPacedFunction, paces, colours, max_loss: fl
             top.plot(pace, function.weight(pace, pace), "o", color=colour, markersize=3.5, clip_on=False)
         penalty = function.penalty(grid[None, :], pace)[0]
         bottom.plot(grid, np.where(inner | np.isfinite(penalty).all(), penalty, np.nan), color=colour)
-    top.set_title(function.name or type(function).__name__, pad=33 if function.tex else 8)
-    if function.tex:
-        top.text(0.5, 1.19, f"${function.tex}$", transform=top.transAxes, ha="center", va="center")
+    top.set_title(function.name or type(function).__name__)
     top.set(xlim=(0, max_loss), ylim=(0, 1.04), xlabel="loss $l$; dots: $l=\\lambda$", yticks=(0, 0.5, 1))
     bottom.set(xlim=(0, 1), xlabel="weight $v$", xticks=(0, 0.5, 1))
     for ax in (top, bottom):
