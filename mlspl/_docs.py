@@ -34,13 +34,6 @@ label_weight : array of shape (n_samples, n_labels), optional
     "output": """\
 output : {"array", "pandas", "polars"}, default="array"
     "pandas" is a DataFrame with the label names, and the index of X if it has one.""",
-    "calibration_fit": """\
-F : array-like of shape (n, L)
-    Out-of-fold scores.
-Y : array-like or sparse matrix of shape (n, L)
-    Labels: 0/1, ±1 or boolean; NaN where unknown.
-label_weight : array-like of shape (n, L), default=None
-    Weight of each pair; 1 if not given.""",
     "kernel": """\
 kernel : {"rbf", "linear", "precomputed"} or callable, default="rbf"
     The kernel, or a function of two tables. Scale the features first.

@@ -20,14 +20,11 @@ _REFUSED = {"ENOSPC", "EDQUOT", "EFBIG", "EROFS", "EACCES", "EPERM", "ENAMETOOLO
 
 
 @contextmanager
-def replace_file(
-    path: str | PathLike, mode: str = "w", before: Callable[[Path], None] | None = None
-) -> Iterator[IO]:
+def replace_file(path: str | PathLike, mode: str = "w") -> Iterator[IO]:
     """Open a temporary file that takes the place of `path` once all of it is on the disk.
 
     Its name is random and it is created with O_EXCL, so a link that somebody planted is never followed.
-    `before` is called with its path just before it is renamed. A pipe or device, such as ``/dev/null``, is
-    written to.
+    A pipe or device, such as ``/dev/null``, is written to.
     """
     path = Path(path)
     text = {} if "b" in mode else {"encoding": "utf-8", "newline": ""}
@@ -40,8 +37,6 @@ def replace_file(
             yield stream
             stream.flush()
             os.fsync(stream.fileno())
-        if before is not None:
-            before(part)
         os.replace(part, path)
         with suppress(OSError):  # so that the new name survives a power cut, where folders can be opened
             folder = os.open(path.parent, os.O_RDONLY)
@@ -49,11 +44,9 @@ def replace_file(
             os.close(folder)
 
 
-def write_file(
-    path: str | PathLike, content: str | bytes, before: Callable[[Path], None] | None = None
-) -> Path:
+def write_file(path: str | PathLike, content: str | bytes) -> Path:
     """Write a whole file at once, and return its path."""
-    with replace_file(path, "wb" if isinstance(content, bytes) else "w", before) as stream:
+    with replace_file(path, "wb" if isinstance(content, bytes) else "w") as stream:
         stream.write(content)
     return Path(path)
 
@@ -126,21 +119,19 @@ class OutputFolder:
         self.folder.mkdir(parents=True, exist_ok=True)
         path = self.folder / name
         self._check(path)
-
-        def record(part: Path) -> None:
-            # Before the file is renamed, and with the old checksum: a killed process leaves either file.
-            old = [_checksum(path)] if self._is_ours(path) else []
-            self._written[name] = [*old, _checksum(part)]
-            write_file(self.folder / self.RECORD, json.dumps(self._written, indent=1) + "\n")
-
-        return write_file(path, content, record)
+        # The record comes first, and keeps the old checksum: a killed process leaves either file.
+        content = content.encode() if isinstance(content, str) else content
+        old = [_checksum(path.read_bytes())] if self._is_ours(path) else []
+        self._written[name] = [*old, _checksum(content)]
+        write_file(self.folder / self.RECORD, json.dumps(self._written, indent=1) + "\n")
+        return write_file(path, content)
 
     def _check(self, path: Path) -> None:
         check_output(path, self.inputs, force=self.force, is_ours=self._is_ours)
 
     def _is_ours(self, path: Path) -> bool:
         known = self._written.get(path.name, [])
-        return bool(known) and path.is_file() and _checksum(path) in known
+        return bool(known) and path.is_file() and _checksum(path.read_bytes()) in known
 
     def _read_record(self) -> dict[str, list[str]]:
         try:
@@ -187,6 +178,5 @@ def explain_failure(path: Path) -> Iterator[None]:
         raise UserError(f"{path} cannot be written: {error.strerror}. Name another file.") from error
 
 
-def _checksum(path: Path) -> str:
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
+def _checksum(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()

@@ -28,8 +28,8 @@ from sklearn.compose import ColumnTransformer
 from sklearn.decomposition import PCA, TruncatedSVD
 from sklearn.feature_extraction.text import TfidfTransformer, TfidfVectorizer
 from sklearn.impute import SimpleImputer
-from sklearn.linear_model import LogisticRegression, RidgeClassifier
-from sklearn.naive_bayes import BernoulliNB, GaussianNB
+from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import (
     MaxAbsScaler,
@@ -97,10 +97,7 @@ def models():
             for name in ("none", "platt", "pooled", "shrunk")
         ),
         *(tuned(calibrations=("none",), thresholds=(name,)) for name in ("label", "count")),
-        *(
-            self_paced(one, random_state=0)
-            for one in (LogisticRegression(), GaussianNB(), BernoulliNB(), LinearSVC(), RidgeClassifier())
-        ),
+        *(self_paced(one, random_state=0) for one in (LogisticRegression(), GaussianNB(), LinearSVC())),
         *(
             self_paced(GaussianNB(), pacing.get(name), pacing.GeometricPace(0.5, 1.1, 1), random_state=0)
             for name in pacing.names()

@@ -7,7 +7,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 
-from mlspl._docs import share
 from mlspl._numba_cache import njit
 from mlspl._validation import check_label_weight, check_labels_beside, check_scores
 from mlspl.errors import UserError
@@ -16,13 +15,17 @@ from mlspl.errors import UserError
 class ScoreEstimator(BaseEstimator):
     """Base of what is fitted on out-of-fold scores; subclasses define `_fit` on checked arrays (n, L)."""
 
-    @share
     def fit(self, F: ArrayLike, Y: ArrayLike, label_weight: ArrayLike | None = None) -> Self:
         """Fit on scores of rows that the model was not fitted on.
 
         Parameters
         ----------
-        {calibration_fit}
+        F : array-like of shape (n, L)
+            Out-of-fold scores.
+        Y : array-like or sparse matrix of shape (n, L)
+            Labels: 0/1, ±1 or boolean; NaN where unknown.
+        label_weight : array-like of shape (n, L), default=None
+            Weight of each pair; 1 if not given.
         """
         labels: Any = check_labels_beside(Y, F, "F").dense()
         scores = check_scores(F, labels.shape).astype(np.float64, copy=False)

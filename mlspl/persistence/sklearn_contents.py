@@ -12,11 +12,10 @@ from sklearn.compose import ColumnTransformer
 from sklearn.decomposition import PCA, TruncatedSVD
 from sklearn.feature_extraction.text import TfidfTransformer, TfidfVectorizer
 from sklearn.impute import SimpleImputer
-from sklearn.linear_model import LogisticRegression, RidgeClassifier
-from sklearn.naive_bayes import BernoulliNB, GaussianNB
+from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import (
-    LabelBinarizer,
     MaxAbsScaler,
     MinMaxScaler,
     Normalizer,
@@ -31,15 +30,13 @@ _LONGEST_NGRAM = 8
 _NGRAM_LENGTHS = 5  # n-grams of each length take about 20 times the memory of the text
 
 
-def _contents(features: str = "", classes: str = "", optional: str = "", **others: Any) -> dict[str, Any]:
-    """Return a declaration: names of arrays with one number per feature, or per class and feature."""
+def _contents(features: str = "", optional: str = "", **others: Any) -> dict[str, Any]:
+    """Return a declaration: names of arrays with one number per feature, and what else there is."""
     names = dict.fromkeys(features.split(), "float (features)")
-    names |= dict.fromkeys(classes.split(), "float (classes, features)")
     names |= dict.fromkeys(optional.split(), "float (features)?")
     return names | others | {"feature_names_in_": "values (features)?"}
 
 
-_CLASSES = {"classes_": "values (classes)", "class_count_": "float (classes)"}
 _LINEAR = _contents(
     coef_="float (outputs, features)", classes_="values (classes)", intercept_="plain", n_iter_="plain?"
 )
@@ -47,9 +44,6 @@ _RATIOS = ("explained_variance_", "explained_variance_ratio_", "singular_values_
 _COMPONENTS = {"components_": "float (components, features)"} | dict.fromkeys(_RATIOS, "float (components)")
 _COLUMN = (tuple, "text", "transformer", "plain")
 SKLEARN_CONTENTS: dict[type, dict[str, Any]] = {
-    BernoulliNB: _contents(
-        classes="feature_log_prob_ feature_count_", class_log_prior_="float (classes)", **_CLASSES
-    ),
     ColumnTransformer: _contents(
         transformers=[_COLUMN],
         transformers_=[_COLUMN],
@@ -61,8 +55,13 @@ SKLEARN_CONTENTS: dict[type, dict[str, Any]] = {
         _remainder=_COLUMN,
         _transformer_to_input_indices="plain",
     ),
-    GaussianNB: _contents(classes="theta_ var_", class_prior_="float (classes)", **_CLASSES),
-    LabelBinarizer: {"classes_": "values (classes)"},
+    GaussianNB: _contents(
+        theta_="float (classes, features)",
+        var_="float (classes, features)",
+        classes_="values (classes)",
+        class_count_="float (classes)",
+        class_prior_="float (classes)",
+    ),
     LinearSVC: _LINEAR,
     LogisticRegression: _LINEAR,
     MaxAbsScaler: _contents("scale_ max_abs_"),
@@ -77,13 +76,6 @@ SKLEARN_CONTENTS: dict[type, dict[str, Any]] = {
     OrdinalEncoder: _contents(categories_=["values (_)"], _missing_indices="plain"),
     PCA: _contents("mean_", **_COMPONENTS),
     Pipeline: {"steps": [(tuple, "text", "step")]},
-    RidgeClassifier: _contents(
-        coef_="plain",
-        classes_="values (classes)?",
-        intercept_="plain",
-        n_iter_="plain?",
-        _label_binarizer=LabelBinarizer,
-    ),
     RobustScaler: _contents(optional="center_ scale_"),
     SimpleImputer: _contents(
         statistics_="values (features)", indicator_=(None,), _fit_dtype="plain", _fill_dtype="plain?"

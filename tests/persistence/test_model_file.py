@@ -10,7 +10,7 @@ import pytest
 from scipy import sparse
 from sklearn.compose import make_column_transformer
 from sklearn.impute import SimpleImputer
-from sklearn.linear_model import LogisticRegression, RidgeClassifier
+from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
@@ -48,7 +48,6 @@ MODELS = [
     mlspl.MLSPLClassifierCV(budget="fast", C=(1.0,), quantiles=(0.9,), random_state=0),
     mlspl.SelfPacedClassifier(LogisticRegression(C=0.1), random_state=0),
     mlspl.SelfPacedClassifier(GaussianNB(), random_state=0),
-    mlspl.SelfPacedClassifier(RidgeClassifier(), random_state=0),
     mlspl.TunedDecisionClassifier(mlspl.BSVMClassifier()),
     make_pipeline(StandardScaler(), mlspl.TunedDecisionClassifier(mlspl.RankSVMClassifier(gamma="scale"))),
 ]
