@@ -41,7 +41,6 @@ def ufuncs(loss: np.ndarray, pace: float) -> dict[str, tuple[str, Callable[[], n
         "linear": ("maximum", lambda: np.maximum(loss, pace)),
         "polynomial": ("power", lambda: np.power(loss, 0.5)),
         "mixture": divide,
-        "mixture-zhao": root,
         "logistic": sigmoid,
         "cauchy": divide,
         "l1-l2": root,

@@ -2,7 +2,6 @@
 
 import io
 import time
-from contextlib import ExitStack
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -62,7 +61,6 @@ def fit(
     ] = None,
     dry_run: Annotated[bool, flag("--dry-run", "Show how each column would be used; fit nothing.")] = False,
     seed: options.SeedOption = 0,
-    scheduler: options.SchedulerOption = None,
     force: ForceOption = False,
 ) -> None:
     """Fit a model on a file and save it.
@@ -74,10 +72,6 @@ def fit(
     """
     if not out and not dry_run:
         raise UserError("name the model file: -o model.skops. Or see what would be done: --dry-run.")
-    from joblib import cpu_count
-
-    from mlspl._cluster import open_cluster
-    from mlspl._parallel import on_cluster
     from mlspl.metrics import get_criterion
     from mlspl.model_selection import protocol_split
     from mlspl.persistence import is_model_file, save_model
@@ -104,11 +98,7 @@ def fit(
     with output.exit_on_interrupt(
         "nothing was written." if out == files.STANDARD else f"nothing was written to {out}."
     ):
-        with ExitStack() as stack:
-            if scheduler is not None:
-                client = stack.enter_context(open_cluster(scheduler, cpu_count()))
-                stack.enter_context(on_cluster(client))
-            model, best, scores = _learn(recipe, tune, table, dataset, split, console)
+        model, best, scores = _learn(recipe, tune, table, dataset, split, console)
         summary = {
             "data": dataset.name,
             "fingerprint": dataset.fingerprint(),

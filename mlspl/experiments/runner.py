@@ -43,7 +43,7 @@ def run_trials(
     jobs : int, optional
         Worker processes; as many as there are cores by default; 1 runs in this process.
     scheduler : str, optional
-        Address of a Dask scheduler, ``tcp://host:port``, or ``"local"`` for a Dask cluster on this machine.
+        Address of a Dask scheduler, ``tcp://host:port``.
     on_result : callable, optional
         Called with each trial and its outcome, or None when another process had finished it meanwhile.
     run : callable, default=run_trial
@@ -68,7 +68,7 @@ def run_trials(
     if scheduler is None:
         results = _on_processes(run, pending, datasets, store, jobs or cpu_count())
     else:
-        results = _on_cluster(run, pending, datasets, scheduler, jobs or cpu_count())
+        results = _on_cluster(run, pending, datasets, scheduler)
     with closing(results):
         for trial, outcome in results:
             if outcome is not None:
@@ -115,13 +115,13 @@ def _keyed(run: Run | None, trial: Trial, dataset: Dataset | None) -> tuple[str,
 
 
 def _on_cluster(
-    run: Run, trials: Sequence[Trial], datasets: Mapping[str, Dataset], scheduler: str, jobs: int
+    run: Run, trials: Sequence[Trial], datasets: Mapping[str, Dataset], scheduler: str
 ) -> Results:
     """Run trials on a Dask cluster and yield their outcomes as they arrive.
 
     Dask repeats the work of a lost worker on others. A trial during which several workers died has failed.
     """
-    with open_cluster(scheduler, jobs) as client:
+    with open_cluster(scheduler) as client:
         from distributed import KilledWorker
 
         # Data in the graph, unlike scattered data, outlives the worker that holds it.

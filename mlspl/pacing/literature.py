@@ -106,37 +106,6 @@ class Mixture(ScaleFamily):
         return -self._z * np.log(weight + self._z)
 
 
-@dataclass(frozen=True)
-class MixtureZhao(ElementwiseFunction):
-    """v* = γ/√l − γ/λ, cut to [0, 1]: Zhao et al. 2015.
-
-    f = γ²/(v + γ/λ): 1 up to (λγ/(λ + γ))², 0 from λ² on. The pace is compared with √l; as λ → ∞ the
-    weight tends to min(1, γ/√l).
-
-    Parameters
-    ----------
-    gamma : float, default=1.0
-        γ, above 0: the larger, the nearer to `Hard` at λ².
-    """
-
-    gamma: float = 1.0
-
-    name = "mixture-zhao"
-
-    def __post_init__(self) -> None:
-        check_number("gamma", self.gamma, "a number above 0", 0.0)
-
-    def weight_formula(self, loss: FloatArray, pace: FloatArray) -> FloatArray:
-        weight = np.clip(self.gamma * (1.0 / np.sqrt(loss) - 1.0 / pace), 0.0, 1.0)
-        return np.where(np.isnan(weight), 1.0, weight)
-
-    def inverse_formula(self, weight: FloatArray, pace: FloatArray) -> FloatArray:
-        return (weight / self.gamma + 1.0 / pace) ** -2.0
-
-    def penalty_formula(self, weight: FloatArray, pace: FloatArray) -> FloatArray:
-        return self.gamma**2 / (weight + self.gamma / pace)
-
-
 class Logistic(ElementwiseFunction):
     """v* = (1 + e^(−λ))/(1 + e^(l − λ)): Xu et al. 2015.
 
@@ -249,8 +218,7 @@ _CLASSES: dict[str, type[SelfPacedFunction]] = {
     function.name: function
     for function in (
         *(Arctan, Sigmoid, Tanh, Exponential, Gaussian),
-        *(Hard, Linear, Polynomial, Mixture, MixtureZhao),
-        *(Logistic, Cauchy, L1L2, Huber, Diversity),
+        *(Hard, Linear, Polynomial, Mixture, Logistic, Cauchy, L1L2, Huber, Diversity),
     )
 }
 

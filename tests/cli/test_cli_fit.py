@@ -303,25 +303,3 @@ def test_json_lines_through_a_pipe(mlspl):
     code, out, _ = mlspl("fit", "-", "--method", "ml-knn", "-o", "m.skops", given="\n".join(lines))
     assert code == 0
     assert "standard input: 30 rows, 1 feature, 2 labels" in out
-
-
-def test_a_fit_on_a_cluster_is_the_fit_on_this_machine(mlspl, tmp_path, monkeypatch):
-    distributed = pytest.importorskip("distributed", reason="needs the extra dask")
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(100, 4))
-    Y = (X @ rng.normal(size=(4, 40)) + 3 * rng.normal(size=(100, 40)) > 0.5).astype(int)
-    names = [f"f{j}" for j in range(4)], [f"l{j}" for j in range(40)]
-    write_dataset(Dataset(X, Y, *names), tmp_path / "many.csv")
-    arguments = ("fit", "many.csv", "--labels", "l*", "--space", "nystroem", "-o")
-    assert mlspl(*arguments, "here.skops")[0] == 0
-    options = {"n_workers": 1, "threads_per_worker": 2, "dashboard_address": ":0"}
-    with distributed.LocalCluster(**options) as local, distributed.Client(local) as client:
-        code, out, errors = mlspl(*arguments, "there.skops", "--scheduler", local.scheduler_address)
-        assert code == 0, errors
-        assert "nystroem space" in out
-        done = client.run_on_scheduler(lambda dask_scheduler: list(dask_scheduler.task_prefixes))
-    assert "mlspl" in done
-    here, there = (load_model(tmp_path / f"{name}.skops") for name in ("here", "there"))
-    frame = pd.DataFrame(X, columns=names[0])
-    # BLAS rounds products of float32 rows by where they lie in memory; the solver's tolerance is 1e-3.
-    np.testing.assert_allclose(there.decision_function(frame), here.decision_function(frame), atol=1e-3)

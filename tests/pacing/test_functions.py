@@ -19,7 +19,6 @@ FUNCTIONS = [
     *(pacing.get(name) for name in pacing.names() if name != "diversity"),
     pacing.Polynomial(degree=1.5),
     pacing.Mixture(ratio=0.9),
-    pacing.MixtureZhao(gamma=0.2),
 ]
 WIDTH_FIXED = ("arctan", "tanh", "logistic")  # the pace moves these curves and does not stretch them
 
@@ -63,10 +62,6 @@ TABLE = {
     "mixture": (
         lambda x, p: 1 if x <= p / 2 else 0 if x >= p else z(0.5, p) / x - z(0.5, p) / p,
         lambda v, p: -z(0.5, p) * mp.log(v + z(0.5, p) / p),
-    ),
-    "mixture-zhao": (
-        lambda x, p: 1 if x <= (p / (p + 1)) ** 2 else 0 if x >= p**2 else 1 / mp.sqrt(x) - 1 / p,
-        lambda v, p: 1 / (v + 1 / p),
     ),
     "logistic": (
         lambda x, p: (1 + mp.exp(-p)) / (1 + mp.exp(x - p)),
@@ -172,13 +167,9 @@ def test_extreme_numbers_give_no_warning_and_nothing_but_numbers(name):
     assert not np.isnan(function.penalty(v, pace)).any()
 
 
-@pytest.mark.parametrize("name", [name for name in pacing.names() if name != "mixture-zhao"])
+@pytest.mark.parametrize("name", pacing.names())
 def test_an_infinite_pace_is_the_unpaced_model(name):
     assert np.array_equal(pacing.get(name).weight([[0.0, 1.0], [1e12, np.inf]], np.inf), np.ones((2, 2)))
-
-
-def test_the_infinite_pace_of_zhaos_mixture_is_the_limit_of_its_formula():
-    assert pacing.MixtureZhao(gamma=2.0).weight([0.0, 4.0, 16.0], np.inf).tolist() == [1.0, 1.0, 0.5]
 
 
 @every_function
@@ -202,7 +193,7 @@ def test_pace_broadcasts_as_a_scalar_a_row_or_a_matrix(function):
         assert function.weight(loss, pace) == pytest.approx(np.array(expected), rel=1e-14)
 
 
-@pytest.mark.parametrize("name", ["sigmoid", "hard", "tanh", "logistic", "mixture-zhao"])
+@pytest.mark.parametrize("name", ["sigmoid", "hard", "tanh", "logistic"])
 @pytest.mark.parametrize("shape", [(70_000,), (9_000, 8), (2, 40_000), (1, 70_000)])
 def test_blocks_do_not_show(name, shape):
     function, random = pacing.get(name), np.random.default_rng(1)
@@ -249,7 +240,6 @@ def test_scalars_give_scalars_and_lists_are_welcome():
         ),
         (lambda: pacing.Polynomial(degree="3"), "degree"),
         (lambda: pacing.Mixture(ratio=1.0), "ratio"),
-        (lambda: pacing.MixtureZhao(gamma=np.nan), "gamma"),
         (
             lambda: pacing.Diversity(gamma=-1),
             "gamma",

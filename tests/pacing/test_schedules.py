@@ -71,7 +71,7 @@ def test_no_class_of_any_label_is_starved(problem, target, name, per):
             assert not group.any() or weight[group, label].max() > 0
 
 
-@pytest.mark.parametrize("name", [name for name in pacing.names() if name != "mixture-zhao"])
+@pytest.mark.parametrize("name", pacing.names())
 def test_the_last_quantile_puts_every_pair_in_play(name):
     random = np.random.default_rng(0)
     losses, Y = random.exponential(size=(20, 3)), random.random((20, 3)) < 0.2
