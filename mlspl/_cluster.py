@@ -21,7 +21,7 @@ _ANSWER_SECONDS = 30
 
 @contextmanager
 def open_cluster(scheduler: str) -> Iterator[Any]:
-    """Yield the client of a scheduler, ``tcp://host:port``, whose workers have this version of the package."""
+    """Yield the client of a scheduler, ``tcp://host:port``; its workers have this version of the package."""
     try:
         import dask
         from distributed import Client
@@ -76,8 +76,8 @@ def fetch(client: Any, futures: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
                 next_look = last_worker + _LOOK_SECONDS
             elif time.monotonic() - last_worker > _SECONDS_WITHOUT_WORKERS:
                 raise UserError(
-                    f"The Dask cluster has had no worker for {_SECONDS_WITHOUT_WORKERS} seconds. Start one with "
-                    "`dask worker` and run the same command again."
+                    f"The Dask cluster has had no worker for {_SECONDS_WITHOUT_WORKERS} seconds. Start one "
+                    "with `dask worker` and run the same command again."
                 )
             else:
                 next_look = time.monotonic() + _LOOK_SECONDS
