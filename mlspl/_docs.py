@@ -28,9 +28,6 @@ _PASSAGES = {
     "X": """\
 X : array, sparse matrix or DataFrame of shape (n_samples, n_features)
     The features.""",
-    "label_weight": """\
-label_weight : array of shape (n_samples, n_labels), optional
-    Prior weight of each (instance, label) pair; 0 leaves the pair out.""",
     "output": """\
 output : {"array", "pandas", "polars"}, default="array"
     "pandas" is a DataFrame with the label names, and the index of X if it has one.""",

@@ -85,44 +85,22 @@ def _make(name: str, uses: Literal["labels", "scores"], summary: str) -> Callabl
     return _document(function)
 
 
-hamming_loss = _make("hamming_loss", "labels", "Share of the known pairs whose predicted label is wrong.")
-ranking_loss = _make(
-    "ranking_loss",
-    "scores",
-    "Share of (relevant, irrelevant) pairs of a row in reversed order, a tie being an error; mean over rows.",
-)
-one_error = _make(
-    "one_error",
-    "scores",
-    "Share of the rows in which no label of maximal score is relevant; a tie favours the classifier.",
-)
-coverage = _make(
-    "coverage",
-    "scores",
-    "Mean over rows of the rank of the worst relevant label, minus 1; 0 for a row without labels.",
-)
-average_precision = _make(
-    "average_precision",
-    "scores",
-    "Mean over rows of the mean over relevant p of #{relevant ranked at or above p} / rank(p).",
-)
-micro_f1 = _make("micro_f1", "labels", "F1 of all pairs together.")
-macro_f1 = _make(
-    "macro_f1",
-    "labels",
-    "Mean of the labels' F1; a label neither relevant nor predicted counts 0, an unknown one is left out.",
-)
-sample_f1 = _make(
-    "sample_f1", "labels", "Mean of the rows' F1; a row without relevant and predicted labels counts 1."
-)
-subset_accuracy = _make(
-    "subset_accuracy", "labels", "Share of the rows whose known labels are all predicted right."
-)
-jaccard = _make(
-    "jaccard",
-    "labels",
-    "Mean over rows of the Jaccard index of relevant and predicted labels; a row without either counts 1.",
-)
+_LOSSES = ("hamming_loss", "ranking_loss", "one_error", "coverage")
+_ABOUT: dict[str, tuple[Literal["labels", "scores"], str]] = {
+    "hamming_loss": ("labels", "Share of the known pairs whose predicted label is wrong."),
+    "ranking_loss": ("scores", "Share of (relevant, irrelevant) pairs reversed or tied; mean over rows."),
+    "one_error": ("scores", "Share of the rows in which no label of maximal score is relevant."),
+    "coverage": ("scores", "Mean rank of a row's worst relevant label, minus 1; 0 for a row without labels."),
+    "average_precision": ("scores", "Mean over rows of the mean precision at the ranks of relevant labels."),
+    "micro_f1": ("labels", "F1 of all pairs together."),
+    "macro_f1": ("labels", "Mean of the known labels' F1; 0 for a label neither relevant nor predicted."),
+    "sample_f1": ("labels", "Mean of the rows' F1; 1 for a row without relevant and predicted labels."),
+    "subset_accuracy": ("labels", "Share of the rows whose known labels are all predicted right."),
+    "jaccard": ("labels", "Mean Jaccard index of a row's relevant and predicted labels; 1 without either."),
+}
+_FUNCTIONS = [_make(name, uses, summary) for name, (uses, summary) in _ABOUT.items()]
+hamming_loss, ranking_loss, one_error, coverage, average_precision = _FUNCTIONS[:5]
+micro_f1, macro_f1, sample_f1, subset_accuracy, jaccard = _FUNCTIONS[5:]
 
 
 @_document
@@ -158,22 +136,13 @@ def ndcg_at_k(Y: ArrayLike | Labels, F: ArrayLike, k: int | None = 5) -> float:
 
 CRITERIA: Mapping[str, Criterion] = MappingProxyType(
     {
-        criterion.name: criterion
-        for criterion in (
-            Criterion("hamming_loss", hamming_loss, "labels", greater_is_better=False),
-            Criterion("ranking_loss", ranking_loss, "scores", greater_is_better=False),
-            Criterion("one_error", one_error, "scores", greater_is_better=False),
-            Criterion("coverage", coverage, "scores", greater_is_better=False),
-            Criterion("average_precision", average_precision, "scores"),
-            Criterion("micro_f1", micro_f1, "labels"),
-            Criterion("macro_f1", macro_f1, "labels"),
-            Criterion("sample_f1", sample_f1, "labels"),
-            Criterion("subset_accuracy", subset_accuracy, "labels"),
-            Criterion("jaccard", jaccard, "labels"),
-            Criterion("ndcg", partial(ndcg_at_k, k=None), "scores"),
-            Criterion("precision_at_k", precision_at_k, "scores"),
-            Criterion("ndcg_at_k", ndcg_at_k, "scores"),
-        )
+        name: Criterion(name, function, uses, greater_is_better=name not in _LOSSES)
+        for (name, (uses, _)), function in zip(_ABOUT.items(), _FUNCTIONS, strict=True)
+    }
+    | {
+        "ndcg": Criterion("ndcg", partial(ndcg_at_k, k=None), "scores"),
+        "precision_at_k": Criterion("precision_at_k", precision_at_k, "scores"),
+        "ndcg_at_k": Criterion("ndcg_at_k", ndcg_at_k, "scores"),
     }
 )
 """Every criterion by name, those of the paper first. k is 5 for those at k; `get_criterion` takes another."""

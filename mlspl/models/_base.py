@@ -98,7 +98,8 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):
         Y : array, sparse matrix or DataFrame of shape (n_samples, n_labels)
             The labels: 0/1, -1/+1 or boolean; NaN where a label is unknown. Or a collection of label names
             per row, as for `MultiLabelBinarizer`; None for a row with unknown labels.
-        {label_weight}
+        label_weight : array of shape (n_samples, n_labels), optional
+            Prior weight of each (instance, label) pair; 0 leaves the pair out.
         sample_weight : array of shape (n_samples,), optional
             Weight of each instance; it multiplies the weights of its pairs.
 
