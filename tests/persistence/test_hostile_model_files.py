@@ -449,7 +449,7 @@ NEIGHBOUR_PARTS = [
     ("_rows", [1]),
     ("_rows", np.zeros((59, 64))),
     ("k", 0),
-    ("k", 60),
+    ("k_", 60),
     ("extra", 3),
     ("_target_dtype", np.dtype("U9")),
 ]
