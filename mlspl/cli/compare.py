@@ -9,7 +9,7 @@ from mlspl._files import OutputFolder
 from mlspl._names import split_names
 from mlspl._text import printable, shown
 from mlspl.cli import files, options
-from mlspl.cli.options import ForceOption, Reading, argument, flag, option, with_reading
+from mlspl.cli.options import ForceOption, Reading, argument, option, with_reading
 from mlspl.cli.reproduce import open_datasets, report_trials
 from mlspl.errors import UserError
 
@@ -31,7 +31,6 @@ def compare(
     ] = None,
     higher: Annotated[str, option("COLUMNS", "Other columns where higher is better.")] = "",
     lower: Annotated[str, option("COLUMNS", "Other columns where lower is better.")] = "",
-    variants: Annotated[bool, flag("--variants", "Include methods with other parameters.")] = False,
     alpha: Annotated[float, option("P", "Significance level.")] = 0.05,
     out: Annotated[Path, option("DIR", "Output folder.")] = Path("comparison"),
     force: ForceOption = False,
@@ -58,8 +57,8 @@ def compare(
     console = Console(highlight=False, soft_wrap=True)
     criteria = criterion or []
     if methods:
-        if higher or lower or variants:
-            raise UserError("--higher, --lower and --variants are for scores, and --methods is for data.")
+        if higher or lower:
+            raise UserError("--higher and --lower are for scores, and --methods is for data.")
         outputs = OutputFolder(out, files.input_files(file, reading.labels), force=force)
         if file == files.STANDARD:
             raise UserError("standard input cannot be read again when the command goes on. Name the file.")
@@ -81,7 +80,7 @@ def compare(
     outputs = OutputFolder(out, [file], force=force)
     outputs.check(experiments.RESULT_FILES)
     further = dict.fromkeys(split_names(higher), True) | dict.fromkeys(split_names(lower), False)
-    scores = experiments.read_scores(file, criteria=[*further, *criteria], variants=variants)
+    scores = experiments.read_scores(file, criteria=[*further, *criteria])
     directions = experiments.known_directions(scores) | further
     if not directions:
         raise UserError(

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 STANDARD = "-"
 """How the command line spells standard input and output."""
 
-
 # Above this number of columns, those that are treated alike share a line.
 _MOST_COLUMNS = 20
 _USES = {
@@ -42,10 +41,7 @@ _ARRAYS = (".npy", ".npz")
 
 @contextmanager
 def spooled(source: str) -> Iterator[Path]:
-    """Give the path of a file, or of a copy of standard input; print the warnings of readers as notes.
-
-    The first bytes of standard input determine its format. Errors call the copy standard input.
-    """
+    """Give the path of a file, or of a copy of standard input; print the warnings of readers as notes."""
     if source != STANDARD:
         with notes():
             yield Path(source)
@@ -135,10 +131,7 @@ def _check_known(dataset: "Dataset", source: str) -> None:
 
 
 def columns_table(dataset: "Dataset", schema: "Schema", table: Any) -> "Table":
-    """Return a table of the columns of a file: kind, gaps, and how each is used.
-
-    Of many columns, those that are treated alike share a line.
-    """
+    """Return a table of the columns of a file; of many, those that are treated alike share a line."""
     import pandas as pd
 
     missing = table.isna().sum() if isinstance(table, pd.DataFrame) else {}
@@ -249,10 +242,7 @@ def _select_labels(dataset: "Dataset", label_names: list[str]) -> "Dataset":
 
 
 def stored_reading(info: "ModelInfo") -> tuple[dict[str, str], dict[str, Any]]:
-    """Return how the training file wrote label sets, and the arguments of `read_dataset` for new rows.
-
-    A model file can hold anything, so each value is checked.
-    """
+    """Return how the training file wrote label sets, and the arguments of `read_dataset`, each checked."""
     stored = info.summary.get("reading")
     stored = stored if isinstance(stored, dict) else {}
     texts = {name: value for name, value in stored.items() if isinstance(value, str)}

@@ -187,13 +187,7 @@ def with_reading(*names: str) -> Callable[[Callable[..., None]], Callable[..., N
 
 
 def parse_parameters(given: list[str] | None, space: str | None = None) -> dict[str, Any]:
-    """Return the parameters of ``--set`` and ``--space``; values are Python's or, if they are none, text.
-
-    Examples
-    --------
-    >>> parse_parameters(["C=0.1", "kernel=linear", "max_steps=None"], "linear")
-    {'C': 0.1, 'kernel': 'linear', 'max_steps': None, 'space': 'linear'}
-    """
+    """Return the parameters of ``--set`` and ``--space``; values are Python's or, if they are none, text."""
     parameters: dict[str, Any] = {}
     for text in given or []:
         name, equals, value = text.partition("=")

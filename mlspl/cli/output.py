@@ -21,8 +21,6 @@ from mlspl.errors import shorten
 if TYPE_CHECKING:
     import pandas as pd
 
-    from mlspl.metrics import Tally
-
 Scores = tuple[dict[str, float], "pd.DataFrame"]
 """Values of the criteria overall, and by label."""
 
@@ -100,20 +98,12 @@ def exit_on_interrupt(message: str) -> Iterator[None]:
 
 def score_rows(Y, F, P, label_names: Sequence[str]) -> Scores:
     """Compute every criterion from scores F and labels P, overall and by label, without unknown pairs."""
-    from mlspl.metrics import Tally, score_labels
-
-    return Tally().add(Y, F, P).scores(), _by_label(score_labels(Y, F, P), label_names)
-
-
-def tally_scores(tally: "Tally", label_names: Sequence[str]) -> Scores:
-    """Return the criteria of rows that were counted in blocks; without AUC, which needs all rows at once."""
-    return tally.scores(), _by_label({"auc": math.nan} | tally.label_scores(), label_names)
-
-
-def _by_label(columns: Mapping[str, Any], label_names: Sequence[str]) -> "pd.DataFrame":
     import pandas as pd
 
-    return pd.DataFrame(columns, index=list(label_names), dtype=float)[list(_HEADINGS)]
+    from mlspl.metrics import Tally, score_labels
+
+    labels = pd.DataFrame(score_labels(Y, F, P), index=list(label_names), dtype=float)
+    return Tally().add(Y, F, P).scores(), labels[list(_HEADINGS)]
 
 
 def criteria_table(overall: Mapping[str, float]) -> Table:

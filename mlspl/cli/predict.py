@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 _MOST_PAIRS = 10**7
 
 _SUFFIXES = (".csv", ".json")
-_BEST = (1, 3, 5)
 
 ModelArgument = Annotated[Path, argument("MODEL", "A model file of `mlspl fit`.")]
 
@@ -51,6 +50,8 @@ def predict(
     if scores + proba + (top is not None) + (form == "names") > 1:
         raise UserError("--scores, --proba, --top and --format names exclude one another: choose one.")
     files.check_target(out, files.input_files(model, data), force)
+    import numpy as np
+
     from mlspl._label_sets import label_sets, write_set
     from mlspl.metrics import top_labels
     from mlspl.recipes import take_rows
@@ -74,7 +75,9 @@ def predict(
 
     def blocks() -> Iterator[str]:
         head = [headings]
-        for block in row_blocks(table.shape[0], len(info.label_names)):
+        n_rows, step = table.shape[0], max(1, _MOST_PAIRS // len(info.label_names))
+        for start in range(0, max(n_rows, 1), step):
+            block = np.arange(start, min(start + step, n_rows))
             (answers,) = apply_model(estimator, asked, take_rows(table, block), info, model)
             cells: Iterable[list[Any]]
             if top is not None:
@@ -96,14 +99,6 @@ def predict(
     Console(highlight=False, soft_wrap=True).print(
         f"Wrote {shown(out)}: {output.counted(table.shape[0], 'row')}"
     )
-
-
-def row_blocks(n_rows: int, n_labels: int) -> "list[np.ndarray]":
-    """Rows to be answered at a time: all of them, unless rows × labels are more than memory should hold."""
-    import numpy as np
-
-    step = max(1, _MOST_PAIRS // n_labels)
-    return [np.arange(start, min(start + step, n_rows)) for start in range(0, n_rows, step)] or [np.arange(0)]
 
 
 def _spelled(dataset: "Dataset", name: str) -> list[str]:
@@ -131,10 +126,7 @@ def matched(dataset: "Dataset", info: "ModelInfo", kept: Sequence[str] = ()) -> 
 
 
 def apply_model(estimator: Any, method: str, table: Any, info: "ModelInfo", path: Path) -> "list[np.ndarray]":
-    """Return what a method of the model gives for the rows, each of shape (rows, labels).
-
-    ``"scores_and_labels"`` gives two arrays with the scores computed once; any other method gives one.
-    """
+    """Return what a method gives for the rows (rows, labels); two arrays for ``"scores_and_labels"``."""
     import numpy as np
 
     from mlspl.recipes import scores_and_labels
@@ -206,7 +198,9 @@ def evaluate(
     estimator, info = open_model(model)
     dataset = files.open_labelled(data, info, reading)
     table = matched(dataset, info)
-    scores = _score(estimator, table, dataset.Y, info, model)
+    F, P = apply_model(estimator, "scores_and_labels", table, info, model)
+    with output.notes():
+        scores = output.score_rows(dataset.Y, F, P, info.label_names)
     # Files first: what is shown may go to a pipe that is closed.
     if out not in (None, files.STANDARD):
         write_file(out, output.scores_text(scores, Path(out).suffix.lower()))
@@ -220,20 +214,3 @@ def evaluate(
         typer.echo(output.scores_text(scores, ".json"), nl=False)
     elif out is not None:
         console.print(f"Wrote {shown(out)}", soft_wrap=True)
-
-
-def _score(estimator: Any, table: Any, Y: Any, info: "ModelInfo", path: Path) -> output.Scores:
-    """Every criterion; of more rows and labels than fit one block, added up block by block, without AUC."""
-    from mlspl.metrics import Tally
-    from mlspl.recipes import take_rows
-
-    blocks = row_blocks(table.shape[0], len(info.label_names))
-    tally = Tally(at=_BEST)
-    for rows in blocks:
-        some = take_rows(table, rows)
-        F, P = apply_model(estimator, "scores_and_labels", some, info, path)
-        with output.notes():
-            if len(blocks) == 1:
-                return output.score_rows(Y, F, P, info.label_names)
-            tally.add(Y[rows], F, P)
-    return output.tally_scores(tally, info.label_names)

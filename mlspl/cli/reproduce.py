@@ -159,10 +159,7 @@ def report_trials(
     functions: Sequence[str] = (),
     criteria: Sequence[str] = (),
 ) -> None:
-    """Run the trials that results.db does not have; print and write their results.
-
-    Every pair of methods is printed for each of the `criteria`.
-    """
+    """Run the trials that results.db does not have; print and write their results."""
     from mlspl import experiments
 
     path = outputs.folder / "results.db"
@@ -209,7 +206,7 @@ def _run(trials, data, store: "Store", jobs, scheduler, console: Console) -> Non
 
         def report(trial: "Trial", outcome: "Outcome | None") -> None:
             nonlocal failed
-            failed += outcome is not None and outcome.failed
+            failed += outcome is not None and outcome.error is not None
             advance(f"{failed} failed, {trial.dataset} {trial.method} {trial.split}")
 
         run_trials(trials, data, store, jobs, scheduler, report)

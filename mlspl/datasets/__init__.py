@@ -1,7 +1,6 @@
 """Multi-label data sets: by name, from files, and with labels corrupted on purpose.
 
-`load_dataset` and `read_dataset` return a `Dataset`; `write_dataset` writes one to a file. Mistakes in a file
-raise a `DataFormatError` that names file and line.
+Mistakes in a file raise a `DataFormatError` that names file and line.
 """
 
 from mlspl.datasets.columns import KINDS, column_kind, days_since_1970, is_numeric, one_hot, spell_numbers

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import csv
 import io
 import re
-import warnings
 from array import array
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -16,10 +14,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 from scipy import sparse
+from sklearn.datasets import load_svmlight_file
 
 from mlspl.datasets.columns import NO_OPTIONS, RawTable, ReadOptions, decode, parse_dates
 from mlspl.datasets.dataset import as_dense, build_csr
-from mlspl.datasets.delimited import EXACT
 from mlspl.datasets.files import check_memory, is_number, read_lines
 from mlspl.errors import DataFormatError, UserError, shorten
 
@@ -136,7 +134,7 @@ def _parse_numbers(body: bytes, attributes: list[Attribute], first_line: int) ->
         else:
             content = io.BytesIO(body.replace(b"?", b"nan"))
             cells = np.loadtxt(content, delimiter=",", comments=None, ndmin=2)
-    except (ValueError, OverflowError, Warning):
+    except (ValueError, OverflowError):
         return None
     if cells is None or cells.shape != (n_rows, len(attributes)):
         return None
@@ -148,34 +146,18 @@ def _parse_numbers(body: bytes, attributes: list[Attribute], first_line: int) ->
 
 
 def _parse_pairs(body: bytes, n_rows: int, n_columns: int) -> sparse.csr_array | None:
-    """Read sparse rows; None if a brace or a comma is out of place, or indices are."""
+    """Read sparse rows as svmlight; None if a brace or a comma is out of place."""
     braces = [body.count(sign) for sign in (b"{", b"}", b"\n{", b"}\n")]
+    pairs = body.translate(None, b"{}").replace(b", ", b",")
+    is_odd = any(signs in body.replace(b" ", b"") for signs in (b",,", b",}", b"{,"))
+    if is_odd or pairs.translate(None, b"0123456789+-.eE?, \n"):
+        return None
     if braces != [n_rows, n_rows, n_rows - 1, n_rows - 1] or not body.endswith(b"}"):
         return None
-    signs = np.frombuffer(body, np.uint8)
-    ends = np.append(np.flatnonzero(signs == ord("\n")), len(signs))
-    sizes = np.diff(np.searchsorted(np.flatnonzero(signs == ord(",")), ends), prepend=0) + 1
-    sizes[signs[ends - 2] == ord("{")] = 0  # rows of {}
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        frame = pd.read_csv(
-            io.BytesIO(body.translate(None, b"{}").replace(b",", b"\n")),
-            sep=" ",
-            header=None,
-            names=range(2),
-            index_col=False,
-            dtype={0: np.int32, 1: float},
-            na_values="?",
-            keep_default_na=False,
-            skipinitialspace=True,
-            quoting=csv.QUOTE_NONE,
-            **EXACT,
-        )
-    columns, values = np.array(frame[0]), np.array(frame[1])
-    if len(values) != sizes.sum() or not 0 <= columns.min(initial=0) <= columns.max(initial=0) < n_columns:
-        return None
-    cells = build_csr(values, columns, np.cumsum(sizes), n_columns)
-    return cells if cells.has_canonical_format else None
+    # Every row begins with a label, here 0.
+    rows = b"0 " + pairs.replace(b" ", b":").replace(b",", b" ").replace(b"?", b"nan").replace(b"\n", b"\n0 ")
+    X, _ = load_svmlight_file(io.BytesIO(rows), n_features=n_columns, zero_based=True)
+    return build_csr(X.data, X.indices, X.indptr[1:], n_columns)
 
 
 def _parse_rows(body: bytes, attributes: list[Attribute], first_line: int, path: Path) -> _Rows:
@@ -213,10 +195,7 @@ def _parse_rows(body: bytes, attributes: list[Attribute], first_line: int, path:
 
 
 def split_row(row: bytes, n_columns: int) -> dict[int, tuple[int, int]] | None:
-    """Return where the value of each column stands in a row; None for a blank line or a comment.
-
-    A mistake is a ValueError that says what is wrong.
-    """
+    """Return where the value of each column stands in a row; None for a blank line or a comment."""
     start = len(row) - len(row.lstrip(b" \t"))
     is_sparse = row.startswith(b"{", start)
     if row[start : start + 1] in (b"", b"%"):

@@ -96,8 +96,7 @@ NO_OPTIONS = ReadOptions()
 class RawTable(NamedTuple):
     """All columns of a file, before they are split into features and labels.
 
-    Columns of a DataFrame are numbers, dates, pandas categories, or words as they are written. `line_of`
-    returns the line of a row.
+    Columns of a DataFrame are numbers, dates, categories, or words as they are written.
     """
 
     path: Path

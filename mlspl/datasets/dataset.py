@@ -24,10 +24,7 @@ def as_dense(matrix):
 
 
 def build_csr(values: np.ndarray, columns: np.ndarray, row_stop: np.ndarray, n_columns: int):
-    """Return the CSR array of rows that stop at these values; with 32-bit indices if they suffice.
-
-    scikit-learn's trees, liblinear and LIBSVM need 32-bit indices.
-    """
+    """Return the CSR array of rows that stop at these values, with the 32-bit indices of scikit-learn."""
     indptr = np.concatenate([[0], row_stop])
     if len(values) <= np.iinfo(np.int32).max:
         indptr, columns = indptr.astype(np.int32), columns.astype(np.int32)

@@ -55,11 +55,7 @@ def explain_damage(path: Path, what: str) -> Iterator[None]:
 
 
 def check_memory(n_bytes: float, path: Path, what: str) -> None:
-    """Refuse to allocate much more memory than the size of a file justifies.
-
-    The limit is 300 times the size of the file, at least 67 MB. ``MLSPL_MEMORY`` raises it. Without a file,
-    it is the memory there is.
-    """
+    """Refuse memory above 300 times the size of a file, 67 MB and ``MLSPL_MEMORY``."""
     is_file = path.is_file()
     limit = max(_ALWAYS_ALLOWED, _LARGEST_RATIO * path.stat().st_size) if is_file else 0.0
     if not is_file or os.environ.get("MLSPL_MEMORY"):

@@ -203,10 +203,7 @@ def _parse_label(column: pd.Series, missing: Collection[str]) -> tuple[np.ndarra
 
 
 def _read_label_sets(raw: RawTable, column: pd.Series, name: str) -> ReadLabels:
-    """Return the labels of a column of label sets.
-
-    An empty cell has no label; a cell with a word for a missing value, or without a value, is unknown.
-    """
+    """Return the labels of a column of label sets: none of an empty cell, unknown of a missing one."""
     missing, separator = raw.options.missing, raw.options.label_sep
     words = spell_numbers(column) if column_kind(column) == "numeric" else column.astype(object)
     codes, values = pd.factorize(words, use_na_sentinel=True)

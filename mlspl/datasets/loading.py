@@ -40,11 +40,7 @@ _DIGITS_WITH = {
 
 @dataclass(frozen=True)
 class Entry:
-    """A data set as published: size before encoding, labels per row, and its files.
-
-    `xml` is empty for files of MEKA, which say themselves how many labels they have. Checksums are empty
-    where none is known. `folder` is the address of the files, empty for Mulan's.
-    """
+    """A data set as published: size before encoding, labels per row, and its files; "" if unknown."""
 
     name: str
     domain: str

@@ -93,33 +93,23 @@ def read_dataset(
     encode : bool
         Whether categories become one-hot columns and dates days since 1970; text is then left out with a
         warning. Otherwise X is a DataFrame with numbers, categories, dates and text.
-    label_sep : str, optional
-        What separates the labels in a single column; found out if not given.
+    label_sep, encoding : str, optional
+        What separates the labels in a single column, found out if not given; encoding if not UTF-8.
     na_values : collection of str, optional
         Words for a missing value, in place of ``?``, ``NA``, ``nan``, ``null`` and the like.
-    drop : collection of str
-        Columns to leave out.
-    kinds : mapping, optional
-        Kinds of columns that are not as they look: ``{"zip": "categorical", "review": "text"}``. A column is
-        ``"numeric"``, ``"categorical"``, ``"text"`` or ``"date"``.
+    drop, kinds : collection of str, mapping
+        Columns to leave out, and kinds of columns that are not as they look: ``{"zip": "categorical"}``. A
+        column is ``"numeric"``, ``"categorical"``, ``"text"`` or ``"date"``.
     decimal, thousands : str, optional
         Decimal sign and thousands separator of the numbers in a CSV file. By default each column decides:
         ``53.102,49`` and ``1,234.5`` are numbers. If ``1,234`` can be read in two ways, an error asks.
-    encoding : str, optional
-        Encoding of a text file, such as ``"cp1252"`` or ``"latin-1"``; UTF-8 by default.
     strict : bool, default=True
         Whether `drop` and `kinds` may name only columns that the file has.
 
     Returns
     -------
     Dataset
-        Columns in the order of the file. X is sparse if the file is. Missing features are NaN. Labels are
-        0 or 1, int64; if some are missing, Y is float64 with NaN.
-
-    Raises
-    ------
-    DataFormatError
-        If the file is damaged or not what it says; the error names file and line.
+        X is sparse if the file is. A `DataFormatError` names file and line of a mistake.
 
     Examples
     --------
@@ -141,7 +131,7 @@ def read_dataset(
 
 
 def read_unlabelled(path: str | PathLike, ignored: Collection[str] = (), **options: Any) -> Dataset:
-    r"""Read the features alone of a file, to predict its labels.
+    """Read the features alone of a file, to predict its labels.
 
     Parameters
     ----------

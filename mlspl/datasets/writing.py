@@ -42,11 +42,6 @@ def write_dataset(dataset: Dataset, path: str | PathLike, *, force: bool = False
     force : bool, default=False
         Replace an existing file, in one step when everything is written.
 
-    Returns
-    -------
-    Path
-        The file written.
-
     Examples
     --------
     >>> import tempfile

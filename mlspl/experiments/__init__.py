@@ -1,8 +1,7 @@
 """Repeatable experiments: trials, their store, the runner, statistics, tables, figures and the report.
 
-A `Trial` is one method on one split of one data set. `plan_trials` lists the trials of a run, `run_trials`
-runs those that the `Store` does not have yet, and `write_results` writes tables, figures, tests and a page.
-`read_scores` and `compare` test scores of any origin.
+`plan_trials` lists trials, `run_trials` runs those that the `Store` does not have yet, and `write_results`
+writes tables, figures, tests and a page. `read_scores` and `compare` test scores of any origin.
 """
 
 from mlspl.experiments.comparison import Comparison, compare, known_directions, read_scores

@@ -9,15 +9,10 @@ import pandas as pd
 
 from mlspl.errors import UserError, listed
 from mlspl.experiments.scores import score_table, standard_trials
-from mlspl.experiments.statistics import (
-    average_ranks,
-    critical_difference,
-    friedman,
-    wilcoxon_pairs,
-)
+from mlspl.experiments.statistics import average_ranks, critical_difference, friedman, wilcoxon_pairs
 from mlspl.experiments.store import Store
 from mlspl.metrics import CRITERIA
-from mlspl.recipes import METHODS, method_title
+from mlspl.recipes import METHODS
 
 ALL_DATASETS = "over data sets"
 # The smallest number of pairs with which a signed-rank test can reach p < 0.05: 2/2^6 = 0.031.
@@ -32,11 +27,6 @@ class Ranking:
     ranks: pd.Series
     p_value: float
     distance: float
-
-    def titled_ranks(self) -> dict[str, float]:
-        """The ranks by what tables call the methods, the best first."""
-        ranks = self.ranks.sort_values(kind="stable")
-        return {method_title(str(name)): float(rank) for name, rank in ranks.items()}
 
     def groups(self) -> list[tuple[int, int]]:
         """The largest runs of ranks, in ascending order, within the distance: first and last index."""
@@ -53,10 +43,9 @@ class Ranking:
 class Comparison:
     """All tests by one criterion.
 
-    `means` has a row per data set and a column per method, over the splits that all have. `pairs` are the
-    tests of :func:`wilcoxon_pairs`; their column `block` names the data set whose splits were compared, or is
-    ``"over data sets"``. `ranking` is None with fewer than two data sets or three methods. `notes` say what
-    was left out, and why.
+    `means` has a row per data set and a column per method, over the splits that all have. `pairs` are those
+    of :func:`wilcoxon_pairs`, with the data set (or ``"over data sets"``) as `block`. `ranking` is None with
+    fewer than two data sets or three methods. `notes` say what was left out.
     """
 
     criterion: str
@@ -74,10 +63,8 @@ def compare(scores: pd.DataFrame, criterion: str, greater_is_better: bool, alpha
     ----------
     scores : DataFrame
         With the columns `block`, `variant`, `split` and the criterion: see :func:`read_scores`.
-    criterion, greater_is_better : str, bool
-        Which column, and its direction.
-    alpha : float, default=0.05
-        Level of Nemenyi's test.
+    criterion, greater_is_better, alpha
+        The column, its direction, and the level of Nemenyi's test.
 
     Examples
     --------
@@ -131,14 +118,14 @@ def known_directions(scores: pd.DataFrame) -> dict[str, bool]:
     return {name: known.greater_is_better for name, known in CRITERIA.items() if name in scores}
 
 
-def read_scores(path: str | Path, criteria: Sequence[str] = (), variants: bool = False) -> pd.DataFrame:
+def read_scores(path: str | Path, criteria: Sequence[str] = ()) -> pd.DataFrame:
     """Read scores from a results file of `mlspl reproduce` or from a CSV file of any origin.
 
     The CSV has one row per data set, method and split: columns `dataset`, `method`, `split` (may be left out
     where there is one row per data set and method) and one column per criterion.
 
     The result has the columns `block`, `variant`, `split` and the criteria, among them all of `criteria`.
-    `variants` includes variants of standard methods, such as MLSPL under its other self-paced functions.
+    Variants of methods that were also run with their standard parameters are left out.
     """
     path = Path(path)
     if not path.is_file():
@@ -147,8 +134,7 @@ def read_scores(path: str | Path, criteria: Sequence[str] = (), variants: bool =
         is_store = stream.read(16) == b"SQLite format 3\0"
     if is_store:
         with Store(path, create=False) as store:
-            trials = store.frame()
-        scores = score_table(trials if variants else standard_trials(trials))
+            scores = score_table(standard_trials(store.frame()))
         if scores.empty:
             raise UserError(f"{path} holds no finished trial; run `mlspl reproduce` first.")
     else:

@@ -30,10 +30,8 @@ _LIBRARIES = ("mlspl", "numpy", "scipy", "scikit-learn", "numba")
 def run_trial(trial: Trial, dataset: Dataset, methods: Mapping[str, Method] | None = None) -> Outcome:
     """Run a trial; an exception becomes its outcome's `error`.
 
-    Everything random is seeded by the split, and numerical libraries use one thread, so the scores do not
-    depend on where and when the trial runs. Columns of text are used as features. `methods` holds the methods
-    by name, if they are not those of :data:`mlspl.recipes.METHODS`.
-
+    Everything random is seeded by the split. Columns of text are used as features. `methods` holds the
+    methods by name, if they are not those of :data:`mlspl.recipes.METHODS`.
 
     Examples
     --------

@@ -1,14 +1,10 @@
-"""Figures: scores, learning curves, MLSPL under each self-paced function, critical-difference diagrams.
-
-Matplotlib is imported where something is drawn, because worker processes import this package and never draw.
-"""
+"""Figures: MLSPL under each self-paced function, and critical-difference diagrams."""
 
 from __future__ import annotations
 
-import base64
 import io
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -17,6 +13,7 @@ from mlspl._text import escape_mathtext
 from mlspl.experiments.comparison import Comparison, Ranking
 from mlspl.experiments.scores import criteria_in, paced_trials
 from mlspl.experiments.tables import criterion_head
+from mlspl.recipes import method_title
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -26,37 +23,7 @@ if TYPE_CHECKING:
 # Two of Okabe and Ito's colours, which people with any kind of colour vision can distinguish.
 _BLUE, _ORANGE = "#0072B2", "#D55E00"
 _INK, _GREY, _LINE = "#222222", "#666666", "#DDDDDD"
-_WIDTH = 3.4
 _LONGEST_NAME = 22
-
-
-class Chart(NamedTuple):
-    """A picture of a page: its address, which holds it whole, a description, and its size in pixels."""
-
-    source: str
-    description: str
-    width: int
-    height: int
-
-
-def dot_chart(title: str, dots: pd.DataFrame, reference: tuple[str, float] | None = None) -> Chart:
-    """Draw means with bars of one standard deviation, one row each, and the paper's means as diamonds."""
-    from matplotlib.figure import Figure
-
-    # Fixed margins, in inches: a layout engine takes five times as long.
-    left = 0.2 + 0.07 * max(len(_shorten(str(name))) for name in dots.index)
-    height, bottom = 0.55 + 0.2 * len(dots), 0.28
-    figure = Figure(figsize=(_WIDTH, height))
-    box = (left / _WIDTH, bottom / height, 1 - (left + 0.12) / _WIDTH, 1 - (bottom + 0.27) / height)
-    axis = figure.add_axes(box)
-    axis.set_title(escape_mathtext(title), fontsize=9, weight="bold", color=_INK, loc="left")
-    _set_style(axis)
-    _draw_dots(axis, dots, reference and reference[1])
-    numbers = dots.reindex(columns=["mean", "std", "paper"]).dropna(axis="columns", how="all")
-    description = f"{title}. {numbers.to_string(float_format='{:.4f}'.format, na_rep='–')}"
-    if reference:
-        description += f"\nDashed line, {reference[0]}: {reference[1]:.4f}"
-    return _as_chart(figure, description)
 
 
 def _draw_dots(axis: Axes, dots: pd.DataFrame, reference: float | None) -> None:
@@ -74,28 +41,12 @@ def _draw_dots(axis: Axes, dots: pd.DataFrame, reference: float | None) -> None:
     axis.tick_params(left=False)
 
 
-def rank_chart(comparison: Comparison) -> Chart:
-    """Draw the critical-difference diagram of a comparison that has a ranking."""
-    ranking = comparison.ranking
-    assert ranking is not None
-    ranks = ranking.titled_ranks()
-    names = list(ranks)
-    joined = "; ".join(f"{names[first]} to {names[last]}" for first, last in ranking.groups()) or "none"
-    description = (
-        f"{criterion_head(comparison.criterion)}: average ranks "
-        f"{', '.join(f'{name} {rank:.2f}' for name, rank in ranks.items())}. "
-        f"Critical difference {ranking.distance:.2f}. Not significantly different: {joined}."
-    )
-    return _as_chart(critical_difference_figure([comparison]), description)
-
-
 def critical_difference_figure(
     comparisons: Sequence[Comparison], alpha: float = 0.05, figure: Figure | None = None
 ) -> Figure:
     """Draw a critical-difference diagram (Demšar 2006) for each comparison that has a ranking.
 
-    Methods are placed at their average ranks, the best at the left. A thick bar joins methods whose ranks
-    differ by less than Nemenyi's critical difference; the line above the axis shows its length.
+    A thick bar joins methods whose average ranks differ by less than Nemenyi's critical difference.
     """
     from matplotlib.figure import Figure
 
@@ -116,7 +67,8 @@ def critical_difference_figure(
 
 
 def _draw_ranks(axis: Axes, title: str, ranking: Ranking, alpha: float, width: float, height: float) -> None:
-    ranks, groups = list(ranking.titled_ranks().items()), ranking.groups()
+    ranks = list(ranking.ranks.rename(method_title).sort_values(kind="stable").items())
+    groups = ranking.groups()
     k, n_left = len(ranks), (len(ranks) + 1) // 2
     names_width = 1.35
     margin = (k - 1) * names_width / (width - 2 * names_width)
@@ -146,10 +98,7 @@ def _draw_ranks(axis: Axes, title: str, ranking: Ranking, alpha: float, width: f
 
 
 def pace_function_figure(scores: pd.DataFrame, functions: Sequence[str]) -> Figure:
-    """Draw MLSPL under each self-paced function: criteria × data sets, mean ± standard deviation.
-
-    A dashed line is ML-LOC, the same model without pacing, where it was run.
-    """
+    """Draw MLSPL under each self-paced function: criteria × data sets; ML-LOC as a dashed line."""
     from matplotlib.figure import Figure
 
     paced = paced_trials(scores)
@@ -186,13 +135,6 @@ def _save(figure: Figure, **options) -> bytes:
     with rc_context({"svg.hashsalt": "mlspl", "svg.fonttype": "none"}):
         figure.savefig(stream, metadata=metadata, **options)
     return stream.getvalue()
-
-
-def _as_chart(figure: Figure, description: str) -> Chart:
-    content = base64.b64encode(_save(figure, format="svg", transparent=True)).decode()
-    width, height = (round(100 * inches) for inches in figure.get_size_inches())
-    source = f"data:image/svg+xml;base64,{content}"
-    return Chart(source, description, width, height)
 
 
 def _set_style(axis: Axes) -> None:

@@ -1,5 +1,6 @@
 """Results of a run: computed once from its trials, and written as tables, figures and `report.html`."""
 
+import base64
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,15 +14,11 @@ from mlspl.datasets import Dataset
 from mlspl.experiments.comparison import Comparison, compare
 from mlspl.experiments.figures import (
     critical_difference_figure,
-    dot_chart,
     figure_files,
     pace_function_figure,
-    rank_chart,
 )
 from mlspl.experiments.scores import (
-    PAPER_FUNCTIONS,
     criteria_in,
-    paced_trials,
     score_table,
     standard_trials,
     summarise,
@@ -30,7 +27,6 @@ from mlspl.experiments.statistics import fewest_splits
 from mlspl.experiments.store import Store
 from mlspl.experiments.tables import (
     Table,
-    criterion_head,
     criterion_title,
     latex_tables,
     markdown_tables,
@@ -99,18 +95,12 @@ def write_results(
 
     Parameters
     ----------
-    store, trials
-        The results file, and which of its trials; None means all.
-    out : Path or OutputFolder
-        The folder.
-    functions : sequence of str
-        Self-paced functions of the figure; without any there is no figure.
-    datasets : mapping, optional
-        The data sets by name; without them the page does not show their sizes.
-    command : str, default=""
-        The command that ran the trials.
-    criteria : sequence of str
-        Criteria to test in addition to those that are always reported.
+    store, trials, out
+        The results file, which of its trials (None means all), and the folder.
+    functions, criteria : sequences of str
+        Self-paced functions of the figure, and criteria to test beside those that are always reported.
+    datasets, command : mapping, str
+        The data sets by name, whose sizes the page shows, and the command that ran the trials.
     force : bool, default=False
         Replace files that `write_results` did not write, if `out` is a path.
     """
@@ -158,7 +148,6 @@ def _render(results: Results, datasets: Mapping[str, Dataset], command: str) -> 
     seconds = frame[["tune_seconds", "fit_seconds", "predict_seconds"]].to_numpy().sum()
     title = f"Comparison of methods on {', '.join(dict.fromkeys(frame['dataset']))}"
     comparisons = results.comparisons
-    ranked = [comparison for comparison in comparisons if comparison.ranking]
     return render(
         "report.html",
         title="Reproduction of the MLSPL paper" if has_paper else title,
@@ -179,7 +168,7 @@ def _render(results: Results, datasets: Mapping[str, Dataset], command: str) -> 
         environment=_list_environment(frame),
         panels=[_describe_block(block, results) for block in dict.fromkeys(summary["block"])],
         ranks=ranks_table(comparisons),
-        diagrams=[rank_chart(comparison) for comparison in ranked],
+        figures={path.stem: _embed(path) for path in results.files if path.suffix == ".svg"},
         notes=list(dict.fromkeys(note for comparison in comparisons for note in comparison.notes)),
         failures=_list_messages(
             frame, "error", "These trials have no scores. Run the same command again to retry them."
@@ -188,31 +177,18 @@ def _render(results: Results, datasets: Mapping[str, Dataset], command: str) -> 
     )
 
 
+def _embed(path: Path) -> str:
+    return f"data:image/svg+xml;base64,{base64.b64encode(path.read_bytes()).decode()}"
+
+
 def _describe_block(block: str, results: Results) -> dict[str, Any]:
-    tables = (results.summary, results.standard, paced_trials(results.scores))
-    summary, standard, paced = (table[table["block"] == block] for table in tables)
-    order = [*PAPER_FUNCTIONS, *paced["function"]]
-    paced = paced.sort_values("function", key=lambda names: names.map(order.index), kind="stable")
-    unpaced = standard[standard["method"] == "ml-loc"]
+    tables = (results.summary, results.standard)
+    summary, standard = (table[table["block"] == block] for table in tables)
     ((title, scores),) = score_tables(summary).items()
     return {
         "name": block,
         "facts": title,
         "scores": scores,
-        "score_charts": [
-            dot_chart(criterion_head(str(name)), part.set_index(part["variant"].map(method_title)))
-            for name, part in summary.groupby("criterion", sort=False)
-        ],
-        "has_paper": bool(summary["paper"].notna().any()),
-        "function_charts": [
-            dot_chart(
-                criterion_head(name),
-                paced.groupby("function", sort=False)[name].agg(["mean", "std"]),
-                ("ML-LOC", float(unpaced[name].mean())) if len(unpaced) else None,
-            )
-            for name in (criteria_in(paced) if paced["function"].nunique() > 1 else ())
-        ],
-        "has_unpaced": bool(len(unpaced)),
         "timings": _list_timings(standard),
         "pairs": _list_pairs(block, results.comparisons),
     }

@@ -32,9 +32,8 @@ def run_trials(
 ) -> None:
     """Run the trials that the store does not have yet and record every outcome as it arrives.
 
-    Trials that failed earlier are tried again. Trials run split by split, so that an interrupted run has
-    comparable results of all methods, and in random order within a split, so that two processes on one store
-    seldom run the same trial.
+    Trials that failed earlier are tried again. Trials run split by split, so that an interrupted run can be
+    compared, and in random order within a split, so that two processes seldom run the same trial.
 
     Parameters
     ----------
@@ -47,8 +46,7 @@ def run_trials(
     on_result : callable, optional
         Called with each trial and its outcome, or None when another process had finished it meanwhile.
     run : callable, default=run_trial
-        Takes a trial and its data set and returns the outcome. The workers must be able to import it;
-        ``partial(run_trial, methods=...)`` runs methods of your own.
+        Importable by the workers; ``partial(run_trial, methods=...)`` runs methods of your own.
 
     Examples
     --------
@@ -117,10 +115,7 @@ def _keyed(run: Run | None, trial: Trial, dataset: Dataset | None) -> tuple[str,
 def _on_cluster(
     run: Run, trials: Sequence[Trial], datasets: Mapping[str, Dataset], scheduler: str
 ) -> Results:
-    """Run trials on a Dask cluster and yield their outcomes as they arrive.
-
-    Dask repeats the work of a lost worker on others. A trial during which several workers died has failed.
-    """
+    """Yield outcomes of a Dask cluster, which repeats the work of a lost worker on others."""
     with open_cluster(scheduler) as client:
         from distributed import KilledWorker
 

@@ -52,8 +52,7 @@ def fewest_splits(n_pairs: int, alpha: float = 0.05) -> int:
 def wilcoxon_pairs(scores: ArrayLike, methods: Sequence[str], greater_is_better: bool) -> pd.DataFrame:
     """Wilcoxon's signed-rank test for every pair of methods, adjusted by Holm over the pairs.
 
-    A row of the scores (n_blocks, n_methods) is one split, or one data set. The result has one row per pair:
-    `better` and `worse` by the mean, their `difference` of means, `blocks`, `p` and `p_holm`.
+    A row of the scores (n_blocks, n_methods) is one split, or one data set. The result has one row per pair.
 
     Examples
     --------
@@ -82,10 +81,7 @@ def wilcoxon_pairs(scores: ArrayLike, methods: Sequence[str], greater_is_better:
 
 
 def _signed_rank_p_value(differences: NDArray[np.float64]) -> float:
-    """Return the two-sided p-value; exact up to fifty differences, with or without ties; zeros do not count.
-
-    With ties, scipy enumerates permutations, which takes a second for thirteen differences.
-    """
+    """Return the two-sided p-value, exact up to fifty differences; scipy is slow with ties."""
     differences = differences[differences != 0]
     if len(differences) > _MOST_EXACT:
         return float(stats.wilcoxon(differences).pvalue)

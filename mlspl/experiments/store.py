@@ -65,9 +65,8 @@ class StoreError(UserError):
 class Store:
     """Results of trials in an SQLite file, one transaction per trial.
 
-    Several processes may read and write at once, and a killed process leaves whole trials. A file of another
-    program, a damaged file, and a file with views, triggers or other tables are refused and not changed.
-    One `Store` may be shared between threads. ``create=False`` opens an existing file read-only.
+    Several processes and threads may use a file at once, and a killed process leaves whole trials. Damaged
+    files and those of other programs are refused. ``create=False`` opens an existing file read-only.
 
     Examples
     --------

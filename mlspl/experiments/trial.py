@@ -33,10 +33,9 @@ _CORRUPTIONS = ("flip", "missing", "swap", "ambiguous")
 class Trial:
     """One method, with its parameters, on one split of one data set.
 
-    `fingerprint` is the checksum of the data: other data under the same name is another trial. With `tune`,
-    the criterion of an inner cross-validation, `parameters` are the lists of values to search. `split` seeds
-    the split, the corruption of the training labels (``"flip:0.2"``) and the method; with `folds`, it is the
-    fold of a cross-validation instead, and `train` says which share of the rows is trained on.
+    `fingerprint` is the checksum of the data. With `tune`, a criterion, `parameters` are lists of values to
+    search. `split` seeds the split, the corruption (``"flip:0.2"``) and the method; with `folds`, it is the
+    fold of a cross-validation, and `train` its share of training rows.
     """
 
     dataset: str
@@ -61,11 +60,10 @@ class Trial:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a trial gave: scores, or an error, which says why there are none.
+    """What a trial gave: scores, or the error because of which there are none.
 
-    `chosen` are the parameters of the fitted method: the trial's own or the tuned ones. Seconds are processor
-    time on one core, `peak_memory` is that of the process in bytes, `warnings` has each warning once.
-    `history` is the method's ``history_``, if it has one.
+    `chosen` are the parameters of the fitted method. Seconds are processor time on one core, `peak_memory` is
+    that of the process in bytes, `warnings` has each warning once, `history` is the method's ``history_``.
     """
 
     scores: dict[str, float] = field(default_factory=dict)
@@ -79,11 +77,6 @@ class Outcome:
     history: list[dict] | None = None
     host: str = ""
     versions: dict[str, str] = field(default_factory=dict)
-
-    @property
-    def failed(self) -> bool:
-        """Whether there are no scores."""
-        return self.error is not None
 
 
 def is_standard(trial: Any) -> bool:
@@ -130,10 +123,8 @@ def plan_trials(
         The data sets by name, and names of methods.
     splits, train : int, sequence of float
         Number of splits, and shares of training rows.
-    corruption : str, default=""
-        ``KIND:RATE``, done to the training labels.
-    tune : str, default=""
-        Criterion of the inner cross-validation.
+    corruption, tune : str, default=""
+        ``KIND:RATE``, done to the training labels; criterion of an inner cross-validation.
     functions : iterable of str
         Self-paced functions to run the published MLSPL with as well.
     folds : int, default=0

@@ -261,10 +261,6 @@ class Tally:
         at = [f"{name}_at_{k}" for k in self.at for name in ("precision", "ndcg")]
         return {name: _mean(sums, name) for name in (*CRITERIA, *at) if name in sums}
 
-    def label_scores(self) -> dict[str, NDArray]:
-        """Return precision, recall, F1 and support of every label, as `score_labels` does; no AUC."""
-        return label_values(self._counted())
-
     def _counted(self) -> Sums:
         if not self._sums:
             raise ValueError("No rows have been added.")

@@ -1,8 +1,4 @@
-"""Pages that need nothing but a browser: templates, tables, charts as SVG, one style sheet.
-
-`render` turns a template and its data into one HTML file. The report of a run and the audit's explorer are of
-one family: both extend ``base.html``, which has the style sheet, the policy and the scripts.
-"""
+"""Pages that need nothing but a browser: the report of a run, and the review page of an audit."""
 
 from mlspl.pages._images import find_pictures
 from mlspl.pages._render import render

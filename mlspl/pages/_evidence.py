@@ -25,11 +25,9 @@ def find_evidence(
 ) -> list[Evidence]:
     """Return the evidence on each pair (rows[i], labels[i]).
 
-    X may hold NaN for missing values; Y holds NaN where a label is unknown. A feature counts by its share of
-    the log-odds under Gaussians of equal variance for rows with and without the label (diagonal discriminant
-    analysis); the means leave the row itself out. Dense rows are compared by the Euclidean distance of
-    standardised features, sparse rows by the cosine, after features with a standard deviation above 1 are
-    divided by it.
+    A feature counts by its share of the log-odds under Gaussians of equal variance for rows with and without
+    the label; the means leave the row itself out. Dense rows are compared by the Euclidean distance of
+    standardised features, sparse rows by the cosine.
     """
     found: list[Evidence] = [{} for _ in rows]
     # Standard deviations of the known values of the features; 0 of what is constant.

@@ -23,9 +23,8 @@ def find_pictures(
 ) -> tuple[list[Picture] | None, list[str]]:
     """Return the pictures that a column names, or None if it names none; and the names of those left out.
 
-    Names are relative to `folder`. A picture outside it is left out: a data file from somebody else must not
-    choose which of the user's files end up on the page. The page in `page_folder` links to the pictures; None
-    means to embed them.
+    A picture outside `folder` is left out: a data file must not choose which of the user's files are shown.
+    The page in `page_folder` links to the pictures; None means to embed them.
     """
     known = [name for name in names if name]
     if not known or not all(name.lower().endswith(_SUFFIXES) for name in known):

@@ -14,11 +14,7 @@ _DIRECTIONS = re.compile("[\u202a-\u202e\u2066-\u2069]")
 
 
 def render(template: str, **data: Any) -> str:
-    """Fill a template, which extends ``base.html``; whatever is not markup already is escaped.
-
-    The page loads nothing, and nothing has effect in it but its own style sheet and script: its policy names
-    them by their checksums.
-    """
+    """Fill a template, which extends ``base.html``; the page's policy names its own scripts by checksums."""
     return _environment().get_template(template).render(**data)
 
 

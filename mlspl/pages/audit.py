@@ -41,13 +41,9 @@ def write_audit(path: str | PathLike, audit: Audit, X, *, force: bool = False, *
         The features, in units that a reader knows; NaN where a value is missing.
     force : bool, default=False
         Replace an existing file; pictures of rows are never replaced.
-    name : str, default="data"
-        What to call the data.
-    fingerprint : str, optional
-        By which `mlspl correct` knows the data again: that of the :class:`~mlspl.datasets.Dataset`. By
-        default it is taken of X and the given labels.
-    options : sequence of str
-        Options of `mlspl audit` that say how the file is read; `mlspl correct` compares its own with them.
+    name, fingerprint, options
+        What to call the data; by which `mlspl correct` knows the data again, by default taken of X and the
+        labels; the options that say how the file is read, which `mlspl correct` compares with its own.
     feature_names : sequence of str, optional
         Names of the columns of X; by default those of a DataFrame.
     most : int, default=0
@@ -55,8 +51,8 @@ def write_audit(path: str | PathLike, audit: Audit, X, *, force: bool = False, *
     ids, texts : sequences of str, optional
         What to call each row, by default as the audit does, and its text.
     images : sequence, optional
-        A picture of each row: an array of pixels or a `Path`, which are embedded, or a path relative to the
-        page as text, which is linked.
+        A picture of each row: pixels or a `Path`, which are embedded; or a path relative to the page as text,
+        which is linked.
 
     Examples
     --------
@@ -194,11 +190,7 @@ def _describe(audit: Audit, X, Y, most, ids, texts, images) -> dict[str, Any]:
 
 
 def _pairs(audit: Audit) -> tuple[pd.DataFrame, list[int]]:
-    """Return the pairs to list, and the positions among them of those whose review tells most.
-
-    The suspected pairs come first, then unknown labels with what they probably are, and how probably that is
-    right, then further pairs whose review tells much.
-    """
+    """Return pairs to list: suspected, unknown, informative; and the positions of the informative ones."""
     probability = audit.proposals["probability"]
     proposed = audit.proposals.assign(
         suspicion=np.where(audit.proposals["suggested"] == 1, probability, 1 - probability),

@@ -44,10 +44,8 @@ def read_decisions(path: str | PathLike, dataset: Dataset) -> pd.DataFrame:
     Parameters
     ----------
     path : path
-        Exported from `audit.html`, or `issues.csv` with its column `decision` filled in, as a spreadsheet
-        saves it; lines without a decision are left out. A column `given` is optional, and compared with the
-        labels if it is there. Or a JSON or JSON-MIN file that Label Studio exported: an annotation decides on
-        every label of its row; labels for which half of several annotations voted are unsure.
+        Exported from `audit.html`; `issues.csv` with its column `decision` filled in; or a JSON or JSON-MIN
+        file that Label Studio exported. A column `given` is compared with the labels if it is there.
     dataset : Dataset
         The data that were audited, read with ``encode=False``.
 

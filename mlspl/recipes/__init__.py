@@ -1,9 +1,4 @@
-"""From a file's table to a fitted pipeline, in one way for every command.
-
-A `Schema` says which columns there are and brings rows into the form a model takes; `build_pipeline` puts
-before an estimator what its columns need; `METHODS` is the one registry of methods; a `Recipe` joins them and
-tunes.
-"""
+"""From a file's table to a fitted pipeline: columns, their preprocessing, and the registry of methods."""
 
 from mlspl.recipes.methods import (
     METHODS,

@@ -1,7 +1,4 @@
-"""The registry of methods, and `Recipe`: a method for tables of one schema; tuning.
-
-`mlspl fit`, `audit` and `reproduce` know the same names and mean the same models by them.
-"""
+"""The registry of methods, and `Recipe`: a method for tables of one schema; tuning."""
 
 import warnings
 from collections.abc import Callable, Mapping

@@ -1,12 +1,9 @@
 """`report.html` in a real browser: it opens, sorts, switches, stays quiet, fits a phone, goes dark."""
 
-import base64
-import html
 import re
 from html.parser import HTMLParser
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from mlspl.datasets import Dataset
@@ -20,7 +17,6 @@ from mlspl.experiments import (
     wilcoxon_pairs,
     write_results,
 )
-from mlspl.experiments.figures import dot_chart
 from mlspl.experiments.statistics import fewest_splits
 from mlspl.recipes import METHODS, get_method
 from tests.pages.screen import check_contrast
@@ -72,7 +68,7 @@ def datasets():
 def page(store, datasets, tmp_path_factory):
     folder = tmp_path_factory.mktemp("page")
     command = f"mlspl reproduce --out {EVIL}"
-    return write_results(store, None, folder, datasets=datasets, command=command).files[-1]
+    return write_results(store, None, folder, PAPER_FUNCTIONS, datasets, command).files[-1]
 
 
 def rows_of(browser, column):
@@ -191,7 +187,7 @@ def test_nothing_is_loaded_and_every_figure_has_its_text(page):
         attributes[key] for _, attributes in elements for key in ("src", "href") if key in attributes
     ]
     figures = [attributes for name, attributes in elements if name == "img"]
-    assert len(figures) > 30
+    assert len(figures) == 2
     assert all(figure["alt"] for figure in figures)
     assert set(addresses) == {"data:,", *(figure["src"] for figure in figures)}
     assert all(figure["src"].startswith("data:image/svg+xml;base64,") for figure in figures)
@@ -207,7 +203,6 @@ def test_the_numbers_are_those_of_the_store(store, page):
     scores = [row["coverage"] for row in tram["scores"]]
     shown = f'<span class="mean">{np.mean(scores):.4f}</span><span class="std"> ±{np.std(scores, ddof=1):.4f}'
     assert f"{shown}</span>" in text
-    assert re.search(rf"TRAM +{np.mean(scores):.4f} +{np.std(scores, ddof=1):.4f} +3.8897", text)
     assert f">{tram['fit_seconds'].mean():.3f}<" in text
     for heading in ("MLSPL under each self-paced function", "Failed trials", "Warnings"):
         assert heading in text
@@ -233,24 +228,6 @@ def test_a_run_without_scores_is_reported_too(tmp_path):
         text = page.read_text(encoding="utf-8")
     assert "ValueError: no" in text
     assert "Results</h2>" not in text
-
-
-def test_charts_are_pictures_with_a_description():
-    dots = pd.DataFrame(
-        {"mean": [0.1, 0.4], "std": [0.02, np.nan], "paper": [np.nan, 0.3]}, index=["a", "$b$"]
-    )
-    chart = dot_chart("title", dots, reference=("none", 0.2))
-    words = [line.split() for line in chart.description.splitlines()]
-    assert words[1:3] == [["a", "0.1000", "0.0200", "–"], ["$b$", "0.4000", "–", "0.3000"]]
-    assert words[3][-2:] == ["none:", "0.2000"]
-    texts = texts_of(chart)
-    assert {"title", "a", "$b$"} <= set(texts)
-
-
-def texts_of(chart):
-    assert chart.source.startswith("data:image/svg+xml;base64,")
-    picture = base64.b64decode(chart.source.partition(",")[2]).decode()
-    return [html.unescape(text) for text in re.findall(r"<text[^>]*>([^<]*)</text>", picture)]
 
 
 def test_the_switch_is_left_out_of_pages_without_scripts(browser, page, show):
