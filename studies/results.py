@@ -90,7 +90,7 @@ def describe(dataset: Dataset) -> dict[str, object]:
         "features": statistics.n_features,
         "labels": statistics.n_labels,
         "cardinality": round(statistics.cardinality, 3),
-        "positives": int(np.median(statistics.labels["positives"])),
+        "positives": int(np.median(dataset.describe_labels()["positives"])),
         "sparse": int(sparse.issparse(dataset.X)),
     }
 

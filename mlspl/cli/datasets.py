@@ -43,22 +43,12 @@ def info_command(
 ) -> None:
     """Show the size of a data set and the frequency and imbalance of its labels."""
     dataset = files.open_dataset(source, reading)
-    statistics = dataset.describe()
-    rows = {
-        "rows": statistics.n_rows,
-        "features": statistics.n_features,
-        "nominal features": sum(dataset.kind(name) == "categorical" for name in dataset.feature_names),
-        "labels": statistics.n_labels,
-        "cardinality (labels per row)": f"{statistics.cardinality:.4f}",
-        "density": f"{statistics.density:.4f}",
-        "distinct label sets": statistics.label_sets,
-        "rows without a label": statistics.unlabelled_rows,
-        "mean imbalance": f"{statistics.mean_imbalance:.2f}",
-        "missing feature values": statistics.missing_features,
-        "unknown labels": statistics.missing_labels,
-    }
-    Console().print(output.make_table(("", ""), rows.items(), shown(dataset.name)), "")
-    frame = statistics.labels.sort_values("positives", ascending=False, kind="stable")
+    rows = [
+        (name.removeprefix("n_").replace("_", " "), f"{size:.6g}")
+        for name, size in dataset.describe().items()
+    ]
+    Console().print(output.make_table(("", ""), rows, shown(dataset.name)), "")
+    frame = dataset.describe_labels().sort_values("positives", ascending=False, kind="stable")
     lines = [
         (name, f"{row.positives:.0f}", f"{row.share:.1%}", f"{row.imbalance:.2f}")
         for name, row in frame.iterrows()

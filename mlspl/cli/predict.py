@@ -68,7 +68,7 @@ def predict(
     written, _ = files.stored_reading(info)
     column, joint = written["label_column"] or "labels", written["label_joint"]
     joint = joint if joint and printable(joint) == joint else "|"
-    copied = [_spelled(rows, name) for name in kept]
+    copied = [[text or "" for text in rows.texts(name)] for name in kept]
     headings = [*kept, *([column] if form == "names" else info.label_names)]
     if top is not None:
         headings = [*kept, *(f"label_{rank}" for rank in range(1, top + 1))]
@@ -99,14 +99,6 @@ def predict(
     Console(highlight=False, soft_wrap=True).print(
         f"Wrote {shown(out)}: {output.counted(table.shape[0], 'row')}"
     )
-
-
-def _spelled(dataset: "Dataset", name: str) -> list[str]:
-    """Return the cells of a column as they were written."""
-    texts = ["" if text is None else text for text in dataset.texts(name)]
-    if dataset.kind(name) == "date":
-        return [text.removesuffix(" 00:00:00") for text in texts]
-    return texts
 
 
 def open_model(path: Path) -> tuple[Any, "ModelInfo"]:

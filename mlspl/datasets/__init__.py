@@ -5,7 +5,7 @@ Mistakes in a file raise a `DataFormatError` that names file and line.
 
 from mlspl.datasets.columns import KINDS, column_kind, days_since_1970, is_numeric, one_hot, spell_numbers
 from mlspl.datasets.corruption import corrupt
-from mlspl.datasets.dataset import Dataset, Statistics
+from mlspl.datasets.dataset import Dataset
 from mlspl.datasets.files import check_memory, guess_suffix
 from mlspl.datasets.loading import (
     EMBEDDED,
@@ -29,7 +29,6 @@ __all__ = [
     "Dataset",
     "Entry",
     "NoisyLabels",
-    "Statistics",
     "check_memory",
     "column_kind",
     "corrupt",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import re
 from array import array
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -40,6 +40,8 @@ _LABEL_COUNT = re.compile(r"(?:^|[\s:])-C\s+(-?\d{1,9})(?!\d)")
 _ESCAPES = {"n": "\n", "r": "\r", "t": "\t"}
 _KINDS = {**dict.fromkeys(("numeric", "real", "integer"), "numeric"), "string": "text", "date": "date"}
 _BINARY = ("0", "1")
+# The cells of all rows, as an array or CSR array; their lines; and texts by row and column.
+_Rows = tuple[Any, Sequence[int], dict[tuple[int, int], str]]
 
 
 @dataclass(frozen=True)
@@ -80,14 +82,6 @@ class Header(NamedTuple):
     attributes: list[Attribute]
     n_labels: int | None
     data_start: int
-
-
-class _Rows(NamedTuple):
-    """The cells of all rows, as an array or CSR array; their lines; and texts by row and column."""
-
-    cells: Any
-    lines: Sequence[int]
-    texts: Mapping[tuple[int, int], str] = {}
 
 
 def read_arff(path: Path, options: ReadOptions = NO_OPTIONS) -> RawTable:
@@ -142,7 +136,7 @@ def _parse_numbers(body: bytes, attributes: list[Attribute], first_line: int) ->
     numbers, bits = (part.data if sparse.issparse(part) else part for part in (cells, labels))
     if np.isinf(numbers).any() or not np.all((bits == 0) | (bits == 1) | np.isnan(bits)):
         return None
-    return _Rows(cells, range(first_line, first_line + n_rows))
+    return cells, range(first_line, first_line + n_rows), {}
 
 
 def _parse_pairs(body: bytes, n_rows: int, n_columns: int) -> sparse.csr_array | None:
@@ -189,9 +183,9 @@ def _parse_rows(body: bytes, attributes: list[Attribute], first_line: int, path:
     if not lines:
         raise DataFormatError("no rows follow @data. Is the file complete?", path, first_line - 1)
     if not is_sparse:
-        return _Rows(np.array(values).reshape(-1, len(attributes)), lines, texts)
+        return np.array(values).reshape(-1, len(attributes)), lines, texts
     cells = build_csr(np.array(values), np.array(columns), np.array(row_stop), len(attributes))
-    return _Rows(cells, lines, texts)
+    return cells, lines, texts
 
 
 def split_row(row: bytes, n_columns: int) -> dict[int, tuple[int, int]] | None:

@@ -33,11 +33,7 @@ _FEATURES, _LABELS = ("X", "x", "features", "embeddings"), ("Y", "y", "labels")
 
 
 def read_arrays(path: Path, options: ReadOptions) -> Dataset:
-    """Read a matrix of features as it is, memory-mapped if it can be, and its labels.
-
-    An ``.npz`` may hold X, Y, feature_names and label_names, or one sparse matrix as SciPy writes it. Labels
-    are otherwise in the file that `labels` names or that lies beside: ``songs.labels.csv`` for songs.npy.
-    """
+    """Read features, memory-mapped if they can be, and labels: inside, in `labels`, or in a file beside."""
     if (options.kinds or options.drop) and not options.lenient:
         raise UserError(f"{path}: an array has no columns to drop or to say the kind of.")
     members = read_members(path)

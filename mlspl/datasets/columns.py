@@ -243,8 +243,7 @@ def days_since_1970(times: pd.Series) -> np.ndarray:
 def one_hot(frame: pd.DataFrame, path: Path) -> tuple[np.ndarray, list[str]]:
     """Return a table as numbers: a 0/1 column per category, named ``feature=value``, and dates as days.
 
-    Two categories share a single column: 1 for the second value, except that ``{1,0}`` keeps the meaning of
-    its digits. A missing value is NaN in all columns of its feature. `path` is named in errors.
+    Two categories share a column: 1 for the second value, except that ``{1,0}`` keeps its meaning.
     """
     if is_numeric(frame):
         return as_numbers(frame), list(frame.columns)

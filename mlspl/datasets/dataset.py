@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
@@ -54,29 +54,6 @@ def _canonical(numbers: np.ndarray) -> np.ndarray:
     return np.where(np.isnan(numbers), np.nan, numbers + 0.0).astype("<f8")
 
 
-@dataclass(frozen=True)
-class Statistics:
-    """What `Dataset.describe` returns; unknown labels (NaN) are left out of every count.
-
-    `cardinality` is the mean number of relevant labels of a row, `density` the share of the known pairs that
-    are relevant, `label_sets` the number of distinct rows of Y. `labels` has for each label the relevant rows
-    (`positives`), their `share` of the known rows, and its `imbalance`: how many times the most frequent
-    label is more frequent (IRLbl of Charte et al.).
-    """
-
-    n_rows: int
-    n_features: int
-    n_labels: int
-    cardinality: float
-    density: float
-    label_sets: int
-    unlabelled_rows: int
-    missing_features: int
-    missing_labels: int
-    mean_imbalance: float
-    labels: pd.DataFrame = field(repr=False)
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class Dataset:
     """A multi-label data set.
@@ -89,14 +66,11 @@ class Dataset:
     Y : array or CSR array of shape (n_rows, n_labels)
         int64, 0 or 1; float64 with NaN where labels are unknown. Readers return a CSR array if there are more
         than ten million pairs and few of them are relevant.
-    feature_names, label_names : sequence of str
-        Names of the columns of X and Y.
-    name : str, optional
-        The name of the data set.
-    label_column : str, optional
-        Name of the column that held the label set of each row; empty if every label had its own column.
-    label_joint : str, optional
-        The text between the labels in that column, such as ``"|"`` or ``", "``; ``"["`` for lists.
+    feature_names, label_names, name
+        Names of the columns of X and Y, and of the data set.
+    label_column, label_joint : str, optional
+        The column that held the label set of each row, empty if every label had its own; the text between
+        the labels in it, such as ``"|"`` or ``", "``, ``"["`` for lists.
 
     Examples
     --------
@@ -147,15 +121,12 @@ class Dataset:
             return self.X
         return pd.DataFrame(as_dense(self.X), columns=pd.Index(self.feature_names, dtype=object), copy=False)
 
-    def describe(self) -> Statistics:
-        """Return size, cardinality, density, distinct label sets and the imbalance of every label."""
+    def describe(self) -> pd.Series:
+        """Return sizes, cardinality, density and the like by name; unknown labels are not counted."""
         rows, n_labels = self.Y.shape
-        labels = check_labels(self.Y) if n_labels else Labels(np.zeros((rows, 0), bool))
-        positives, known = _sum(labels.relevant, 0), np.full(n_labels, rows)
-        if labels.unknown is not None:
-            known = known - _sum(labels.unknown, 0)
-        most = positives.max(initial=0)
-        imbalance = np.divide(most, positives, out=np.full(n_labels, np.inf), where=positives > 0)
+        relevant, unknown = self._labels().relevant, self._labels().unknown
+        n_missing = 0 if unknown is None else int(unknown.sum())
+        imbalance = self.describe_labels()["imbalance"]
         Y = sparse.csr_array(self.Y, copy=True)
         Y.sort_indices()
         Y.eliminate_zeros()
@@ -163,24 +134,36 @@ class Dataset:
             (Y.indices[start:stop].tobytes(), Y.data[start:stop].tobytes())
             for start, stop in pairwise(Y.indptr.tolist())
         }
-        by_label = {
-            "positives": positives,
-            "share": positives / np.maximum(known, 1),
-            "imbalance": imbalance,
+        statistics = {
+            "n_rows": rows,
+            "n_features": self.X.shape[1],
+            "n_labels": n_labels,
+            "cardinality": relevant.sum() / max(rows, 1),
+            "density": relevant.sum() / max(rows * n_labels - n_missing, 1),
+            "label_sets": len(label_sets),
+            "unlabelled_rows": int((_sum(relevant, 1) == 0).sum()),
+            "missing_features": int(np.sum(np.asarray(pd.isna(_stored(self.X))))),
+            "missing_labels": n_missing,
+            "mean_imbalance": float(imbalance.mean()),
         }
-        return Statistics(
-            n_rows=rows,
-            n_features=self.X.shape[1],
-            n_labels=n_labels,
-            cardinality=positives.sum() / max(rows, 1),
-            density=positives.sum() / max(known.sum(), 1),
-            label_sets=len(label_sets),
-            unlabelled_rows=int((_sum(labels.relevant, 1) == 0).sum()),
-            missing_features=int(np.sum(np.asarray(pd.isna(_stored(self.X))))),
-            missing_labels=int(rows * n_labels - known.sum()),
-            mean_imbalance=float(imbalance.mean()) if n_labels else float("nan"),
-            labels=pd.DataFrame(by_label, index=pd.Index(self.label_names, name="label")),
-        )
+        return pd.Series(statistics, dtype=object)
+
+    def describe_labels(self) -> pd.DataFrame:
+        """Return the relevant rows of each label, their share of the known rows, and its imbalance.
+
+        Imbalance: how many times the most frequent label is more frequent (IRLbl of Charte et al.).
+        """
+        labels = self._labels()
+        positives, known = _sum(labels.relevant, 0), self.Y.shape[0]
+        if labels.unknown is not None:
+            known = known - _sum(labels.unknown, 0)
+        imbalance = np.full(len(positives), np.inf)
+        np.divide(positives.max(initial=0), positives, out=imbalance, where=positives > 0)
+        columns = {"positives": positives, "share": positives / np.maximum(known, 1), "imbalance": imbalance}
+        return pd.DataFrame(columns, index=pd.Index(self.label_names, name="label"))
+
+    def _labels(self) -> Labels:
+        return check_labels(self.Y) if self.Y.shape[1] else Labels(np.zeros(self.Y.shape, bool))
 
     def texts(self, name: str) -> list[str | None]:
         """Return the cells of the feature of that name as text, None where one is missing."""
@@ -192,7 +175,8 @@ class Dataset:
         column = self.X[name] if is_frame else pd.Series(as_dense(self.X[:, [j]])[:, 0])
         if column_kind(column) == "numeric":
             column = spell_numbers(column)
-        return [None if pd.isna(cell) else str(cell) for cell in column.astype(object)]
+        suffix = " 00:00:00" if column_kind(column) == "date" else ""
+        return [None if pd.isna(cell) else str(cell).removesuffix(suffix) for cell in column.astype(object)]
 
     def without(self, names: Collection[str]) -> "Dataset":
         """Return the data set without the features of these names."""

@@ -30,11 +30,7 @@ _OPEN_QUOTE = "this is not a CSV file: a quote is not closed. Close all quotes."
 
 
 def read_csv(path: Path, options: ReadOptions = NO_OPTIONS) -> RawTable:
-    """Read a CSV file with a header.
-
-    The delimiter is the comma, semicolon, tab or bar that occurs most in the header, or the one that a line
-    ``sep=;`` before the header names.
-    """
+    """Read a CSV file with a header; a line ``sep=;`` before it names the delimiter."""
     text = read_lines(path, options.encoding)
     start, stop = _find_header(text, path)
     delimiter, is_announced = find_delimiter(text[start:stop].decode(), path)

@@ -77,11 +77,7 @@ def xml_beside(path: Path) -> Path | None:
 def find_label_columns(
     names: list[str], labels: LabelOption, path: Path, announced: int | None = None
 ) -> np.ndarray:
-    """Return the mask of the columns that are labels.
-
-    `announced` is the number of labels that the file itself announces (MEKA's -C), used when `labels` is None
-    and no XML lies beside the file.
-    """
+    """Return the mask of the columns that are labels; `announced` is their number by MEKA's -C."""
     labels = (xml_beside(path) or announced) if labels is None else labels
     source = path
     choice = "the path of an XML, a list of names, a pattern such as 'TAG_*', or a number of columns"

@@ -1,7 +1,4 @@
-"""`load_dataset`: a data set by name, from the disk if it is there, else from the network.
-
-``registry.csv`` lists the data sets with their published sizes, checksums and addresses.
-"""
+"""`load_dataset`: a data set by name, from the disk if it is there, else from the network."""
 
 import csv
 import os
@@ -127,10 +124,7 @@ def load_dataset(name: str, data_home: str | PathLike | None = None, encode: boo
 
 
 def locate_dataset(name: str, data_home: str | PathLike | None = None) -> Path | None:
-    """Return the ARFF of a registered data set if it is on the disk with its XML, otherwise None.
-
-    `data_home` is searched before the folder ``$MLSPL_DATA`` and the user's cache.
-    """
+    """Return the ARFF of a registered data set if it is on the disk with its XML, otherwise None."""
     entry = find_entry(name)
     for home in (data_home, os.environ.get("MLSPL_DATA"), cache_folder()):
         if home and all((Path(home) / name / file_name).is_file() for file_name in entry.files):

@@ -93,8 +93,7 @@ def load_noisy_labels(
         (default), ``"2"`` or ``"3"``.
     folder : path, optional
         Holds the files as published, or a prepared ``<name>.csv``, directly or in a subfolder ``<name>``.
-        Next, ``$MLSPL_REAL`` and the user's cache are searched. chexpert, opp115 and varierr are downloaded
-        into the cache if they are in none of them.
+        Next, ``$MLSPL_REAL`` and the user's cache are searched; then the first three are downloaded.
 
     Examples
     --------

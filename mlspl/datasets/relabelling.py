@@ -43,18 +43,15 @@ def relabel_file(
 ) -> Path:
     r"""Write a copy of a file with changed labels, in the same format.
 
-    All other cells of CSV and ARFF files stay as they are written; svmlight is written anew. Convert files of
-    other formats to ARFF or CSV. The copy is read again before it takes its name. Its path is returned.
+    All other cells of CSV and ARFF files stay as they are written; svmlight is written anew. The copy is read
+    again before it takes its name. Its path is returned.
 
     Parameters
     ----------
-    source, target : paths
-        The file and its copy, with the same suffix. An XML beside the file that names its labels is copied.
-    dataset : Dataset
-        What `read_dataset` read from the file.
+    source, target, dataset
+        The file, its copy with the same suffix, and what `read_dataset` read. A labels XML is copied, too.
     changes : sequence of (row, label, value)
-        Positions in Y, and the new value: 0, 1 or NaN for unknown. In a column of label sets, a single label
-        cannot be unknown.
+        Positions in Y, and the new value: 0, 1 or NaN for unknown, which label sets cannot hold.
     force : bool, default=False
         Replace an existing file; the source is never replaced.
     **spelling

@@ -26,11 +26,7 @@ _FAULTS = (ValueError, OverflowError, MemoryError)
 
 
 def read_svmlight(path: Path, options: ReadOptions) -> Dataset:
-    """Read a multi-label svmlight file.
-
-    Indices count from 1 unless index 0 occurs; labels are named as the file numbers them. A first line
-    ``rows features labels`` (the XMC repository's) or mlspl's own comment with the names settles both.
-    """
+    """Read svmlight; indices count from 1 unless 0 occurs, or as XMC's or our own first line says."""
     labels, unlabelled = options.labels, options.labels == ()
     if not options.lenient and (options.label_sep or options.na_values or options.drop or options.kinds):
         raise UserError(

@@ -33,9 +33,7 @@ def write_dataset(dataset: Dataset, path: str | PathLike, *, force: bool = False
 
     Parameters
     ----------
-    dataset : Dataset
-        What to write.
-    path : path
+    dataset, path
         ``.arff``, ``.csv``, ``.tsv`` or ``.parquet``, with an XML of the labels beside it; or ``.svm``,
         ``.svmlight`` or ``.libsvm``. ARFF and Parquet keep everything. In CSV, categories that look like
         numbers come back as numbers, and what a spreadsheet would run as a formula gets an apostrophe.
@@ -110,7 +108,7 @@ def _frame(dataset: Dataset) -> pd.DataFrame:
     frame = dataset.frame().copy()
     for name in frame.columns:
         if dataset.kind(name) == "date":
-            frame[name] = pd.Series(dataset.texts(name), dtype=object).str.removesuffix(" 00:00:00")
+            frame[name] = pd.Series(dataset.texts(name), dtype=object)
     labels = pd.DataFrame(as_dense(dataset.Y), columns=dataset.label_names).astype("Int8")
     return pd.concat([frame.reset_index(drop=True), labels], axis=1)
 

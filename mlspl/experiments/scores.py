@@ -23,8 +23,7 @@ _F1 = ("micro_f1", "macro_f1")
 def score_table(trials: pd.DataFrame) -> pd.DataFrame:
     """Return the finished trials with a column per criterion, and the names `block` and `variant`.
 
-    `block` is what methods are compared on: the data set, with its share of training rows where several were
-    run, and its corruption. `variant` is the method, with those of its parameters that differ between trials.
+    A block is a data set, training share and corruption; a variant a method with the parameters that differ.
     """
     trials = trials[trials["error"].isna()].reset_index(drop=True)
     scores = pd.DataFrame(trials["scores"].tolist(), index=trials.index, dtype=np.float64)

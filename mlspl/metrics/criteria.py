@@ -257,11 +257,8 @@ class Tally:
 
     def scores(self) -> dict[str, float]:
         """Return the criteria by name, those of the paper first; NaN where no row defines one."""
-        sums = add_label_criteria(self._counted())
-        at = [f"{name}_at_{k}" for k in self.at for name in ("precision", "ndcg")]
-        return {name: _mean(sums, name) for name in (*CRITERIA, *at) if name in sums}
-
-    def _counted(self) -> Sums:
         if not self._sums:
             raise ValueError("No rows have been added.")
-        return self._sums
+        sums = add_label_criteria(self._sums)
+        at = [f"{name}_at_{k}" for k in self.at for name in ("precision", "ndcg")]
+        return {name: _mean(sums, name) for name in (*CRITERIA, *at) if name in sums}

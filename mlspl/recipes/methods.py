@@ -32,11 +32,9 @@ _CRITERION = "criterion"
 class Method:
     """One method.
 
-    The command line calls it `name`, tables `title`. `build` turns keyword parameters into an unfitted
-    estimator, by default `defaults`. `grid` has the values that tuning tries of each parameter,
-    `TUNING_BUDGET` combinations in all; a method that tunes itself has none. `decide` says whether
-    calibration and threshold rule are chosen by validation too, as for names that end in ``+``. `libraries`
-    are the distributions whose versions a trial notes.
+    The command line calls it `name`, tables `title`. `build` turns parameters into an unfitted estimator.
+    `grid` has the values that tuning tries of each; a method that tunes itself has none. `decide`: whether
+    calibration and threshold rule are chosen by validation too. A trial notes the versions of `libraries`.
 
     Examples
     --------
@@ -88,10 +86,7 @@ class Method:
 
 
 def get_method(name: str, methods: Mapping[str, Method] | None = None) -> Method:
-    """Return the method of that name out of `methods`, by default `METHODS`.
-
-    With a ``+`` after the name, calibration and threshold rule are chosen by validation, too.
-    """
+    """Return the method of that name; with a ``+`` after it, validation chooses threshold rule and all."""
     methods = METHODS if methods is None else methods
     plain = name.removesuffix("+")
     if not _is_known(name, methods):
@@ -195,11 +190,7 @@ class Recipe:
     def choose(
         self, grid: Mapping[str, list], criterion: str, table, Y, report: Callable[[], None] = lambda: None
     ) -> dict[str, Any]:
-        """Return the parameters of the grid that do best in cross-validation on the rows of a table.
-
-        The folds depend on the labels and the seed only. Of equally good settings the first is taken; one
-        that cannot be fitted is left out with a warning. `report` is called after every setting.
-        """
+        """Return the parameters of the grid that do best in cross-validation; `report` counts them."""
         settings = list_settings(grid)
         if len(settings) == 1:
             return settings[0]

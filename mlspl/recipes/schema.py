@@ -47,11 +47,7 @@ class Schema:
 
     @classmethod
     def from_dataset(cls, dataset: Dataset, text: Collection[str] | None = None) -> Schema:
-        """Return the schema of a data set, read with ``encode=False``, to fit a model on.
-
-        Dense data become a DataFrame with categories as text. Sparse data stay sparse. `text` names the
-        columns of text to learn from, by default all; other text is dropped.
-        """
+        """Return the schema of a data set, read with ``encode=False``, and these columns of text (all)."""
         n_rows = dataset.X.shape[0]
         if sparse.issparse(dataset.X):
             return cls(tuple(dataset.feature_names), dataset.X.shape[1], layout="sparse", n_rows=n_rows)
@@ -137,8 +133,7 @@ class Schema:
     def match(self, dataset: Dataset) -> tuple[Any, list[str]]:
         """Return rows, read with ``encode=False``, in the form that the model takes; and unused columns.
 
-        Columns are found by name. A `UserError` lists those that are missing. Without names on both sides,
-        rows must be as wide as the model; columns that sparse rows lack are 0.
+        Columns are found by name. Without names on both sides, rows must be as wide as the model.
         """
         X: Any = dataset.X
         given, wanted = dataset.feature_names, list(self.names or ())

@@ -211,7 +211,7 @@ def test_very_many_labels_stay_sparse(tmp_path):
     dataset = read_dataset(path, labels=29_000)
     assert sparse.issparse(dataset.Y)
     assert dataset.Y.dtype == np.int64
-    assert dataset.Y.sum() == dataset.describe().labels.loc["f7", "positives"] == 100_000
+    assert dataset.Y.sum() == dataset.describe_labels().loc["f7", "positives"] == 100_000
     assert repr(dataset).endswith("29000 labels, 1.00 labels a row")
 
 

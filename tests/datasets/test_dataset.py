@@ -17,23 +17,23 @@ def make(X=X, Y=Y, **change):
 
 
 def test_statistics_by_hand():
-    statistics = make().describe()
+    statistics, labels = make().describe(), make().describe_labels()
     assert (statistics.n_rows, statistics.n_features, statistics.n_labels) == (4, 2, 3)
     assert (statistics.cardinality, statistics.density) == (1.0, 1 / 3)
     assert (statistics.label_sets, statistics.unlabelled_rows) == (3, 1)
     assert (statistics.missing_features, statistics.missing_labels) == (1, 0)
-    assert statistics.labels["positives"].tolist() == [3, 1, 0]
-    assert statistics.labels["share"].tolist() == [0.75, 0.25, 0]
-    assert statistics.labels["imbalance"].tolist() == [1, 3, np.inf]
+    assert labels["positives"].tolist() == [3, 1, 0]
+    assert labels["share"].tolist() == [0.75, 0.25, 0]
+    assert labels["imbalance"].tolist() == [1, 3, np.inf]
     assert statistics.mean_imbalance == np.inf
 
 
 def test_unknown_labels_are_left_out_of_the_counts():
     unknown = Y.astype(float)
     unknown[0, 1] = unknown[3, 0] = np.nan
-    statistics = make(Y=unknown).describe()
-    assert statistics.labels["positives"].tolist() == [3, 0, 0]
-    assert statistics.labels["share"].tolist() == [1, 0, 0]
+    statistics, labels = make(Y=unknown).describe(), make(Y=unknown).describe_labels()
+    assert labels["positives"].tolist() == [3, 0, 0]
+    assert labels["share"].tolist() == [1, 0, 0]
     assert (statistics.density, statistics.missing_labels, statistics.label_sets) == (0.3, 2, 3)
 
 
