@@ -1,6 +1,5 @@
 """`load_dataset`: a data set by name, from the disk if it is there, else from the network."""
 
-import csv
 import os
 import tempfile
 import warnings
@@ -9,6 +8,7 @@ from os import PathLike
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pooch
 from sklearn.datasets import load_digits
 
@@ -62,9 +62,8 @@ class Entry:
 
 
 def _read_registry() -> dict[str, Entry]:
-    with Path(__file__).with_name("registry.csv").open(encoding="utf-8", newline="") as stream:
-        _, *rows = csv.reader(stream)
-    return {row[0]: Entry(*row[:2], *map(int, row[2:5]), float(row[5]), *row[6:]) for row in rows}
+    table = pd.read_csv(Path(__file__).with_name("registry.csv"), keep_default_na=False)
+    return {row[0]: Entry(*row) for row in table.itertuples(index=False, name=None)}
 
 
 REGISTRY = _read_registry()
