@@ -53,9 +53,6 @@ def show_progress(
     due = time.monotonic() + _SECONDS_TO_FIRST_LINE
     any_line = False
     with bar:
-        # The first step may take long.
-        timer = Timer(_SECONDS_TO_FIRST_LINE, lambda: any_line or print_line())
-        timer.daemon = True
         name = bar.add_task(shown(what), total=total, completed=done, note="")
         (task,) = bar.tasks
 
@@ -73,6 +70,12 @@ def show_progress(
                 due, any_line = time.monotonic() + _SECONDS_BETWEEN_LINES, True
                 print_line(note)
 
+        def print_first_line() -> None:
+            if not any_line:
+                print_line()
+
+        timer = Timer(_SECONDS_TO_FIRST_LINE, print_first_line)  # the first step may take long
+        timer.daemon = True
         if has_lines:
             timer.start()
         try:

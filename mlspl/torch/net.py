@@ -249,7 +249,7 @@ class SelfPacedNetClassifier(CallbackSupportMixin, MultiLabelClassifier):
         random = check_random_state(self.random_state)
         seeds = random.randint(2**31 - 1, size=2)
         self.networks_ = NetworkModel.measure(X, self.module is None)
-        folds = split_rows(Y, self.n_folds, int(seeds[0])) if len(Y) > 1 else [([], [0])]
+        folds: list = split_rows(Y, self.n_folds, int(seeds[0])) if len(Y) > 1 else [([], [0])]
         function = None if self.pace_function is None or len(Y) < 2 else pacing.get(self.pace_function)
         n_rounds = (1 + len(self.schedule or (1,))) if function else 1
         self.trace_ = pacing.Trace(Y.shape)

@@ -121,7 +121,6 @@ _GRIDS: dict[str, dict[str, list]] = {
     "mlspl": {"C": [0.1, 1.0, 10.0]},
     "mlspl-cv": {},
     "forest": {"min_samples_leaf": [1, 2, 5]},
-    "extra-trees": {"min_samples_leaf": [1, 2, 5]},
     "logistic": {"C": [0.003, 0.03, 0.3]},
     "net": {},
 }
@@ -131,7 +130,6 @@ _FIXED: dict[str, dict[str, Any]] = {
     "ranksvm": {"gamma": "auto"},
     "ml-loc": {"gamma": "auto"},
     "forest": {"n_estimators": 100},
-    "extra-trees": {"n_estimators": 100},
     "mlspl-cv": {"budget": "fast"},
     "net": {"n_folds": 3},
 }

@@ -11,10 +11,10 @@ import pandas as pd
 
 from mlspl.errors import UserError
 from mlspl.experiments import Comparison, critical_difference_figure
-from mlspl.recipes import METHODS
 from studies.benchmark import tables, words
 from studies.benchmark.declaration import ENTRIES, ONE_SPLIT, REAL, SECONDS, SETS, SPLITS
 from studies.benchmark.figures import time_figure
+from studies.benchmark.methods import OUTSIDE
 from studies.benchmark.scores import ROPE, compare_methods, condition_means, ranked_trials, score_trials
 from studies.benchmark.tuning import CRITERION, FOLDS, N_SETTINGS
 from studies.results import read_results, save_figure
@@ -25,8 +25,6 @@ RESULTS = Path(__file__).with_name("results.csv.gz")
 """The committed results."""
 
 _TEMPLATE = Path(__file__).with_name("page.md")
-# In our registry, and scikit-learn's.
-_BORROWED = ("extra-trees",)
 
 
 def write_page(results: pd.DataFrame, path: Path, n_declared: int | None = None) -> None:
@@ -46,7 +44,7 @@ def write_page(results: pd.DataFrame, path: Path, n_declared: int | None = None)
     images.mkdir(parents=True, exist_ok=True)
     diagrams = [found for what, found in _compare(table).items() if what != "really noisy"]
     save_figure(critical_difference_figure(diagrams), images, "benchmark_ranks")
-    ours = [method.title for name, method in ENTRIES.items() if name in METHODS and name not in _BORROWED]
+    ours = [method.title for name, method in ENTRIES.items() if name not in OUTSIDE]
     save_figure(time_figure(_time_panels(table), ours), images, "benchmark_time")
     path.write_text(benchmark_page(results, n_declared), encoding="utf-8")
 
