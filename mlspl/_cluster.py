@@ -1,4 +1,4 @@
-"""Work on a Dask cluster."""
+"""Opening a Dask cluster, one that runs elsewhere or one started here."""
 
 import logging
 import time
@@ -17,14 +17,18 @@ _RECONNECT_SECONDS = 10
 _SECONDS_WITHOUT_WORKERS = 30
 _LOOK_SECONDS, _POLL_SECONDS = 2, 0.01
 _ANSWER_SECONDS = 30
+_LOOPBACK = "127.0.0.1"
 
 
 @contextmanager
-def open_cluster(scheduler: str) -> Iterator[Any]:
-    """Yield the client of a scheduler, ``tcp://host:port``; its workers have this version of the package."""
+def open_cluster(scheduler: str, jobs: int) -> Iterator[Any]:
+    """Yield the client of a scheduler, ``tcp://host:port``, or of `jobs` workers started here for "local".
+
+    Its workers are there, and have this version of the package.
+    """
     try:
         import dask
-        from distributed import Client
+        from distributed import Client, LocalCluster, Security
     except ImportError:
         raise UserError("--scheduler needs Dask; install it with: pip install 'mlspl[dask]'.") from None
 
@@ -35,14 +39,37 @@ def open_cluster(scheduler: str) -> Iterator[Any]:
         logger.handlers = [logging.NullHandler()]
         config: dict[str, Any] = {"distributed.comm.timeouts.connect": f"{_RECONNECT_SECONDS}s"}
         config["distributed.admin.large-graph-warning-threshold"] = "1TB"
+        if scheduler == "local":
+            # No pages for browsers, and no connection without the certificate that is made here.
+            config |= {f"distributed.{part}.http.routes": [] for part in ("scheduler", "worker")}
         stack.enter_context(dask.config.set(config))
-        try:
-            client = Client(scheduler, timeout=_CONNECT_SECONDS)
-        except (OSError, ValueError) as error:
-            raise UserError(
-                f"No Dask scheduler answers at {scheduler} ({error}); "
-                "give the address that `dask scheduler` prints, such as tcp://host:8786."
-            ) from None
+        if scheduler == "local":
+            try:
+                cluster = stack.enter_context(
+                    LocalCluster(
+                        n_workers=jobs,
+                        threads_per_worker=1,
+                        processes=True,
+                        host=_LOOPBACK,
+                        dashboard_address=f"{_LOOPBACK}:0",
+                        worker_dashboard_address=f"{_LOOPBACK}:0",
+                        scheduler_kwargs={"dashboard": False},
+                        security=Security.temporary(),
+                    )
+                )
+            except (ImportError, RuntimeError) as error:
+                raise UserError(
+                    f"No Dask cluster starts on this machine ({error}). Leave out --scheduler."
+                ) from None
+            client = Client(cluster)
+        else:
+            try:
+                client = Client(scheduler, timeout=_CONNECT_SECONDS)
+            except (OSError, ValueError) as error:
+                raise UserError(
+                    f"No Dask scheduler answers at {scheduler} ({error}); "
+                    "give the address that `dask scheduler` prints, such as tcp://host:8786, or local."
+                ) from None
         stack.callback(_close, client)
         _check_workers(client, scheduler)
         yield client
@@ -56,6 +83,8 @@ def fetch(client: Any, futures: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
     """
     from distributed import KilledWorker, as_completed
 
+    # A local cluster starts its workers again, which takes long on a busy machine.
+    longest = _SECONDS_WITHOUT_WORKERS * (1 if client.cluster is None else 10)
     arrived = as_completed(futures, loop=client.loop, with_results=True, raise_errors=False)
     last_worker = next_look = time.monotonic()
     try:
@@ -74,10 +103,10 @@ def fetch(client: Any, futures: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
             elif client.nthreads(callback_timeout=_ANSWER_SECONDS):
                 last_worker = time.monotonic()
                 next_look = last_worker + _LOOK_SECONDS
-            elif time.monotonic() - last_worker > _SECONDS_WITHOUT_WORKERS:
+            elif time.monotonic() - last_worker > longest:
                 raise UserError(
-                    f"The Dask cluster has had no worker for {_SECONDS_WITHOUT_WORKERS} seconds. Start one "
-                    "with `dask worker` and run the same command again."
+                    f"The Dask cluster has had no worker for {longest} seconds. Start one with "
+                    "`dask worker` and run the same command again."
                 )
             else:
                 next_look = time.monotonic() + _LOOK_SECONDS

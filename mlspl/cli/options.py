@@ -79,7 +79,7 @@ TuneOption = Annotated[
     str, option("CRITERION", f"Tune parameters by cross-validation and a criterion, {CRITERION_HELP}.")
 ]
 SchedulerOption = Annotated[
-    str | None, option("ADDRESS", "Dask scheduler that runs the work: tcp://host:port.")
+    str | None, option("ADDRESS", "Dask scheduler that runs the work: tcp://host:port, or local.")
 ]
 MethodOption = Annotated[
     str, option("METHOD", f"One of {METHOD_NAMES}; a + after the name also tunes thresholds.")

@@ -42,7 +42,7 @@ def run_trials(
     jobs : int, optional
         Worker processes; as many as there are cores by default; 1 runs in this process.
     scheduler : str, optional
-        Address of a Dask scheduler, ``tcp://host:port``.
+        Address of a Dask scheduler, ``tcp://host:port``, or ``"local"`` for a Dask cluster on this machine.
     on_result : callable, optional
         Called with each trial and its outcome, or None when another process had finished it meanwhile.
     run : callable, default=run_trial
@@ -66,7 +66,7 @@ def run_trials(
     if scheduler is None:
         results = _on_processes(run, pending, datasets, store, jobs or cpu_count())
     else:
-        results = _on_cluster(run, pending, datasets, scheduler)
+        results = _on_cluster(run, pending, datasets, scheduler, jobs or cpu_count())
     with closing(results):
         for trial, outcome in results:
             if outcome is not None:
@@ -113,10 +113,10 @@ def _keyed(run: Run | None, trial: Trial, dataset: Dataset | None) -> tuple[str,
 
 
 def _on_cluster(
-    run: Run, trials: Sequence[Trial], datasets: Mapping[str, Dataset], scheduler: str
+    run: Run, trials: Sequence[Trial], datasets: Mapping[str, Dataset], scheduler: str, jobs: int
 ) -> Results:
     """Yield outcomes of a Dask cluster, which repeats the work of a lost worker on others."""
-    with open_cluster(scheduler) as client:
+    with open_cluster(scheduler, jobs) as client:
         from distributed import KilledWorker
 
         # Data in the graph, unlike scattered data, outlives the worker that holds it.

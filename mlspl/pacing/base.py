@@ -25,6 +25,8 @@ class SelfPacedFunction(ABC):
 
     name: ClassVar[str] = ""
     """The name in `pacing.get`, on the command line and in legends."""
+    max_pace: ClassVar[float] = np.inf
+    """Finite paces from here on are refused."""
     by_label: ClassVar[bool] = True
     """Whether the weights of a label depend on no other label's losses."""
 
@@ -65,7 +67,7 @@ class ElementwiseFunction(SelfPacedFunction):
 
     def _evaluate(self, formula, values: FloatArray, pace: ArrayLike) -> FloatArray:
         """Overflow to infinity and 1/0 give no warning: the formulas then have the right limit."""
-        paces = pace_array(pace)
+        paces = pace_array(pace, self.max_pace)
         with np.errstate(all="ignore"):
             return np.asarray(formula(values, paces), dtype=np.float64)[()]
 
@@ -160,9 +162,15 @@ def weight_array(weight: ArrayLike, what: str = "a weight") -> FloatArray:
     return _check_range(weight, 1.0, what, "must be between 0 and 1")
 
 
-def pace_array(pace: ArrayLike) -> FloatArray:
-    """Paces as float64, all of them 0 or more, or infinite."""
-    return _check_range(pace, np.inf, "a pace", "must be 0 or more; infinity means no pacing")
+def pace_array(pace: ArrayLike, max_pace: float = np.inf) -> FloatArray:
+    """Paces as float64, from 0 up to but not reaching `max_pace`, or infinite."""
+    array = _check_range(pace, np.inf, "a pace", "must be 0 or more; infinity means no pacing")
+    if max_pace < np.inf and np.any(beyond := (array >= max_pace) & (array < np.inf)):
+        raise UserError(
+            f"a pace is {array[beyond].flat[0]:g}: this function needs one below {max_pace:g}, or infinity. "
+            "Divide losses and pace by one number, or choose another function."
+        )
+    return array
 
 
 def _check_range(values: ArrayLike, high: float, what: str, rule: str) -> FloatArray:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import expit, xlogy
+from scipy.special import expit, hyp1f1, xlogy
 
 from mlspl.errors import UserError, guess
 from mlspl.pacing.base import (
@@ -74,6 +74,31 @@ class Polynomial(ScaleFamily):
         return np.power(weight, self.degree) / self.degree - weight
 
 
+class Logarithmic(ElementwiseFunction):
+    """v* = ln(l + 1 − λ)/ln(1 − λ) if l < λ < 1, else 0: Jiang et al. 2014.
+
+    s = zᵛ − z, f = zv − zᵛ/ln z with z = 1 − λ, here without its constant −1/ln z. A finite pace of 1 or more
+    is refused. As λ → 1 the weight of a fixed loss *falls* to 0: condition 3 of Definition 1 fails.
+    """
+
+    name = "logarithmic"
+    max_pace = 1.0
+
+    def weight_formula(self, loss: FloatArray, pace: FloatArray) -> FloatArray:
+        inside = np.log1p(loss - pace) / np.log1p(-pace)
+        return np.where((loss == 0) | (pace == np.inf), 1.0, np.where(loss < pace, inside, 0.0))
+
+    def inverse_formula(self, weight: FloatArray, pace: FloatArray) -> FloatArray:
+        loss = (1.0 - pace) * np.expm1((weight - 1.0) * np.log1p(-pace))
+        return np.where(pace == np.inf, product(pace, 1.0 - weight), loss)
+
+    def penalty_formula(self, weight: FloatArray, pace: FloatArray) -> FloatArray:
+        # zv − (z^v − 1)/ln z, as a Kummer function that does not cancel as λ → 0.
+        x = weight * np.log1p(-pace)
+        finite = -weight * (pace + 0.5 * x * hyp1f1(1.0, 3.0, x))
+        return np.where(pace == np.inf, -product(pace, weight), finite)
+
+
 @dataclass(frozen=True)
 class Mixture(ScaleFamily):
     """v* = z/l − z/λ, cut to [0, 1]: Jiang et al. 2014.
@@ -104,6 +129,37 @@ class Mixture(ScaleFamily):
 
     def curve_penalty(self, weight: FloatArray) -> FloatArray:
         return -self._z * np.log(weight + self._z)
+
+
+@dataclass(frozen=True)
+class MixtureZhao(ElementwiseFunction):
+    """v* = γ/√l − γ/λ, cut to [0, 1]: Zhao et al. 2015.
+
+    f = γ²/(v + γ/λ): 1 up to (λγ/(λ + γ))², 0 from λ² on. The pace is compared with √l; as λ → ∞ the
+    weight tends to min(1, γ/√l).
+
+    Parameters
+    ----------
+    gamma : float, default=1.0
+        γ, above 0: the larger, the nearer to `Hard` at λ².
+    """
+
+    gamma: float = 1.0
+
+    name = "mixture-zhao"
+
+    def __post_init__(self) -> None:
+        check_number("gamma", self.gamma, "a number above 0", 0.0)
+
+    def weight_formula(self, loss: FloatArray, pace: FloatArray) -> FloatArray:
+        weight = np.clip(self.gamma * (1.0 / np.sqrt(loss) - 1.0 / pace), 0.0, 1.0)
+        return np.where(np.isnan(weight), 1.0, weight)
+
+    def inverse_formula(self, weight: FloatArray, pace: FloatArray) -> FloatArray:
+        return (weight / self.gamma + 1.0 / pace) ** -2.0
+
+    def penalty_formula(self, weight: FloatArray, pace: FloatArray) -> FloatArray:
+        return self.gamma**2 / (weight + self.gamma / pace)
 
 
 class Logistic(ElementwiseFunction):
@@ -218,7 +274,8 @@ _CLASSES: dict[str, type[SelfPacedFunction]] = {
     function.name: function
     for function in (
         *(Arctan, Sigmoid, Tanh, Exponential, Gaussian),
-        *(Hard, Linear, Polynomial, Mixture, Logistic, Cauchy, L1L2, Huber, Diversity),
+        *(Hard, Linear, Polynomial, Logarithmic, Mixture, MixtureZhao),
+        *(Logistic, Cauchy, L1L2, Huber, Diversity),
     )
 }
 

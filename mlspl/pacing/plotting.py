@@ -34,7 +34,7 @@ def plot(
     functions : name or SelfPacedFunction, or several of them
         Drawn side by side, four to a row.
     paces : sequence of float, default=(0.25, 0.5, 1.0, 2.0)
-        Above 0 and finite.
+        Paces that a function does not accept are left out.
     max_loss : float, optional
         The end of the loss axis; by default twice the largest pace.
     figure : matplotlib Figure, optional
@@ -106,6 +106,8 @@ def _draw(top, bottom, function: SelfPacedFunction, paces, colours, max_loss: fl
     grid = np.square(np.sin(np.linspace(0.0, np.pi / 2, 1001)))
     inner = (grid > 0.12) & (grid < 0.97)
     for pace, colour in zip(paces.tolist(), colours, strict=True):
+        if pace >= function.max_pace:
+            continue
         # Rows of length one: for `Diversity` every point is a group of its own.
         label = rf"$\lambda={pace:g}$"
         top.plot(loss, function.weight(loss[None, :], pace)[0], color=colour, label=label)

@@ -62,7 +62,7 @@ class Report:
 
 
 def verify(function: str | SelfPacedFunction) -> Report:
-    """Check the conditions of Definition 1 and of Lemma 1, and that the weight minimises the cost.
+    """Check the conditions of Definition 1 and of Lemma 1, and that weight, inverse and penalty fit together.
 
     The conditions are checked on a grid of losses, paces and weights. This finds mistakes; it is no proof.
 
@@ -82,10 +82,17 @@ def verify(function: str | SelfPacedFunction) -> Report:
     """
     function = get(function)
     with np.errstate(all="ignore"):
-        numbers = _check_numbers(function)
+        paces = _PACES[function.max_pace > _PACES]
+        numbers = _check_numbers(function, paces)
         if not numbers.passed:
             return Report(function, (numbers,))
-        return Report(function, (numbers, *_definition_1(function), *_lemma_1(function), _minimum(function)))
+        checks = (
+            numbers,
+            *_definition_1(function, paces),
+            *_lemma_1(function, paces),
+            *_together(function, paces),
+        )
+        return Report(function, checks)
 
 
 def _evaluate(method: Callable[..., FloatArray], values, pace) -> FloatArray:
@@ -111,7 +118,7 @@ def _relative(excess: FloatArray, *terms: FloatArray) -> FloatArray:
     return np.where(np.isfinite(size), excess / np.where(size > 0, size, 1.0), 0.0)
 
 
-def _check_numbers(function: SelfPacedFunction) -> Check:
+def _check_numbers(function: SelfPacedFunction, paces: FloatArray) -> Check:
     witness = ""
     for method, given, letter in (
         ("weight", _LOSSES, "l"),
@@ -119,54 +126,54 @@ def _check_numbers(function: SelfPacedFunction) -> Check:
         ("penalty", _WEIGHTS, "v"),
     ):
         try:
-            bad = np.isnan(_evaluate(getattr(function, method), given, _PACES[:, None]))
+            bad = np.isnan(_evaluate(getattr(function, method), given, paces[:, None]))
         except Exception as error:
             witness = f"{method} failed on arrays: {error}"
             break
         if bad.any():
             i, j = np.argwhere(bad)[0]
-            witness = f"{method} is not a number at {letter} = {given[j]:.4g}, λ = {_PACES[i]:g}"
+            witness = f"{method} is not a number at {letter} = {given[j]:.4g}, λ = {paces[i]:g}"
             break
     return Check("Contract", "arrays in, numbers out", not witness, witness)
 
 
-def _definition_1(function: SelfPacedFunction) -> Iterator[Check]:
+def _definition_1(function: SelfPacedFunction, paces: FloatArray) -> Iterator[Check]:
     weigh, losses = partial(_evaluate, function.weight), _LOSSES
     # Convexity on pairs of weights, because a penalty may couple the weights of a group.
     first, second = np.random.default_rng(0).uniform(size=(2, 2, 400))
     first[1, :200], second[1, :200] = first[0, :200], second[0, :200]  # half of them on the diagonal
     first[:, -1], second[:, -1] = (1, 0), (0, 1)
     start, end, middle = (
-        np.array([function.penalty(point, pace).sum(axis=0) for pace in _PACES])
+        np.array([function.penalty(point, pace).sum(axis=0) for pace in paces])
         for point in (first, second, 0.5 * (first + second))
     )
     chord = 0.5 * (start + end)
     yield _check(
         "Definition 1 (1)", "f is convex in v", _relative(middle - chord, start, end, middle), _TOLERANCE,
-        lambda i, j: f"at λ = {_PACES[i]:g}, between v = ({first[0, j]:.3g}, {first[1, j]:.3g}) and "
+        lambda i, j: f"at λ = {paces[i]:g}, between v = ({first[0, j]:.3g}, {first[1, j]:.3g}) and "
         f"({second[0, j]:.3g}, {second[1, j]:.3g}): f = {middle[i, j]:.5g}, the chord {chord[i, j]:.5g}",
     )  # fmt: skip
 
-    weight = weigh(losses, _PACES[:, None])
+    weight = weigh(losses, paces[:, None])
     yield _check(
         "Definition 1 (2)", "v* falls as l grows", np.diff(weight, axis=1), 1e-12,
-        lambda i, j: f"at λ = {_PACES[i]:g}: v* = {weight[i, j]:.5g} at l = {losses[j]:.4g}, "
+        lambda i, j: f"at λ = {paces[i]:g}: v* = {weight[i, j]:.5g} at l = {losses[j]:.4g}, "
         f"{weight[i, j + 1]:.5g} at l = {losses[j + 1]:.4g}",
     )  # fmt: skip
     yield _check(
         "Definition 1 (2)", "0 ≤ v* ≤ 1 as l → 0", np.abs(weight[:, 0] - 0.5), 0.5,
-        lambda i: f"at l = 0, λ = {_PACES[i]:g}: v* = {weight[i, 0]:.5g}",
+        lambda i: f"at l = 0, λ = {paces[i]:g}: v* = {weight[i, 0]:.5g}",
     )  # fmt: skip
-    far, farther = weigh(np.array([[1e50], [1e100]]), _PACES)
+    far, farther = weigh(np.array([[1e50], [1e100]]), paces)
     yield _check(
         "Definition 1 (2)", "v* → 0 as l → ∞", np.where(vanishes(far, farther), 0.0, farther), 0.0,
-        lambda i: f"at l = 1e100, λ = {_PACES[i]:g}: v* = {farther[i]:.5g}",
+        lambda i: f"at l = 1e100, λ = {paces[i]:g}: v* = {farther[i]:.5g}",
     )  # fmt: skip
 
     yield _check(
         "Definition 1 (3)", "v* rises as λ grows", -np.diff(weight, axis=0), 1e-12,
-        lambda i, j: f"at l = {losses[j]:.4g}: v* = {weight[i, j]:.5g} at λ = {_PACES[i]:g}, "
-        f"{weight[i + 1, j]:.5g} at λ = {_PACES[i + 1]:g}",
+        lambda i, j: f"at l = {losses[j]:.4g}: v* = {weight[i, j]:.5g} at λ = {paces[i]:g}, "
+        f"{weight[i + 1, j]:.5g} at λ = {paces[i + 1]:g}",
     )  # fmt: skip
     some = np.array([1.0, 0.1, 10.0])
     near, nearer = weigh(some, np.array([[1e-50], [1e-100]]))
@@ -174,38 +181,52 @@ def _definition_1(function: SelfPacedFunction) -> Iterator[Check]:
         "Definition 1 (3)", "v* → 0 as λ → 0", ~vanishes(near, nearer), 0.0,
         lambda i: f"at l = {some[i]:g}, λ = 1e-100: v* = {nearer[i]:.5g}",
     )  # fmt: skip
-    last = weigh(losses, 1e100)
+    largest = 1e100 if function.max_pace == np.inf else np.nextafter(function.max_pace, 0.0)
+    last = weigh(losses, largest)
     yield _check(
         "Definition 1 (3)", "v* ≤ 1 as λ → ∞", last, 1.0,
-        lambda i: f"at l = {losses[i]:.4g}, λ = 1e100: v* = {last[i]:.5g}",
+        lambda i: f"at l = {losses[i]:.4g}, λ = {largest:g}: v* = {last[i]:.5g}",
     )  # fmt: skip
 
 
-def _lemma_1(function: SelfPacedFunction) -> Iterator[Check]:
+def _lemma_1(function: SelfPacedFunction, paces: FloatArray) -> Iterator[Check]:
     # f(b) − f(a) = −∫ s dv on short intervals; a difference quotient would be dominated by rounding.
     nodes, node_weights = np.polynomial.legendre.leggauss(20)
     ends = np.linspace(0.01, 0.99, 50)
     half = 0.5 * np.diff(ends)[:, None]
     points = 0.5 * (ends[1:] + ends[:-1])[:, None] + half * nodes
-    slopes = _evaluate(function.inverse, points, _PACES[:, None, None])
+    slopes = _evaluate(function.inverse, points, paces[:, None, None])
     expected = -(half * node_weights * slopes).sum(axis=2)
-    change = np.diff(_evaluate(function.penalty, ends, _PACES[:, None]), axis=1)
+    change = np.diff(_evaluate(function.penalty, ends, paces[:, None]), axis=1)
     yield _check(
         "Lemma 1", "∂f/∂v = −s", _relative(np.abs(change - expected), change, expected), _TOLERANCE,
-        lambda i, j: f"at λ = {_PACES[i]:g}, from v = {ends[j]:.2g} to {ends[j + 1]:.2g}: "
+        lambda i, j: f"at λ = {paces[i]:g}, from v = {ends[j]:.2g} to {ends[j + 1]:.2g}: "
         f"f changes by {change[i, j]:.5g}, −∫ s dv is {expected[i, j]:.5g}",
     )  # fmt: skip
     inner = _WEIGHTS[1:-1]
-    loss = _evaluate(function.inverse, inner, _PACES[:, None])
+    loss = _evaluate(function.inverse, inner, paces[:, None])
     yield _check(
         "Lemma 1", "∂s/∂v ≤ 0", _relative(np.diff(loss, axis=1), loss[:, 1:], loss[:, :-1]), _TOLERANCE,
-        lambda i, j: f"at λ = {_PACES[i]:g}: s = {loss[i, j]:.5g} at v = {inner[j]:.4g}, "
+        lambda i, j: f"at λ = {paces[i]:g}: s = {loss[i, j]:.5g} at v = {inner[j]:.4g}, "
         f"{loss[i, j + 1]:.5g} at v = {inner[j + 1]:.4g}",
     )  # fmt: skip
 
 
-def _minimum(function: SelfPacedFunction) -> Check:
-    weigh, column = partial(_evaluate, function.weight), _PACES[:, None]
+def _together(function: SelfPacedFunction, paces: FloatArray) -> Iterator[Check]:
+    weigh, column = partial(_evaluate, function.weight), paces[:, None]
+    loss, pace = np.broadcast_arrays(_LOSSES[1:], column)
+    weight = weigh(loss, pace)
+    slope = weigh(0.999 * loss, pace) - weigh(1.001 * loss, pace)
+    # Where the weight is nearly constant, the loss cannot be recovered from it.
+    invertible = (weight > 1e-9) & (weight < 1 - 1e-6) & (slope > 1e-6 * weight) & (slope < 0.1)
+    back = _evaluate(function.inverse, np.where(invertible, weight, 0.5), pace)
+    error = np.where(invertible, _relative(np.abs(back - loss), back, loss), 0.0)
+    yield _check(
+        "Together", "s(v*(l)) = l", error, 1e-6,
+        lambda i, j: f"at l = {loss[i, j]:.4g}, λ = {pace[i, j]:g}: v* = {weight[i, j]:.5g}, whose s is "
+        f"{back[i, j]:.5g}",
+    )  # fmt: skip
+
     some, others = _LOSSES[::4], _WEIGHTS[::5]
     best = weigh(some, column)
     cost = best * some + _evaluate(function.penalty, np.clip(best, 0, 1), column)
@@ -213,8 +234,8 @@ def _minimum(function: SelfPacedFunction) -> Check:
     costs = others * some[:, None] + penalty[:, None, :]
     size = np.where(np.isfinite(penalty), np.abs(penalty), 0.0).max(axis=1)[:, None] + best * some
     cheapest = costs.min(axis=2)
-    return _check(
+    yield _check(
         "Together", "v* minimises v·l + f(v, λ)", (cost - cheapest) / size, _TOLERANCE,
-        lambda i, j: f"at l = {some[j]:.4g}, λ = {_PACES[i]:g}: v* = {best[i, j]:.5g} costs "
+        lambda i, j: f"at l = {some[j]:.4g}, λ = {paces[i]:g}: v* = {best[i, j]:.5g} costs "
         f"{cost[i, j]:.5g}, v = {others[np.argmin(costs[i, j])]:.4g} only {cheapest[i, j]:.5g}",
     )  # fmt: skip

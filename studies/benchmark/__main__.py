@@ -69,7 +69,7 @@ def _parse(arguments: Sequence[str]) -> argparse.Namespace:
         "--conditions", type=_names(CONDITIONS), default=list(CONDITIONS), help="a,b,…: only these"
     )
     parser.add_argument("--jobs", type=int, help="worker processes (default: one a core)")
-    parser.add_argument("--scheduler", help="address of a Dask scheduler")
+    parser.add_argument("--scheduler", help="address of a Dask scheduler, or local")
     parser.add_argument("--minutes", type=float, default=float("inf"), help="stop after so many")
     parser.add_argument("--quick", action="store_true", help="embedded data, results and page in the folder")
     return parser.parse_args(arguments)

@@ -19,6 +19,7 @@ FUNCTIONS = [
     *(pacing.get(name) for name in pacing.names() if name != "diversity"),
     pacing.Polynomial(degree=1.5),
     pacing.Mixture(ratio=0.9),
+    pacing.MixtureZhao(gamma=0.2),
 ]
 WIDTH_FIXED = ("arctan", "tanh", "logistic")  # the pace moves these curves and does not stretch them
 
@@ -28,6 +29,11 @@ losses = st.one_of(st.just(0.0), st.floats(-12, 12).map(lambda x: 10.0**x))
 paces = st.floats(-12, 12).map(lambda x: 10.0**x)
 weights = st.floats(0.0, 1.0)
 inner_weights = st.floats(0.01, 0.99)
+
+
+def allowed(function, pace):
+    """A pace the function takes; the logarithmic one knows only paces below 1, ill-conditioned next to it."""
+    return 0.999 * pace / (1 + pace) if function.max_pace == 1 else pace
 
 
 def z(ratio, p):
@@ -59,9 +65,17 @@ TABLE = {
         lambda x, p: (1 - x / p) ** (mp.mpf(1) / 2) if x < p else 0,
         lambda v, p: p * (v**3 / 3 - v),
     ),
+    "logarithmic": (
+        lambda x, p: mp.log(x + 1 - p) / mp.log(1 - p) if x < p else 0,
+        lambda v, p: (1 - p) * v - (1 - p) ** v / mp.log(1 - p) + 1 / mp.log(1 - p),
+    ),
     "mixture": (
         lambda x, p: 1 if x <= p / 2 else 0 if x >= p else z(0.5, p) / x - z(0.5, p) / p,
         lambda v, p: -z(0.5, p) * mp.log(v + z(0.5, p) / p),
+    ),
+    "mixture-zhao": (
+        lambda x, p: 1 if x <= (p / (p + 1)) ** 2 else 0 if x >= p**2 else 1 / mp.sqrt(x) - 1 / p,
+        lambda v, p: 1 / (v + 1 / p),
     ),
     "logistic": (
         lambda x, p: (1 + mp.exp(-p)) / (1 + mp.exp(x - p)),
@@ -77,6 +91,8 @@ TABLE = {
 def test_weight_and_penalty_are_those_of_the_table_computed_with_fifty_digits(name):
     function, (weight, penalty) = pacing.get(name), TABLE[name]
     for pace in (1e-9, 0.01, 0.3, 0.7, 3.0, 400.0):
+        if pace >= function.max_pace:
+            continue
         near = (
             pace + np.array([-0.9 * min(pace, 3), -0.1 * min(pace, 3), 0.2, 3.0])
             if name in WIDTH_FIXED
@@ -97,6 +113,7 @@ def test_weight_and_penalty_are_those_of_the_table_computed_with_fifty_digits(na
 @laws
 @given(loss=losses, pace=paces, rival=weights)
 def test_no_other_weight_costs_less(function, loss, pace, rival):
+    pace = allowed(function, pace)
     best = function.weight(loss, pace)
     costs = [v * loss + function.penalty(v, pace) for v in (best, rival)]
     # The two sums cancel; what counts is the rounding of the largest part.
@@ -108,6 +125,7 @@ def test_no_other_weight_costs_less(function, loss, pace, rival):
 @every_function
 @pytest.mark.parametrize("pace", [0.05, 0.6, 4.0])
 def test_weight_is_what_direct_minimisation_finds(function, pace):
+    pace = allowed(function, pace)
     for loss in pace * np.array([0.0, 0.1, 0.45, 0.7, 0.95, 1.2, 2.5]):
         found = naive.minimising_weight(loss, lambda v: function.penalty(v, pace))
         # At its minimum the cost is flat: √(rounding) is how well a minimiser can be known.
@@ -120,18 +138,19 @@ def test_weight_is_what_direct_minimisation_finds(function, pace):
 def test_weight_lies_in_the_unit_interval_falls_with_the_loss_and_rises_with_the_pace(
     function, loss, more, pace, faster
 ):
-    slow, fast = sorted((pace, faster))
+    slow, fast = sorted((allowed(function, pace), allowed(function, faster)))
     weight = function.weight(loss, slow)
     assert 0 <= weight <= 1
     assert function.weight(loss + more, slow) <= weight * (1 + 1e-12)
-    assert function.weight(loss, fast) >= weight * (1 - 1e-12)
+    if function.name != "logarithmic":  # which breaks this condition: see test_verification.py
+        assert function.weight(loss, fast) >= weight * (1 - 1e-12)
 
 
 @pytest.mark.parametrize("function", [f for f in FUNCTIONS if f.name != "hard"], ids=repr)
 @laws
 @given(weight=inner_weights, pace=paces)
 def test_inverse_and_weight_undo_each_other(function, weight, pace):
-    pace = min(pace, 1e3) if function.name in WIDTH_FIXED else pace
+    pace = allowed(function, min(pace, 1e3) if function.name in WIDTH_FIXED else pace)
     loss = function.inverse(weight, pace)
     if loss < 0:  # a weight this large is never reached at this pace
         return
@@ -146,6 +165,7 @@ def test_inverse_and_weight_undo_each_other(function, weight, pace):
 @laws
 @given(weight=inner_weights, pace=st.floats(-3, 3).map(lambda x: 10.0**x))
 def test_slope_of_the_penalty_is_minus_the_inverse(function, weight, pace):
+    pace = allowed(function, pace)
     step = 1e-4 * min(weight, 1 - weight)
     above, below = function.penalty([weight + step, weight - step], pace)
     slope = (above - below) / (2 * step)
@@ -158,6 +178,7 @@ def test_extreme_numbers_give_no_warning_and_nothing_but_numbers(name):
     function = pacing.get(name)
     loss = np.concatenate([[0.0, 5e-324, 1e-300], np.logspace(-12, 12, 49), [1e300, np.inf]])[:, None]
     pace = np.concatenate([[0.0, 1e-300], np.logspace(-12, 12, 49), [1e300, np.inf]])[None, :]
+    pace = np.append(pace[pace < function.max_pace], np.inf)[None, :]
     weight = function.weight(loss, pace)
     assert weight.dtype == np.float64
     assert weight.shape == np.broadcast_shapes(loss.shape, pace.shape)
@@ -167,16 +188,21 @@ def test_extreme_numbers_give_no_warning_and_nothing_but_numbers(name):
     assert not np.isnan(function.penalty(v, pace)).any()
 
 
-@pytest.mark.parametrize("name", pacing.names())
+@pytest.mark.parametrize("name", [name for name in pacing.names() if name != "mixture-zhao"])
 def test_an_infinite_pace_is_the_unpaced_model(name):
     assert np.array_equal(pacing.get(name).weight([[0.0, 1.0], [1e12, np.inf]], np.inf), np.ones((2, 2)))
+
+
+def test_the_infinite_pace_of_zhaos_mixture_is_the_limit_of_its_formula():
+    assert pacing.MixtureZhao(gamma=2.0).weight([0.0, 4.0, 16.0], np.inf).tolist() == [1.0, 1.0, 0.5]
 
 
 @every_function
 def test_the_ends_of_the_pace_are_limits(function):
     loss = np.array([0.0, 1e-3, 0.2, 0.9])
     assert function.weight(loss, 0.0) == pytest.approx(function.weight(loss, 1e-200), abs=1e-12)
-    assert function.weight(loss, np.inf) == pytest.approx(function.weight(loss, 1e200), abs=1e-12)
+    if function.max_pace == np.inf:
+        assert function.weight(loss, np.inf) == pytest.approx(function.weight(loss, 1e200), abs=1e-12)
 
 
 @every_function
@@ -193,7 +219,7 @@ def test_pace_broadcasts_as_a_scalar_a_row_or_a_matrix(function):
         assert function.weight(loss, pace) == pytest.approx(np.array(expected), rel=1e-14)
 
 
-@pytest.mark.parametrize("name", ["sigmoid", "hard", "tanh", "logistic"])
+@pytest.mark.parametrize("name", ["sigmoid", "hard", "tanh", "logistic", "mixture-zhao"])
 @pytest.mark.parametrize("shape", [(70_000,), (9_000, 8), (2, 40_000), (1, 70_000)])
 def test_blocks_do_not_show(name, shape):
     function, random = pacing.get(name), np.random.default_rng(1)
@@ -234,12 +260,14 @@ def test_scalars_give_scalars_and_lists_are_welcome():
             "pace",
         ),
         (lambda: pacing.Logistic().penalty(1.5, 1.0), "weight is 1.5"),
+        (lambda: pacing.Logarithmic().weight(0.3, 1.7), "pace is 1.7"),
         (
             lambda: pacing.Polynomial(degree=1.0),
             "degree",
         ),
         (lambda: pacing.Polynomial(degree="3"), "degree"),
         (lambda: pacing.Mixture(ratio=1.0), "ratio"),
+        (lambda: pacing.MixtureZhao(gamma=np.nan), "gamma"),
         (
             lambda: pacing.Diversity(gamma=-1),
             "gamma",

@@ -29,7 +29,7 @@ def test_the_example_runs(monkeypatch, capsys):
     monkeypatch.setattr(plt, "show", lambda: None)
     runpy.run_path(str(ROOT / "examples" / "plot_write_your_own.py"))
     plt.close("all")
-    assert "Ramp(width=0.5): 1 of 11 conditions fails." in capsys.readouterr().out
+    assert "Ramp(width=0.5): 1 of 12 conditions fails." in capsys.readouterr().out
 
 
 def test_a_learner_of_ones_own_is_paced_and_flipped_labels_enter_late(monkeypatch):

@@ -71,7 +71,9 @@ def test_no_class_of_any_label_is_starved(problem, target, name, per):
             assert not group.any() or weight[group, label].max() > 0
 
 
-@pytest.mark.parametrize("name", pacing.names())
+@pytest.mark.parametrize(
+    "name", [name for name in pacing.names() if name not in ("mixture-zhao", "logarithmic")]
+)
 def test_the_last_quantile_puts_every_pair_in_play(name):
     random = np.random.default_rng(0)
     losses, Y = random.exponential(size=(20, 3)), random.random((20, 3)) < 0.2

@@ -27,7 +27,7 @@ def losses_of(logits, labels):
     return bce(logits, labels, reduction="none").half().double().numpy()
 
 
-@pytest.mark.parametrize("function", pacing.names())
+@pytest.mark.parametrize("function", [name for name in pacing.names() if name != "logarithmic"])
 @pytest.mark.parametrize(
     "schedule",
     [
