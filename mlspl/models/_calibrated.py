@@ -83,14 +83,10 @@ class LazyCalibration:
 def choose_calibration(scores, Y, label_weight, fold_of, try_joint) -> tuple[Calibration, PlattCalibration]:
     """The calibration of the scores, and that of the probabilities, chosen by average precision out-of-fold.
 
-    - Platt's sigmoids make labels comparable: ranking loss on scene 0.071 before, 0.065 after. They hurt on
-      flags, with 58 training rows, so "none" is tried too. For a single label only "none" is tried: it needs
-      no common scale, and odds would undo its class weight.
-    - If label frequencies alone rank better, the log-odds are shrunk towards them.
-    - If `try_joint`, log-odds of each label from the scores of all labels are tried: see the figures of imdb
-      in ``docs/large_data.md``.
-
-    `fold_of` is the fold without which the scores of a row were made.
+    Platt's sigmoids make labels comparable: ranking loss on scene 0.071 before, 0.065 after. They hurt on
+    flags, with 58 training rows. A single label needs no common scale. If label frequencies alone rank
+    better, the log-odds are shrunk towards them. A joint calibration is for the figures of imdb in
+    ``docs/large_data.md``. `fold_of` is the fold without which the scores of a row were made.
     """
     truth = known_labels(Y, label_weight)
     criterion = resolve_criterion("average_precision", truth)

@@ -43,26 +43,18 @@ BUDGETS = {
 }
 # With fewer rows, held-out rows cannot tell whether a pace helps.
 FEWEST_ROWS = 100
-# The weight of joint trees beside other families. Validation cannot choose it: where people's errors follow
-# from the features, a kernel learns them, too. On mirflickr (real noise) it ranks the given labels of
-# held-out rows better by 0.05 and the true ones worse by 0.08.
+# The weight of joint trees beside other families. Validation cannot choose it: on mirflickr (real noise) a
+# kernel ranks the given labels of held-out rows better by 0.05 and the true ones worse by 0.08.
 _JOINT_SHARE = 0.7
-# With networks as well. On development splits, the mean of joint trees, a kernel and networks had an average
-# precision of 0.810 on emotions, 0.894 on scene and 0.853 on mirflickr; with 0.7, 0.15 and 0.15 it had 0.805,
-# 0.892 and 0.848, and without networks 0.807, 0.891 and 0.843.
+# With networks as well: average precision on development splits of emotions, scene and mirflickr 0.810, 0.894
+# and 0.853; with 0.7 and 0.15 it is 0.805, 0.892 and 0.848, and without networks 0.807, 0.891 and 0.843.
 _JOINT_BESIDE_NET, _NET_SHARE = 0.5, 0.35
 # On development splits of six sets with real noise, the mean gain of a paced joint forest is 0.0097 with this
 # share and the estimated noise first, and 0.0078 with the largest gain.
 _GOOD_GAIN = 0.8
-# The path of every self-paced function costs a path more, and Gaussian ones rank best on development data.
-_PACE_FUNCTION = "gaussian"
 
-
+# A point of a path: the quantile of the losses of each label and class, or "noise", their right share.
 Point = float | str
-"""A point of a path: the quantile of the losses of each label and class, or "noise", their right share.
-
-1 is the unpaced model."""
-
 UNPACED: Point = 1.0
 
 
@@ -77,17 +69,14 @@ def list_points(quantiles, *, follow_noise=False) -> list[Point]:
 
 
 def visit_points(fit, losses, points, Y, known) -> Iterator[tuple[Point, np.ndarray]]:
-    """Call `fit` with the weights of every point in turn; yield the point and its weights.
-
-    The losses are those of the unpaced model; they may be None if no point is paced.
-    """
+    """Call `fit` with the weights of every point, by the losses of the unpaced model; yield both."""
     losses = None if losses is None else on_grid(losses)
     for point in points:
         weights = np.ones(Y.shape)
         if point != UNPACED:
             schedule = FOLLOW_NOISE if point == "noise" else pacing.QuantilePace(per="class")
             pace = schedule.pace(None if point == "noise" else point, losses, Y, known)
-            weights = pacing.get(_PACE_FUNCTION).weight(losses, pace)
+            weights = pacing.get("gaussian").weight(losses, pace)
         fit(weights)
         yield point, weights
 
@@ -148,10 +137,7 @@ def weigh_families(names: Sequence[str]) -> list[float]:
 
 
 def average_families(odds, weights) -> np.ndarray:
-    """Log-odds (n, L) of the mean probability.
-
-    The mean of the log-odds would follow the family that is most sure of itself.
-    """
+    """Log-odds (n, L) of the mean probability: their own mean would follow the surest family."""
     weights = np.reshape(weights, (-1, 1, 1))
     present, absent = (logsumexp(log_expit(sign * np.array(odds)), axis=0, b=weights) for sign in (1.0, -1.0))
     return present - absent
@@ -193,10 +179,7 @@ def evaluate_candidates(candidates, truth, folds, criterion) -> list[dict[str, A
 
 
 def choose_members(candidates: list[Candidate], badness, Y, label_weight, n_settings: int) -> list[int]:
-    """The point of each setting with nearly the smallest log loss, of the best settings; best first.
-
-    Every pair counts in the log loss, so it tells paces apart where a ranking criterion does not.
-    """
+    """The point of each setting with nearly the smallest log loss, of the best settings; best first."""
     settings: dict[tuple, list[int]] = {}
     for i, candidate in enumerate(candidates):
         settings.setdefault(tuple(candidate.setting.values()), []).append(i)
@@ -228,8 +211,7 @@ def choose_point(odds: list[np.ndarray], Y, label_weight, n_errors: float = 0.5)
 def first_good(gains) -> int:
     """The first with at least 0.8 of the largest gain; 0 if there is none.
 
-    Where people's errors follow from the features, the strongest pace learns them best: on mirflickr (real
-    noise) the last tenth of the gain in log loss cost 0.013 in average precision.
+    On mirflickr (real noise) the last tenth of the gain in log loss cost 0.013 in average precision.
     """
     gains = np.round(gains, 9)
     return int(np.argmax(gains >= _GOOD_GAIN * gains.max())) if gains.max() > 0 else 0

@@ -9,14 +9,7 @@ import numpy as np
 
 from mlspl._limits import check_memory
 from mlspl._parallel import count_workers, parallel_map
-from mlspl.models._families import (
-    UNPACED,
-    Budget,
-    Candidate,
-    Point,
-    split_rows,
-    visit_points,
-)
+from mlspl.models._families import UNPACED, Budget, Candidate, Point, split_rows, visit_points
 from mlspl.models._forest import ForestLearner, RowSamples, TreeRows, count_tried
 from mlspl.models._forest_models import as_floats
 from mlspl.models._label_blocks import class_costs, one_thread
@@ -40,7 +33,7 @@ class KernelFamily:
     def __init__(self, name, space: Space, costs, points, coding: Coding, budget: Budget) -> None:
         self.name, self.space, self.coding = name, space, coding
         self.costs: list[float] = costs
-        self.gamma_factors = budget.gamma_factors if space.has_gamma else (1.0,)
+        self.gamma_factors = budget.gamma_factors if hasattr(space, "gamma") else (1.0,)
         self.points: list[Point] = points
         self.n_settings = budget.n_settings
         self.n_reports = len(self.gamma_factors) * budget.cv
@@ -54,14 +47,9 @@ class KernelFamily:
             "Use budget='fast', fewer values of C, or MLSPLClassifier.",
         )
         for factor in self.gamma_factors:
-            gamma = float(factor) * resolve_gamma("scale", X) if self.space.has_gamma else None
-            shared = (
-                self._prepare(gamma, X),
-                Y,
-                label_weight,
-                self.coding,
-                dict.fromkeys(self.costs, self.points),
-            )
+            gamma = float(factor) * resolve_gamma("scale", X) if hasattr(self.space, "gamma") else None
+            points_of = dict.fromkeys(self.costs, self.points)
+            shared = (self._prepare(gamma, X), Y, label_weight, self.coding, points_of)
             found: dict[tuple[float, Point], np.ndarray] = {}
             parts = zip(folds, parallel_map(_hold_out, shared, folds), strict=True)
             for number, ((_, test), part) in enumerate(parts, start=1):
@@ -112,9 +100,8 @@ def _fit_members(prepare, X, Y, label_weight, coding: Coding, members, gamma) ->
 def _visit_paths(rows: Rows, Y, label_weight, coding: Coding, points_of: PointsOf, *, with_losses=False):
     """Fit the model of every cost and point, with warm starts and one cross-fit of the codes.
 
-    Yields (cost, point), losses and weights of the pairs, and the coordinates in the space. The losses that
-    set the weights are those of the unpaced model of each cost, out-of-fold; costs without a paced point need
-    none unless asked for.
+    Yields (cost, point), out-of-fold losses of the unpaced model, if needed or asked for, with the weights
+    that they give, and the coordinates in the space.
     """
     learner = LocalCorrelationLearner(rows, Y, coding, split_rows(Y, _CODE_FOLDS, coding.random_state))
     for C, points in points_of.items():
@@ -155,11 +142,9 @@ class ForestFamily:
                 known = learner.prior > 0
                 for point, _ in visit_points(fit, learner.losses(), self.points, Y[train], known):
                     found[max_features, point][test] = learner.models[0].scores(X[test], self.n_jobs)
-            complete = found.items() if number == len(folds) else ()
-            yield (
-                f"{self.name}: fold {number}",
-                [Candidate({"max_features": width}, point, held) for (width, point), held in complete],
-            )
+            done = found.items() if number == len(folds) else ()
+            candidates = [Candidate({"max_features": width}, point, held) for (width, point), held in done]
+            yield f"{self.name}: fold {number}", candidates
 
     def learn(self, X, Y, label_weight, members: list[Candidate]) -> tuple[list[Any], Tables]:
         """Grow the forest on all rows, with the weights of the losses of a forest grown on samples of them.

@@ -2,29 +2,27 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
-from sklearn.utils import check_random_state
+from sklearn.utils import check_random_state, gen_batches
 
 from mlspl._limits import check_memory
 from mlspl.models._forest_models import JointForest, LabelForests, find_leaves
 from mlspl.solvers import FlatTrees, TreeFeatures, grow_extra_trees
 
 # The share of the rows that a tree is grown on, drawn without replacement. Average precision on clean test
-# labels is 0.005 to 0.012 higher than with bootstrap samples (joint trees, development splits 100 and 101 of
-# emotions, yeast, mirflickr and OPP-115), and a fifth of the trees is left for each row out of sample.
+# labels is 0.005 to 0.012 higher than with bootstrap samples (development splits of four sets).
 _SAMPLED = 0.8
 # Trees a task grows: enough to be worth a thread, few enough that one label keeps all threads busy.
 _TREES_A_TASK = 32
-# Targets of a joint tree. Of more labels, as many random projections keep the variance approximately (Joly,
-# Geurts and Wehenkel 2014), so that the time of a cut does not grow with the labels.
+# Targets of a joint tree: of more labels, random projections (Joly, Geurts and Wehenkel 2014).
 _MOST_TARGETS = 32
 # The smallest probability in a loss: no pair is infinitely hard.
 _LEAST = 1e-3
-# Steps from weight or target 0 to the largest. Sums of whole numbers do not depend on their order; a weight
-# below half a step is left out.
+# Steps from weight or target 0 to the largest: sums of whole numbers do not depend on their order.
 _STEPS = 2.0**20
 
 
@@ -62,24 +60,17 @@ class TreeRows:
     def __init__(self, X, min_samples_leaf, max_features) -> None:
         self.X = X
         self.limits = min_samples_leaf, count_tried(max_features, X.shape[1])
-        self._features = TreeFeatures(X)
+        self.features = TreeFeatures(X)
 
     def select(self, rows) -> "TreeRows":
         """Some of the rows."""
         return TreeRows(self.X[rows], *self.limits)
 
-    def grow(self, targets, weight, counts, seeds, empty_value=0.5) -> tuple[FlatTrees, np.ndarray]:
-        """Grow trees of the targets (n, q) on rows that weigh count · weight; also the importances."""
-        return grow_extra_trees(self._features, targets, weight, counts, seeds, *self.limits, empty_value)
-
 
 class ForestLearner:
-    """Forests of one or more kinds, "joint" and "per-label", that the loop can pace.
+    """Forests of one or more kinds, "joint" and "per-label", that the loop can pace."""
 
-    A :class:`mlspl.pacing.Learner`. After a fit, `models` are the forests, one of each kind. `probabilities`
-    (n, L), out-of-sample, and the feature importances (L, d) are of each kind, too.
-    """
-
+    # Of each kind: the forest, out-of-sample probabilities (n, L), and feature importances (L, d).
     models: list[JointForest | LabelForests]
     probabilities: list[np.ndarray]
     importances: list[np.ndarray]
@@ -106,16 +97,9 @@ class ForestLearner:
 
     def reweight(self, weights) -> None:
         """Change the weights in the leaves of a joint forest; its trees stay."""
-        (model,) = self.models
-        assert isinstance(model, JointForest)
+        model: Any = self.models[0]
         weights = self._scale(weights)
         self.models = [JointForest(model.trees, model.leaves, self.Y, weights, self.frequencies)]
-
-    def keep_first(self) -> None:
-        """Go on with the first kind alone."""
-        for each in (self.models, self.probabilities, self.importances):
-            del each[1:]
-        self.kinds = self.kinds[:1]
 
     def losses(self) -> np.ndarray:
         """−ln of the out-of-sample probability of the label that each pair was given, at most 6.9."""
@@ -133,9 +117,10 @@ class ForestLearner:
         """A forest per label on the same samples of the rows."""
         known, weights = self.prior > 0, np.rint(_STEPS * weights)
         varied = np.flatnonzero((known & self.Y).any(axis=0) & (known & ~self.Y).any(axis=0)).tolist()
-        tasks = _tasks(len(self.samples.counts))
+        tasks = self._tasks()
+        grow, limits = partial(grow_extra_trees, self.rows.features), self.rows.limits
         grown = self._in_parallel(
-            (self.rows.grow, self.Y[:, [i]], weights[:, i], *self._draws(task, i), self.frequencies[i])
+            (grow, self.Y[:, [i]], weights[:, i], *self._draws(task, i), *limits, self.frequencies[i])
             for i in varied
             for task in tasks
         )
@@ -150,15 +135,13 @@ class ForestLearner:
         """One forest for all labels, whose cuts reduce the impurity summed over the labels.
 
         The target of a pair is w (y − f), with the pair's weight w and the label's frequency f: an unknown
-        pair counts as an average one in the cuts, and not at all in the leaves. A leaf answers with the
-        weighted share of its rows that carry each label. The importances are the same for all labels.
+        pair counts as an average one in the cuts, and not at all in the leaves.
         """
         weighs = weights.sum(axis=0)
         targets = weights * (self.Y - (weights * self.Y).sum(axis=0) / np.where(weighs > 0, weighs, 1.0))
         row_weight = (self.prior > 0).any(axis=1).astype(float)
         grown = self._in_parallel(
-            (self._grow_projected, targets, row_weight, *self._draws(task, 0))
-            for task in _tasks(len(self.samples.counts))
+            (self._grow_projected, targets, row_weight, *self._draws(task, 0)) for task in self._tasks()
         )
         trees, shares, leaves = zip(*grown, strict=True)
         model = JointForest(FlatTrees.join(trees), np.vstack(leaves), self.Y, weights, self.frequencies)
@@ -169,9 +152,13 @@ class ForestLearner:
         if targets.shape[1] > _MOST_TARGETS:
             random = np.random.RandomState(seeds[0] % 2**32)
             targets = targets @ random.standard_normal((targets.shape[1], _MOST_TARGETS))
-        trees, importances = self.rows.grow(np.rint(_STEPS * targets), row_weight, counts, seeds)
+        drawn = np.rint(_STEPS * targets), row_weight, counts, seeds
+        trees, importances = grow_extra_trees(self.rows.features, *drawn, *self.rows.limits)
         leaves = find_leaves(trees, self.rows.X)
         return trees, importances, np.where(counts * row_weight > 0, leaves, -1 - leaves)
+
+    def _tasks(self) -> list[slice]:
+        return list(gen_batches(len(self.samples.counts), _TREES_A_TASK))
 
     def _draws(self, task, forest) -> tuple[np.ndarray, np.ndarray]:
         return self.samples.counts[task], self.samples.seeds[forest, task]
@@ -180,10 +167,6 @@ class ForestLearner:
         return Parallel(n_jobs=self.n_jobs, require="sharedmem")(
             delayed(work)(*arguments) for work, *arguments in calls
         )
-
-
-def _tasks(n_trees) -> list[slice]:
-    return [slice(start, start + _TREES_A_TASK) for start in range(0, n_trees, _TREES_A_TASK)]
 
 
 def _normalise(shares) -> np.ndarray:

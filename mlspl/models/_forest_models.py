@@ -1,12 +1,12 @@
 """Fitted forests: a forest per label, and a joint forest."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 from scipy import sparse
 from scipy.special import logit
+from sklearn.utils import gen_batches
 
 from mlspl.solvers import FlatTrees, average_leaves
 from mlspl.spaces import Model
@@ -30,6 +30,7 @@ class _Forest(Model):
 
     trees: Any  # FlatTrees, or None
     frequencies: np.ndarray
+    _answer: Any  # makes a function of leaves (n_trees, m) that turns frequencies (m, L) into probabilities
 
     def scores(self, X, n_jobs=None) -> np.ndarray:
         """Log-odds (n, L) of new rows."""
@@ -50,14 +51,10 @@ class _Forest(Model):
             answer = self._answer()
             height = max(1, min(-(-n_rows // effective_n_jobs(n_jobs)), _LEAVES // len(self.trees)))
             Parallel(n_jobs=n_jobs, require="sharedmem")(
-                delayed(lambda rows: answer(find(rows), probabilities[rows]))(slice(start, start + height))
-                for start in range(0, n_rows, height)
+                delayed(lambda rows: answer(find(rows), probabilities[rows]))(rows)
+                for rows in gen_batches(n_rows, height)
             )
         return probabilities
-
-    def _answer(self):
-        """A function of leaves (n_trees, m) that turns frequencies (m, L) into probabilities, in place."""
-        raise NotImplementedError
 
 
 class LabelForests(_Forest):
@@ -110,9 +107,7 @@ class JointForest(_Forest):
     """One forest for all labels. It keeps which training rows share a leaf, and the rows' labels.
 
     A probability is (Σ_t s_t + f)/(Σ_t w_t + 1), with s_t and w_t the mean weighted label and the mean weight
-    of the training rows in the leaf, and the label's frequency f. With weights of 1 this is the usual mean of
-    the trees. Trees take 17 bytes a node, the leaves 4 bytes for each tree and training row, labels and
-    weights 9 bytes for each training pair.
+    of the training rows in the leaf, and the label's frequency f.
     """
 
     _contents = {
@@ -166,12 +161,7 @@ def check_forests(forests, model) -> None:
 
 def find_leaves(trees: FlatTrees, X) -> np.ndarray:
     """The leaf of each row of X, dense or sparse, in each tree: (n_trees, n)."""
-    return np.hstack([trees.find_leaves(block) for block in _dense_blocks(X)])
-
-
-def _dense_blocks(X) -> Iterator[np.ndarray]:
-    """Some rows of X at a time, dense."""
-    height = max(1, _BLOCK // X.shape[1]) if sparse.issparse(X) else X.shape[0]
-    for start in range(0, X.shape[0], height):
-        rows = X[start : start + height]
-        yield rows.toarray() if sparse.issparse(X) else np.ascontiguousarray(rows)
+    if not sparse.issparse(X):
+        return trees.find_leaves(np.ascontiguousarray(X))
+    blocks = gen_batches(X.shape[0], max(1, _BLOCK // X.shape[1]))
+    return np.hstack([trees.find_leaves(X[rows].toarray()) for rows in blocks])

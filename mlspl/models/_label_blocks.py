@@ -64,7 +64,7 @@ def dense_block(Y, block):
 
 
 def prune_weights(coef, n_labels):
-    """Weights (B, d) of a block; if all `n_labels` labels have very many, as CSR without the negligible."""
+    """Weights (B, d) of a block; if all labels have very many, as CSR without the negligible."""
     if coef.shape[1] * n_labels < _MANY_WEIGHTS:
         return coef
     return sparse.csr_array(np.where(np.abs(coef) < _NEGLIGIBLE, 0.0, coef))

@@ -13,8 +13,7 @@ _DISTANCES_AT_ONCE = 2**22
 def nearest_rows(X, known, k, excluded=None) -> tuple[np.ndarray, np.ndarray]:
     """Distances and indices (n, k), by index, of the k rows of `known` that are nearest to each row of X.
 
-    `excluded` (n,) are rows that are not neighbours of the row of X: itself. Distances that are equal up to
-    rounding are tied.
+    `excluded` (n,) is the row itself. Distances that are equal up to rounding are tied.
     """
     if sparse.issparse(X) or sparse.issparse(known):
         X, known = sparse.csr_array(X), sparse.csr_array(known)

@@ -24,8 +24,8 @@ from mlspl.models._label_blocks import (
     prune_weights,
     stack_weights,
 )
-from mlspl.models.local_correlation import Coding, FittedBlock, code_rows, fit_block
-from mlspl.pacing import PaceSchedule, Trace
+from mlspl.models.local_correlation import Coding, code_rows, fit_block
+from mlspl.pacing import Trace
 from mlspl.spaces import Gram, KernelExpansion, LinearModel, Space, SpaceChoice, choose_space
 
 # The sample on which C is chosen.
@@ -143,12 +143,6 @@ class LocalCorrelationClassifier(CallbackSupportMixin, SpaceClassifier):
     _sparse_labels = True
     _float_types = [np.float64, np.float32]
 
-    def _coding(self, space) -> Coding:
-        regressor = self.regressor
-        if regressor == "auto":
-            regressor = "ridge" if space.many_rows else "svr"
-        return Coding(self.n_codes, self.beta, regressor, self.random_state)
-
     def _folds(self, Y) -> list | None:
         return None
 
@@ -157,7 +151,8 @@ class LocalCorrelationClassifier(CallbackSupportMixin, SpaceClassifier):
         n_rows, n_labels = Y.shape
         function, schedule = self._pacing(choice.space, n_rows)
         blocks, n_workers = [slice(0, n_labels)], count_workers()
-        if choice.space.many_rows and _paces_labels_apart(function, schedule):
+        is_separate = function is None or (function.by_label and schedule.by_label)
+        if choice.space.many_rows and is_separate:
             blocks = label_blocks(n_rows, X.shape[1], n_labels, n_workers)
         else:
             Y = Y.toarray() if sparse.issparse(Y) else Y
@@ -167,7 +162,10 @@ class LocalCorrelationClassifier(CallbackSupportMixin, SpaceClassifier):
         with fit_progress(self, len(schedule) if is_whole else len(blocks), X, Y) as report:
             space = self._choose_cost(choice, X, Y, label_weight)
             space = space if n_workers == 1 or is_whole else one_thread(space)
-            coding, folds = self._coding(space), self._folds(Y)
+            regressor, folds = self.regressor, self._folds(Y)
+            if regressor == "auto":
+                regressor = "ridge" if space.many_rows else "svr"
+            coding = Coding(self.n_codes, self.beta, regressor, self.random_state)
             rows = space.prepare(X)
             coded = code_rows(rows, Y, coding, folds)
             if not is_whole and coded.regression is None:
@@ -180,13 +178,15 @@ class LocalCorrelationClassifier(CallbackSupportMixin, SpaceClassifier):
             weights, trace = None, None
             if n_rows * n_labels <= _KEPT_PAIRS:
                 weights, trace = np.empty(Y.shape), Trace(Y.shape)
-            fitted: list[FittedBlock] = []
+            fitted = []
             for block, part in zip(blocks, map_blocks(work, shared, blocks), strict=True):
                 if weights is not None and trace is not None:
                     weights[:, block] = part.weights
                     trace.fill(block, part.trace)
-                coef = prune_weights(part.coef, n_labels) if space.on_features else part.coef
-                fitted.append(part._replace(coef=coef, weights=None, trace=None))
+                if space.on_features:
+                    part.coef = prune_weights(part.coef, n_labels)
+                part.weights = part.trace = None
+                fitted.append(part)
                 if not is_whole:  # callbacks cannot stop it, as a model needs all labels
                     report(f"{block.stop:,} of {n_labels:,} labels")
         self.label_weights_, self.trace_ = weights, trace
@@ -217,19 +217,11 @@ class LocalCorrelationClassifier(CallbackSupportMixin, SpaceClassifier):
         return scores if self.calibration_ is None else self.calibration_.log_odds(scores)
 
 
-def _paces_labels_apart(function, schedule) -> bool:
-    """Whether the pace of a label depends on that label only, so that labels can be fitted in blocks."""
-    if function is None:
-        return True
-    return function.by_label and isinstance(schedule, PaceSchedule) and schedule.by_label
-
-
 def choose_C(space, X, Y, label_weight, weigh: Callable, costs=None) -> tuple[float, float]:
     """Choose C on a sample: increase it while the loss on a held-out third falls. Returns C and that loss.
 
     The sample has the most frequent labels and no codes, which change little: average precision on medical
-    (splits 100, 101) 0.872 with and without them. `weigh` gives the cost of every pair. `costs` are the
-    values of C to try, ascending; by default seven around the unit cost.
+    (splits 100, 101) 0.872 with and without them. `costs` are tried in this order.
     """
     unit = space.unit_cost(X)
     costs = [unit * factor for factor in _FACTORS] if costs is None else costs

@@ -19,13 +19,14 @@ ML-LOC, objective (1), is the same without V. Errata of the paper are corrected:
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from mlspl.correlation import initial_codes, prototype_distances, prototype_means
 from mlspl.models._label_blocks import dense_block
-from mlspl.pacing import Trace, paced
+from mlspl.pacing import paced
 from mlspl.solvers import solve_codes
 from mlspl.spaces import Regression, Rows, Solutions
 
@@ -41,19 +42,12 @@ class Coding:
 
 
 class CodingResult(NamedTuple):
-    """Codes (n, m), prototypes (m, L), and the codes that the classifiers are trained on.
-
-    The regression predicts the codes of new rows; it may be missing if the codes themselves are trained on.
-    """
+    """Codes (n, m), prototypes (m, L), the codes that classifiers are trained on, and their regression."""
 
     codes: np.ndarray
     prototypes: np.ndarray
     training_codes: np.ndarray
     regression: Regression | None
-
-    def select_labels(self, labels) -> "CodingResult":
-        """The same for some of the labels."""
-        return self._replace(prototypes=self.prototypes[:, labels])
 
 
 def code_rows(rows: Rows, Y, coding: Coding, folds=None) -> CodingResult:
@@ -184,10 +178,7 @@ class LocalCorrelationLearner:
         return self._solved.coef + of_codes, self._solved.intercept + intercept
 
     def _solve(self, weights, part) -> Solutions:
-        """Solve all labels, starting from the last solution of the same part (a fold, or all rows).
-
-        The first solution of all rows starts from the first fold, if the loss is smooth.
-        """
+        """Solve all labels, starting from the last solution of the same part (a fold, or all rows)."""
         costs = (self.C * self.prior * weights).T
         start = self._warm_starts.get(part)
         if start is None and part == "all" and self.rows.space.many_rows:
@@ -213,20 +204,6 @@ class LocalCorrelationLearner:
         return self._losses
 
 
-class FittedBlock(NamedTuple):
-    """The result of a block of labels."""
-
-    coef: Any
-    intercept: np.ndarray
-    history: list[dict[str, Any]]
-    stop_reason: str
-    codes: np.ndarray
-    prototypes: np.ndarray
-    weights: np.ndarray | None
-    trace: Trace | None
-    held_out: np.ndarray | None
-
-
 def fit_block(
     rows: Rows,
     coded: CodingResult,
@@ -240,14 +217,15 @@ def fit_block(
     evaluated,
     block: slice,
     report: Callable[[str], bool] = lambda note: False,
-) -> FittedBlock:
+) -> SimpleNamespace:
     """Run Algorithm 1 on a block of labels; out-of-fold scores are returned of the rows `evaluated`.
 
-    `weigh` gives the cost of every pair in units of C. `pace` has the function, the schedule and the target
-    weight of :func:`mlspl.pacing.paced`. `report` is called after every step, and returns True to stop.
+    `weigh` gives the cost of every pair in units of C, `pace` the arguments of :func:`mlspl.pacing.paced`.
+    `report` is called after every step, and returns True to stop.
     """
     Y, label_weight = dense_block(Y, block), dense_block(label_weight, block)
-    learner = LocalCorrelationLearner(rows, Y, coding, folds, coded.select_labels(block))
+    coded = coded._replace(prototypes=coded.prototypes[:, block])
+    learner = LocalCorrelationLearner(rows, Y, coding, folds, coded)
     learner.set_costs(C, weigh(Y, label_weight))
     # Each step is the V step, then `learner.fit`: the W, Q and A step.
     steps = paced(learner, Y=Y, known=learner.prior > 0, **pace)
@@ -256,8 +234,10 @@ def fit_block(
         step.record["codes_moved"] = step.moved
         if report(f"mean weight {step.record['mean_weight']:.3f}"):
             steps.stop()
-    return FittedBlock(
-        *learner.expansion(),
+    coef, intercept = learner.expansion()
+    return SimpleNamespace(
+        coef=coef,
+        intercept=intercept,
         history=steps.history,
         stop_reason=steps.stop_reason,
         codes=learner.codes,

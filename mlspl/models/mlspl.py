@@ -50,8 +50,7 @@ class MLSPLClassifier(LocalCorrelationClassifier):
     {class_weight}
     target_weight : float, default=1.0
         Stop as soon as every pair has at least this weight.
-    tol : float, default=1e-3
-        Largest violation of the optimality conditions of the SVMs.
+    {tol}
     {n_jobs}
     random_state : int, RandomState or None, default=None
         Seeds k-means and the folds.
@@ -124,11 +123,6 @@ class MLSPLClassifier(LocalCorrelationClassifier):
             Number of steps; the paper gives no stopping rule.
         pace_function, random_state, **parameters
             Parameters of the estimator.
-
-        Examples
-        --------
-        >>> MLSPLClassifier.as_published(growth=1.5).schedule
-        GeometricPace(start=0.01, growth=1.5, steps=20)
         """
         published = {
             "schedule": pacing.GeometricPace(pace, growth, max_steps),

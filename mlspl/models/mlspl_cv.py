@@ -39,12 +39,9 @@ from mlspl.models.tuned_decision import DecisionMixin, known_labels, resolve_cri
 from mlspl.pacing import Trace
 from mlspl.spaces import Gram, choose_space
 
-__all__ = ["MLSPLClassifierCV"]
-
 _FAMILIES = ("joint", "kernel", "forest", "linear", "net")
 _FORESTS = {"joint", "forest"}
-# Beyond so many labels or pairs, a kernel classifier for each label takes too long; beyond so many labels, so
-# do the paces of linear ones (delicious, 983 labels: three quarters of the fits).
+# Beyond these, kernel classifiers take too long; beyond so many labels, so do the paces of linear ones.
 _MOST_LABELS, _MOST_PAIRS = 64, 100_000
 # A time limit below this many seconds means the settings of "fast".
 _FAST_SECONDS = 120.0
@@ -216,10 +213,8 @@ class MLSPLClassifierCV(CallbackSupportMixin, DecisionMixin, MultiLabelClassifie
         known = np.ones(Y.shape, dtype=bool) if label_weight is None else label_weight > 0
         self.label_weights_, self.trace_, self.history_ = summarise_members(fitted, known)
         self._decide(average_families(odds, weights), Y, label_weight, folds, criterion)
-        self.members_ = sorted(
-            (row for row in self.cv_results_ if row["weight"] > 0),
-            key=lambda row: round(sign * row["mean"], 9),
-        )
+        members = [row for row in self.cv_results_ if row["weight"] > 0]
+        self.members_ = sorted(members, key=lambda row: round(sign * row["mean"], 9))
         self.best_params_ = dict(self.members_[0])
         self.best_score_ = self.best_params_.pop("mean")
         del self.best_params_["weight"], self.best_params_["folds"]
@@ -229,7 +224,6 @@ class MLSPLClassifierCV(CallbackSupportMixin, DecisionMixin, MultiLabelClassifie
         """What the budget says, unless a parameter says otherwise; few rows are not paced."""
         if self.C is not None and (not len(self.C) or min(self.C) <= 0):
             raise UserError(f"C is {self.C!r}; give one or more positive numbers to try.")
-
         budget = self.budget
         if not isinstance(budget, str):
             budget = "fast" if budget < _FAST_SECONDS else "default"

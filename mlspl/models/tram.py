@@ -137,10 +137,7 @@ class TRAMClassifier(MultiLabelClassifier):
 
 
 def _choose_prior_weight(X, shares, Y, k):
-    """The weight of the mean share with the best average precision on labelled rows; 0 unless significant.
-
-    Each row is seen from its labelled neighbours; of many rows, an evenly spaced sample.
-    """
+    """The weight of the mean share with the best average precision on labelled rows; 0 unless significant."""
     mixed = np.flatnonzero(Y.any(axis=1) & ~Y.all(axis=1))
     rows = mixed[:: max(1, -(-len(mixed) // _JUDGED_ROWS))]
     if not len(rows):

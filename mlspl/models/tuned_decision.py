@@ -48,10 +48,9 @@ def evaluate(criterion, Y, scores, labels) -> float:
 def choose_decision(
     scores, Y, label_weight, folds, criterion, calibrations, thresholds
 ) -> list[dict[str, Any]]:
-    """Try every calibration with every threshold rule on out-of-fold scores, best first.
+    """Try every calibration with every threshold rule, fitted on the scores of the other folds; best first.
 
-    Each is fitted on the scores of the other folds. Ties of the criterion are broken by Hamming loss, which
-    depends on thresholds, and then by the order given.
+    Ties of the criterion are broken by Hamming loss, and then by the order given.
     """
     truth = known_labels(Y, label_weight)
     tried = []
@@ -98,9 +97,8 @@ class DecisionMixin:
         """Choose calibration and threshold rule on out-of-fold scores, and fit them to all of these."""
         # One label is predicted where its score is positive, as binary classifiers do.
         thresholds = self.thresholds if Y.shape[1] > 1 else ("zero",)
-        self.decisions_ = choose_decision(
-            scores, Y, label_weight, folds, criterion, self.calibrations, thresholds
-        )
+        rules = self.calibrations, thresholds
+        self.decisions_ = choose_decision(scores, Y, label_weight, folds, criterion, *rules)
         best = self.decisions_[0]
         self.calibration_ = clone(get_calibration(best["calibration"])).fit(scores, Y, label_weight)
         odds = self.calibration_.log_odds(scores)

@@ -17,11 +17,7 @@ _PURE = 1e-12
 
 
 class TreeFeatures:
-    """Training rows (n, d), float32, as the trees read them; a sparse X stays sparse.
-
-    ``arrays`` holds dense columns (d, n), then rows and columns of a sparse matrix; what does not apply is
-    empty.
-    """
+    """Training rows, float32: dense columns (d, n), then rows and columns of a sparse X; others are empty."""
 
     def __init__(self, X) -> None:
         self.shape = X.shape
@@ -65,10 +61,9 @@ def _grow(columns, by_row, by_column, targets, weight, counts, seeds, min_leaf, 
     is_sparse = columns.size == 0
     _, row_features, row_starts = by_row
     d = len(by_column[2]) - 1 if is_sparse else len(columns)
-    capacity = 256
-    feature = np.empty(capacity, np.int32)
-    left, right = np.empty(capacity, np.int32), np.empty(capacity, np.int32)
-    value, missing_left = np.empty(capacity, np.float32), np.zeros(capacity, np.bool_)
+    # The nodes of all trees; the arrays are doubled when they are full.
+    feature, left, right = np.empty(256, np.int32), np.empty(256, np.int32), np.empty(256, np.int32)
+    value, missing_left = np.empty(256, np.float32), np.zeros(256, np.bool_)
     any_nan = np.isnan(columns).any() or np.isnan(by_row[0]).any()
     starts = np.zeros(len(seeds) + 1, np.int64)
     importances = np.zeros(d)
@@ -103,11 +98,10 @@ def _grow(columns, by_row, by_column, targets, weight, counts, seeds, min_leaf, 
         while n_waiting:
             n_waiting -= 1
             first, behind, parent, side = waiting[n_waiting]
-            if used == capacity:
-                capacity *= 2
-                feature, left = _widen(feature, capacity), _widen(left, capacity)
-                right, value = _widen(right, capacity), _widen(value, capacity)
-                missing_left = _widen(missing_left, capacity)
+            if used == len(feature):
+                feature, value = np.concatenate((feature, feature)), np.concatenate((value, value))
+                left, right = np.concatenate((left, left)), np.concatenate((right, right))
+                missing_left = np.concatenate((missing_left, missing_left))
             if parent >= 0:
                 if side == 0:
                     left[root + parent] = node
@@ -135,7 +129,7 @@ def _grow(columns, by_row, by_column, targets, weight, counts, seeds, min_leaf, 
                 drawn, varied = 0, 0
                 while drawn < d and (drawn < max_features or varied == 0):
                     random = _advance(random)
-                    j = drawn + _below(random, d - drawn)
+                    j = drawn + np.int64(_uniform(random) * (d - drawn))
                     f = features[j]
                     features[j] = features[drawn]
                     features[drawn] = f
@@ -262,13 +256,6 @@ def _send_nan(values, left):
 
 
 @njit(cache=True, nogil=True)
-def _widen(array, capacity):
-    wider = np.empty(capacity, array.dtype)
-    wider[: len(array)] = array
-    return wider
-
-
-@njit(cache=True, nogil=True)
 def _scramble(seed):
     """Return a first state of the generator that differs for neighbouring seeds (splitmix64), never 0."""
     z = seed + np.uint64(0x9E3779B97F4A7C15)
@@ -283,12 +270,6 @@ def _advance(state):
     state ^= state << np.uint64(13)
     state ^= state >> np.uint64(7)
     return state ^ (state << np.uint64(17))
-
-
-@njit(cache=True, nogil=True)
-def _below(state, n):
-    """Return a whole number from 0 to n - 1."""
-    return np.int64(_uniform(state) * n)
 
 
 @njit(cache=True, nogil=True)

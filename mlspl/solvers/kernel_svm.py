@@ -3,7 +3,6 @@
 from typing import NamedTuple
 
 import numpy as np
-from numba import config
 
 from mlspl.solvers.smo import solve_dual
 from mlspl.solvers.threads import check_costs, read_only, run_threads
@@ -25,7 +24,7 @@ class KernelSolution(NamedTuple):
     n_iter: np.ndarray
 
 
-def solve_svms(K, Y, C=1.0, *, start=None, tol=1e-3, max_iter=10_000_000, n_threads=None) -> KernelSolution:
+def solve_svms(K, Y, C=1.0, *, start=None, tol=1e-3, max_iter=10_000_000, n_threads=1) -> KernelSolution:
     """Fit one soft-margin SVM per label, with a cost for every pair of label and instance.
 
     For each label, min over w and b of ½‖w‖² + Σ_i C_i max(0, 1 − y_i(⟨w, φ(x_i)⟩ + b)): LIBSVM's problem and
@@ -34,13 +33,10 @@ def solve_svms(K, Y, C=1.0, *, start=None, tol=1e-3, max_iter=10_000_000, n_thre
 
     K (n, n) is symmetric; for an indefinite one the result meets the optimality conditions. Y (L, n) is +1 or
     −1. C is a number or an array (L, n); a pair of cost 0 is left out. `start` (L, n) is the β to start from,
-    moved within its bounds. Stops when no pair of instances violates the optimality conditions by more than
-    `tol`, or after `max_iter` pair steps. The result does not depend on `n_threads`, the labels solved at a
-    time.
+    moved within its bounds. Stops when no pair violates the optimality conditions by more than `tol`, or
+    after `max_iter` pair steps. `n_threads` labels are solved at a time.
     """
     K, Y, costs = _check(K, Y, C)
-    if not np.all(np.abs(Y) == 1):
-        raise ValueError("Y must hold only +1 and −1.")
     n_positive, n_negative = ((costs > 0) & (Y > 0)).sum(axis=1), ((costs > 0) & (Y < 0)).sum(axis=1)
     signed = Y * costs
     bounds = np.minimum(signed, 0.0), np.maximum(signed, 0.0)
@@ -61,8 +57,6 @@ def solve_svrs(
     (m, n). An instance of cost 0 is left out; `scores` has its prediction. Parameters as in `solve_svms`.
     """
     K, targets, costs = _check(K, targets, C)
-    if not np.isfinite(targets).all():
-        raise ValueError("The targets contain NaN or infinite values.")
     beta = np.zeros(targets.shape) if start is None else np.clip(start, -costs, costs)
     order = np.arange(len(targets))
     return _solve(K, targets, (-costs, costs), float(epsilon), beta, order, tol, max_iter, n_threads)
@@ -70,7 +64,6 @@ def solve_svrs(
 
 def _solve(K, targets, bounds, epsilon, beta, order, tol, max_iter, n_threads) -> KernelSolution:
     """Solve all problems in this order."""
-    n_threads = config.NUMBA_NUM_THREADS if n_threads is None else n_threads  # type: ignore[attr-defined]
     fitted, summary, stop = np.empty(targets.shape), np.empty((len(targets), 3)), np.zeros(1, dtype=np.bool_)
     vectors = (read_only(K.diagonal()), targets, *map(read_only, bounds))
     given = (K, *vectors, epsilon, float(tol), int(max_iter), stop)

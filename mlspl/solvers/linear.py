@@ -9,7 +9,6 @@ objective falls. By ½‖w‖² the objective is strongly convex: ½‖gradient�
 from typing import NamedTuple
 
 import numpy as np
-from numba import config
 from scipy import sparse
 from scipy.linalg import solve
 from sklearn.utils import gen_batches
@@ -17,8 +16,6 @@ from sklearn.utils import gen_batches
 from mlspl._numba_cache import njit
 from mlspl.solvers.threads import check_costs, one_library_thread, read_only, run_threads
 
-LINEAR_LOSSES = ("logistic", "squared")
-"""The losses that `solve_linear` minimises."""
 # From so many values on, BLAS solves up to 32 models side by side faster than 8.
 _MANY_VALUES = 2**24
 # Share of the Hessian's diagonal in the preconditioner, for sparse and for dense features.
@@ -51,7 +48,7 @@ class LinearSolution(NamedTuple):
 
 
 def solve_linear(
-    X, targets, C=1.0, loss="logistic", *, codes=None, start=None, tol=1e-3, n_threads=None
+    X, targets, C=1.0, loss="logistic", *, codes=None, start=None, tol=1e-3, n_threads=1
 ) -> LinearSolution:
     """Fit one linear model per row of targets, with a cost for every pair of model and instance.
 
@@ -60,17 +57,13 @@ def solve_linear(
 
     X (n, d) is an array or CSR matrix, `codes` (n, m) are further dense features. `targets` (L, n) are +1 or
     −1, or any numbers for "squared". C is a number or an array (L, n); a pair of cost 0 is left out. The loss
-    of a score z is ln(1 + exp(−t·z)) or (t − z)². `start` is a solution for the same rows
-    at other costs or codes. `tol` is the relative distance of the objective to its minimum. The result does
-    not depend on `n_threads`, the groups of models solved at a time.
+    of a score z is ln(1 + exp(−t·z)), or (t − z)² if "squared". `start` is a solution for the same rows.
+    `tol` is the relative distance of the objective to its minimum. `n_threads` groups are solved at a time.
     """
-    if loss not in LINEAR_LOSSES:
-        raise ValueError(f"There is no loss called {loss!r}; choose from {', '.join(LINEAR_LOSSES)}.")
     targets = read_only(targets)
     if targets.ndim != 2 or targets.shape[1] != X.shape[0]:
         raise ValueError(f"X has shape {X.shape} and the targets {targets.shape}; give targets as (L, n).")
     costs = check_costs(C, targets.shape)
-    n_threads = config.NUMBA_NUM_THREADS if n_threads is None else n_threads  # type: ignore[attr-defined]
     L = len(targets)
     shapes = (X.shape[1],), (0 if codes is None else codes.shape[1],), (), (X.shape[0],), (), ()
     solution = LinearSolution(*(np.zeros((L, *shape)) for shape in shapes))
@@ -121,11 +114,10 @@ def _solve_group(group, design, smaller_class, targets, costs, loss, start, tol,
 def _minimise(
     design, loss, targets, costs, free, weights, tol
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Minimise from the start `weights` (width, k) until every label is within `tol` of its minimum.
+    """Minimise from the start `weights` (width, k), whose last row are the biases, for `targets` (n, k).
 
-    `tol` is relative. `targets` and `costs` are (n, k); `free` (width, k) is 0 for weights that stay 0. The
-    last weight is the bias, which is not regularised for the squared loss. Returns weights, scores (n, k),
-    and per label the objective and a bound on its distance to the minimum.
+    `free` (width, k) is 0 for weights that stay 0. Returns weights, scores (n, k), and per label the
+    objective and a bound on its distance to the minimum.
     """
     penalty = np.ones((design.shape[1], 1))
     penalty[-1] = 0.0 if loss == "squared" else 1.0
@@ -189,8 +181,7 @@ def _evaluate(problem, weights, scores) -> tuple[np.ndarray, np.ndarray, np.ndar
     loss, targets, costs, penalty = problem
     total = _dots(penalty * weights, weights) / 2
     slope, curvature = np.empty_like(scores), np.empty_like(scores)
-    for start in range(0, len(scores), _BLOCK_ROWS):
-        rows = slice(start, start + _BLOCK_ROWS)
+    for rows in gen_batches(len(scores), _BLOCK_ROWS):
         t, c, z = targets[rows], costs[rows], scores[rows]
         if loss == "logistic":
             margin, e = t * z, np.exp(-np.abs(z))

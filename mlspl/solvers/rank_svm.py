@@ -1,7 +1,7 @@
 """The ranking SVM of Elisseeff & Weston on one kernel matrix, by dual ascent over the rows.
 
-Row i has a signed weight u_il for label l: positive if the label is relevant, negative if it is not, 0 if it
-is left out. Every (relevant p, irrelevant q) of a row is a pair of cost c_ipq = u_ip·|u_iq|. The program is
+Row i has a weight u_il for label l: positive if it is relevant, negative if not, 0 if it is left out. Every
+(relevant p, irrelevant q) of a row is a pair of cost c_ipq = u_ip·|u_iq|. The program is
 
     min_{w,b} ½ Σ_l (‖w_l‖² + b_l²/ρ) + Σ_ipq c_ipq [1 − (f_p(x_i) − f_q(x_i))]₊,  f_l(x) = ⟨w_l, φ(x)⟩ + b_l,
 
@@ -39,11 +39,7 @@ class RankSVMSolution(NamedTuple):
 
 
 def solve_rank_svm(K, signed_weight, *, tol=1e-4, max_iter=10_000) -> RankSVMSolution:
-    """Solve the ranking SVM until its duality gap is at most ``tol`` times its objective.
-
-    K (n, n) is positive semi-definite; `signed_weight` (n, L) are the u_il above. `max_iter` is the largest
-    number of sweeps over the rows.
-    """
+    """Solve the ranking SVM with weights u (n, L) until its duality gap is ``tol`` times its objective."""
     K = np.ascontiguousarray(K, dtype=np.float64)
     signed_weight = np.ascontiguousarray(signed_weight, dtype=np.float64)
     n_pairs = np.sum(signed_weight > 0, axis=1) * np.sum(signed_weight < 0, axis=1)

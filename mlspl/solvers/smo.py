@@ -9,12 +9,9 @@ An SVM has t = y, ε = 0 and β_i = y_i α_i between 0 and y_i C_i; ε-SVR has �
 Let g = t − Kβ. `up` holds what ε adds to g where β grows and `low` where it falls, ±_FAR where the bounds
 forbid it. A pair (i, j) violates the optimality conditions when g_i + up_i > g_j + low_j; the largest
 difference is LIBSVM's stopping criterion. LIBSVM moves one pair after the other (Fan, Chen and Lin 2005).
-Here each search returns up to eight leading violators; pair steps run on their 8×8 kernel until the violation
-among them has halved; then one pass over their eight kernel rows updates g.
-
-For searches, g is a table with `_COLUMNS` columns: the compiler works on several columns at once, and the
-leaders of different columns are different variables. Sums are never reordered, so that every processor gets
-the same result.
+Here each search returns up to eight leading violators, of different columns of g as a table; pair steps run
+on their 8×8 kernel until the violation among them has halved; then one pass over their eight kernel rows
+updates g. Sums are never reordered, so that every processor gets the same result.
 """
 
 from typing import NamedTuple
@@ -27,8 +24,7 @@ _COLUMNS = 64
 _WORKING_SET = 8
 _PROGRESS = 0.5  # pair steps end when the violation in the working set has fallen to this share
 _PAIR_STEPS = 100
-# Every third search reads one more row for the second-order partner of the worst violator. First-order rules
-# alone hardly progress on exact duplicates with opposite labels.
+# First-order rules alone hardly progress on exact duplicates with opposite labels.
 _PARTNER_EVERY = 3
 # Used in place of infinity, so that sums are never NaN.
 _FAR = 1e300
@@ -66,10 +62,9 @@ class _Search(NamedTuple):
 def solve_dual(
     which, K, diagonal, targets, lower, upper, epsilon, tol, max_iter, stop, betas, fitted, summary
 ):  # pragma: no cover - compiled
-    """Solve problem `which` from the start ``betas[which]``, which must lie within the bounds.
+    """Solve problem `which` from a start within the bounds, ``betas[which]``, unless ``stop[0]`` is set.
 
-    Writes β, Kβ and (intercept, violation, number of pair steps) to row `which` of `betas`, `fitted` and
-    `summary`. The search ends early when another thread sets ``stop[0]``.
+    Writes β, Kβ, and intercept, violation and number of pair steps to `betas`, `fitted` and `summary`.
     """
     n = len(diagonal)
     target, beta = targets[which], betas[which]
@@ -149,22 +144,16 @@ def _begin(search, target):  # pragma: no cover - compiled
 def _set_beta(search, k, value):  # pragma: no cover - compiled
     """Set β_k, and where it may still go."""
     search.beta[k] = value
-    search.up[k] = _offset_up(value, search.upper[k], search.epsilon)
-    search.low[k] = _offset_low(value, search.lower[k], search.epsilon)
+    search.up[k] = _offset(value, search.upper[k], search.epsilon)
+    search.low[k] = -_offset(-value, -search.lower[k], search.epsilon)
 
 
 @_inlined
-def _offset_up(value, upper, epsilon):  # pragma: no cover - compiled
+def _offset(value, upper, epsilon):  # pragma: no cover - compiled
+    """What ε and the bound add to g where β grows; a β that falls is −β that grows."""
     if value >= upper:
         return -_FAR
     return -epsilon if value >= 0.0 else epsilon
-
-
-@_inlined
-def _offset_low(value, lower, epsilon):  # pragma: no cover - compiled
-    if value <= lower:
-        return _FAR
-    return -epsilon if value > 0.0 else epsilon
 
 
 @_inlined
@@ -216,10 +205,7 @@ def _find_leaders(search):  # pragma: no cover - compiled
 
 @_compiled
 def _find_leader(leaders, g, side, value, closed):  # pragma: no cover - compiled
-    """The first k at which g[k] + side[k] is the value, which leads its column; closes the column.
-
-    −1 if there is none, as happens with NaN.
-    """
+    """The first k at which g[k] + side[k] is the value; closes its column. −1 if there is none (NaN)."""
     for c in range(len(leaders)):
         if leaders[c] == value:
             leaders[c] = closed
@@ -316,7 +302,7 @@ def _improve(search, count, kernel, vectors, max_iter):  # pragma: no cover - co
         beta[i] = upper[i] if t == upper[i] - beta[i] else beta[i] + t
         beta[j] = lower[j] if t == beta[j] - lower[j] else beta[j] - t
         for k in (i, j):
-            up[k], low[k] = _offset_up(beta[k], upper[k], epsilon), _offset_low(beta[k], lower[k], epsilon)
+            up[k], low[k] = _offset(beta[k], upper[k], epsilon), -_offset(-beta[k], -lower[k], epsilon)
         for k in range(count):
             g[k] -= t * (kernel[i, k] - kernel[j, k])
         n_steps += 1

@@ -27,11 +27,10 @@ def check_costs(C, shape) -> np.ndarray:
 def run_threads(
     work: Callable[..., object], calls: Iterable[tuple], n_threads: int, stop: np.ndarray | None = None
 ) -> None:
-    """Call ``work(*arguments)`` for every tuple of arguments, on at most `n_threads` threads.
+    """Call ``work(*arguments)``, which releases the GIL, for every tuple, on at most `n_threads` threads.
 
-    `work` releases the GIL and writes its result into its arguments. After an exception or Ctrl-C, calls that
-    have not started are dropped; running ones see `stop[0]`. Given `stop`, even a single call runs on another
-    thread, so that this one can receive Ctrl-C.
+    After an exception or Ctrl-C, calls that have not started are dropped; running ones see `stop[0]`. Given
+    `stop`, even a single call runs on another thread, so that this one can receive Ctrl-C.
     """
     calls = list(calls)
     n_threads = min(n_threads, len(calls))

@@ -11,20 +11,9 @@ from mlspl._numba_cache import njit
 class FlatTrees:
     """Binary trees node by node, 17 bytes a node, where scikit-learn's own take 72.
 
-    Parameters
-    ----------
-    starts : int64 array (n_trees + 1,)
-        Where the nodes of each tree begin; the first is its root.
-    feature : int32 array
-        The feature that splits a node, -1 in leaves.
-    left, right : int32 arrays
-        The children, counted from the root of their tree and always behind their parent.
-    value : float32 array
-        Rows at or below it go left; in leaves, the answer.
-    missing_left : bool array
-        Whether rows without a value go left.
-    n_features : int
-        How many features rows have.
+    The nodes of each tree begin at `starts` (n_trees + 1,), with its root. `feature` splits a node, and is -1
+    in leaves. The children `left` and `right` are counted from the root and lie behind their parent. Rows at
+    or below `value` go left; in leaves it is the answer. NaN goes left with `missing_left`.
     """
 
     _contents = {

@@ -45,10 +45,6 @@ class Rows(ABC):
     space: Any
 
     @abstractmethod
-    def __len__(self) -> int:
-        """Number of rows."""
-
-    @abstractmethod
     def split(self, train, test) -> tuple["Rows", Callable[..., np.ndarray]]:
         """The rows of `train`, and a function of (coef, intercept) that scores the rows of `test`."""
 
@@ -87,8 +83,6 @@ class Space(ABC):
     """Whether memory and time grow linearly with the rows. Then the loss is smooth, and codes do not move."""
     on_features: ClassVar[bool] = False
     """Whether coordinates are weights of the features; then preparing rows costs nothing."""
-    has_gamma: ClassVar[bool] = False
-    """Whether there is a parameter ``gamma`` to choose."""
 
     @abstractmethod
     def prepare(self, X) -> Rows:
@@ -113,8 +107,6 @@ class KernelSpace(Space):
 
     kernel: Any = "rbf"
     gamma: Any = "scale"
-
-    has_gamma = True
 
     def kernel_options(self, X) -> dict[str, Any]:
         """The kernel, with γ a number, for training rows X."""

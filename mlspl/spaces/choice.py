@@ -29,10 +29,8 @@ class SpaceChoice(NamedTuple):
 def choose_space(space, X, gram: Gram, n_landmarks="auto", random_state=None) -> SpaceChoice:
     """Resolve the parameter ``space`` of an estimator.
 
-    "auto" is Linear if X is sparse (under a quarter of its values stored) and the kernel RBF or linear;
-    else Gram up to 8,000 rows; beyond, Linear for a linear kernel and Nystroem for others, to be compared
-    with Linear. A precomputed kernel always takes Gram. `gram` has the kernel, the tolerance and the number
-    of threads.
+    "auto" is Linear if X is sparse and the kernel RBF or linear; else Gram up to 8,000 rows; beyond, Linear
+    for a linear kernel and Nystroem for others, to be compared with Linear. A precomputed kernel takes Gram.
     """
     if isinstance(space, Space):
         return SpaceChoice(space, f"{type(space).__name__.lower()} space, as given")

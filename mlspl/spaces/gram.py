@@ -61,9 +61,6 @@ class GramRows(Rows):
         self._indices = np.arange(len(K)) if indices is None else np.asarray(indices)
         self._codes = np.empty((len(K), 0)) if codes is None else codes
 
-    def __len__(self) -> int:
-        return len(self._K)
-
     def split(self, train, test):
         """Copies of two blocks of the kernel matrix."""
         inner = GramRows(self.space, np.ascontiguousarray(self._K[np.ix_(train, train)]))
@@ -72,7 +69,7 @@ class GramRows(Rows):
 
     def join(self, codes):
         """The kernel K + QQᵀ."""
-        n = len(self)
+        n = len(self._K)
         _check_matrices(2, n)
         joint = np.empty((n, n))
         # Not all rows at once: OpenBLAS crashes, see `_kernels._TILE_ROWS`.
@@ -104,7 +101,11 @@ class GramRows(Rows):
 
     def regress(self, targets, regressor, folds=None) -> Regression:
         """Folds are fitted on their own blocks of the kernel matrix."""
-        coef, intercept = (_fit_ridge if regressor == "ridge" else _fit_svr)(self._K, targets, self.space)
+        if regressor == "ridge":
+            coef, intercept = _fit_ridge(self._K, targets)
+        else:  # with C = 1 and ε = 0.1
+            options = {"tol": self.space.tol, "n_threads": self.space.n_threads}
+            coef, intercept, *_ = solve_svrs(self._K, targets.T, **options)
         if folds is None:
             return Regression(coef, intercept, None)
         predicted = np.empty(targets.shape)
@@ -126,11 +127,7 @@ class GramRows(Rows):
 
 
 class KernelExpansion(Model):
-    """f_l(x) = Σ_i coef_li k(x, x_i) + ⟨linear_l, x⟩ + b_l over the training rows that have a coefficient.
-
-    `support` (s,) are the indices of these rows and `X` (s, d) their features, None for a precomputed kernel;
-    `coef` is (L, s), and `linear` (L, d) the weights of the features, if any.
-    """
+    """f_l(x) = Σ_i coef_li k(x, x_i) + ⟨linear_l, x⟩ + b_l over the rows `X` with the indices `support`."""
 
     _contents = {
         "support": "int (support)",
@@ -160,7 +157,7 @@ class KernelExpansion(Model):
         return np.round(scores, 12)
 
 
-def _fit_ridge(K, targets, space) -> tuple[np.ndarray, np.ndarray]:
+def _fit_ridge(K, targets) -> tuple[np.ndarray, np.ndarray]:
     """Min ‖t − Kc − d‖² + cᵀKc for every column t of targets: [K + I, 1; 1ᵀ, 0] [c; d] = [t; 0]."""
     _check_matrices(2, len(K))
     system = K.copy()
@@ -175,12 +172,6 @@ def _fit_ridge(K, targets, space) -> tuple[np.ndarray, np.ndarray]:
     ones = solved[:, -1]
     intercept = solved[:, :-1].sum(axis=0) / ones.sum()
     return np.ascontiguousarray(solved[:, :-1].T) - intercept[:, None] * ones, intercept
-
-
-def _fit_svr(K, targets, space) -> tuple[np.ndarray, np.ndarray]:
-    """ε-support vector regressions with C = 1 and ε = 0.1."""
-    solution = solve_svrs(K, targets.T, tol=space.tol, n_threads=space.n_threads)
-    return solution.coef, solution.bias
 
 
 def _check_matrices(n_matrices, n_rows) -> None:

@@ -22,9 +22,8 @@ _FEW_FEATURES = 2048
 class Linear(Space):
     """The features themselves, sparse or dense: memory grows as the data, time as their values times L.
 
-    Coordinates are the weights of the features. The bias is regularised with them, as in LIBLINEAR. The loss
-    is logistic and not the paper's hinge, whose margins on many rows with rare labels rank worse than label
-    frequencies.
+    The bias is regularised with the weights, as in LIBLINEAR. The loss is logistic and not the paper's hinge,
+    whose margins on many rows with rare labels rank worse than label frequencies.
 
     Parameters
     ----------
@@ -57,9 +56,6 @@ class LinearRows(Rows):
         self.space = space
         self._X = X
         self._codes = codes
-
-    def __len__(self) -> int:
-        return self._X.shape[0]
 
     def split(self, train, test):
         """Copies of the rows."""
@@ -98,7 +94,7 @@ class LinearRows(Rows):
         """Ridge regressions min ‖t − f‖² + ‖w‖², in closed form for few dense features."""
         if regressor != "ridge":
             raise UserError(f"regressor={regressor!r} needs space='gram'; here, give 'ridge'.")
-        if not sparse.issparse(self._X) and self._X.shape[1] <= min(len(self), _FEW_FEATURES):
+        if not sparse.issparse(self._X) and self._X.shape[1] <= min(len(targets), _FEW_FEATURES):
             return Regression(*solve_ridge(self._X, targets, 1.0, folds))
         options = {"loss": "squared", "tol": 1e-6, "n_threads": self.space.n_threads}
         whole = solve_linear(self._X, targets.T, 0.5, **options)

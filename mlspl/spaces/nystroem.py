@@ -84,63 +84,51 @@ class Nystroem(KernelSpace):
 
 
 class NystroemRows(LinearRows):
-    """The mapped rows; parts draw landmarks from their own rows."""
+    """The mapped rows, with features joined if `beside`; parts draw landmarks from their own rows."""
 
     def __init__(self, space, X, landmarks, beside):
-        self._nystroem = space
-        self._rows = X
-        self._beside = beside
-        self._map = _Map(landmarks, X[landmarks], space.kernel_options(X), beside)
-        super().__init__(Linear(_LOOSER * space.tol, space.n_threads), self._map.map(X))
+        self._nystroem, self._rows = space, X
+        self._landmarks, self._beside = landmarks, beside
+        self._kernel = space.kernel_options(X)
+        S = self._landmark_rows = X[landmarks]
+        K = kernel_matrix(S, S, **self._kernel)
+        values, vectors = np.linalg.eigh(K)
+        kept = values > _FLAT * max(values[-1], 0.0)
+        # k(S, S)^(−½) in the eigenvectors' coordinates, which suit a solver that scales each by itself.
+        self._root = vectors[:, kept] / np.sqrt(values[kept])
+        self._centre = np.asarray(S.mean(axis=0)).ravel() if beside else np.zeros(0)
+        features = _dense(S) - self._centre if beside else np.zeros((len(landmarks), 0))
+        length = float(np.sum(features**2))
+        self._scale = float(np.sqrt(_SHARE * np.trace(K) / length)) if length > 0 else 0.0
+        # What the map predicts of the scaled features, interpolating between landmarks.
+        self._predicted = self._scale * (self._root.T @ features)
+        super().__init__(Linear(_LOOSER * space.tol, space.n_threads), self._map(X))
 
     def split(self, train, test):
         """A map of the rows of `train`, with landmarks among them."""
         inner = self._nystroem.prepare(self._rows[train])
-        Z = inner._map.map(self._rows[test])
+        Z = inner._map(self._rows[test])
         return inner, lambda coef, intercept: Z @ coef.T + intercept
 
     def make_model(self, coef, intercept) -> KernelExpansion:
         """The expansion over the landmarks, and the linear part."""
-        expansion, linear, bias = self._map.expand(coef)
-        options = {**self._map.kernel, "linear": linear if self._beside else None}
-        return KernelExpansion(self._map.indices, self._map.X, expansion, bias + intercept, **options)
+        mapped, beside = np.hsplit(coef, [len(self._predicted)])
+        expansion = (mapped - beside @ self._predicted.T) @ self._root.T
+        linear = self._scale * beside
+        intercept = intercept - linear @ self._centre
+        options = {**self._kernel, "linear": linear if self._beside else None}
+        return KernelExpansion(self._landmarks, self._landmark_rows, expansion, intercept, **options)
 
-
-class _Map:
-    """Landmarks, and the map of rows by them, with the features joined if asked for."""
-
-    def __init__(self, indices, X, kernel, beside):
-        self.indices = indices
-        self.X = X
-        self.kernel = kernel
-        K = kernel_matrix(X, X, **kernel)
-        values, vectors = np.linalg.eigh(K)
-        kept = values > _FLAT * max(values[-1], 0.0)
-        self.root = vectors[:, kept] / np.sqrt(values[kept])
-        """k(S, S)^(−½) in the eigenvectors' coordinates, which suit a solver that scales each by itself."""
-        self.centre = np.asarray(X.mean(axis=0)).ravel() if beside else np.zeros(0)
-        features = _dense(X) - self.centre if beside else np.zeros((len(indices), 0))
-        length = float(np.sum(features**2))
-        self.scale = float(np.sqrt(_SHARE * np.trace(K) / length)) if length > 0 else 0.0
-        self.predicted = self.scale * (self.root.T @ features)
-        """What the map predicts of the scaled features, interpolating between landmarks."""
-
-    def map(self, X) -> np.ndarray:
+    def _map(self, X) -> np.ndarray:
         """Z = k(X, S) k(S, S)^(−½) and the rest of the features in float32, a block of rows at a time."""
-        m, beside = self.predicted.shape
+        m, beside = self._predicted.shape
         Z = np.empty((X.shape[0], m + beside), dtype=np.float32)
         for block in gen_batches(X.shape[0], _BLOCK_ROWS):
-            mapped = kernel_matrix(X[block], self.X, **self.kernel) @ self.root
+            mapped = kernel_matrix(X[block], self._landmark_rows, **self._kernel) @ self._root
             Z[block, :m] = mapped
             if beside:
-                Z[block, m:] = self.scale * (_dense(X[block]) - self.centre) - mapped @ self.predicted
+                Z[block, m:] = self._scale * (_dense(X[block]) - self._centre) - mapped @ self._predicted
         return Z
-
-    def expand(self, coef) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Weights of kernel values and of features, and constants, of functions with these coordinates."""
-        mapped, beside = np.hsplit(coef, [len(self.predicted)])
-        linear = self.scale * beside
-        return (mapped - beside @ self.predicted.T) @ self.root.T, linear, -(linear @ self.centre)
 
 
 def _dense(X) -> np.ndarray:

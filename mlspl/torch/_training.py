@@ -88,11 +88,9 @@ def join_layers(parts: Sequence[list[dict[str, np.ndarray]]]) -> list[dict[str, 
 class Networks:
     """A learner for `pacing.paced`: `fit` trains all networks, each with its own weights.
 
-    There are G groups of K networks, one for each fold: a group for the features, and one for
-    their encodings. Losses and weights are those of all networks, one below the other: (G·K·n, L). A network
-    paces its training rows by its own losses: by those of other networks, its held-out fold would have a part
-    in its weights. `owner` has the parameters; `scaling` prepares the features.
-    `report` is called after every epoch; a true result stops the training.
+    There are G groups of K networks, one for each fold: a group for the features, and one for their
+    encodings. Losses and weights are those of all networks, one below the other: (G·K·n, L). A network is
+    paced by its own losses: in those of others, its held-out fold would have a part.
     """
 
     def __init__(self, owner, scaling, X, Y, label_weight, folds, seed, report) -> None:

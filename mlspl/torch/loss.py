@@ -83,7 +83,6 @@ class FallingPace(PaceSchedule):
     steps: int = 10
 
     def __post_init__(self) -> None:
-        """Check the number of steps and the shares."""
         NoisePace(np.ones((2, 1)) * self.shares, self.steps)
 
     @property
@@ -101,10 +100,7 @@ class FallingPace(PaceSchedule):
 
 @dataclass(frozen=True)
 class _NegativesPace(PaceSchedule):
-    """One pace for all negatives, `bound`, or the largest losses, a share of all pairs that grows by `step`.
-
-    Positives are not paced.
-    """
+    """One pace for all negatives: `bound`, or that of the largest losses, a share that grows by `step`."""
 
     step: float = 1.0
     bound: float | None = None
@@ -306,8 +302,6 @@ class SelfPacedLoss(nn.Module):
         mean = self.momentum * before + (1.0 - self.momentum) * latest
         memory["losses"].copy_(torch.from_numpy(mean))
         target = self.target
-        if target is None and self._trace is None:
-            return
         known, labels = ~np.isnan(mean), ~np.signbit(mean)
         losses = np.abs(mean).astype(np.float64)
         losses[~known] = 0.0
@@ -343,20 +337,19 @@ class SelfPacedLoss(nn.Module):
 
     def _pace(self, target: float, losses: np.ndarray, labels: np.ndarray, known: np.ndarray) -> np.ndarray:
         """Weights (n, L) for the losses, by the same code as all estimators."""
-        function = self.pace_function
-        assert function is not None
+        function: Any = self.pace_function
         weights = np.empty(losses.shape[::-1]).T
         # A label at a time fits the processor's cache.
         is_separate = self.schedule.by_label and function.by_label
         for some in gen_batches(losses.shape[1], 1 if is_separate else losses.shape[1]):
-            pace = self.schedule.pace(target, losses[:, some], labels[:, some], known[:, some])
-            weights[:, some] = pacing.check_weights(
-                function.weight(losses[:, some], pace), losses[:, some].shape, function
-            )
+            part = losses[:, some]
+            paced = function.weight(part, self.schedule.pace(target, part, labels[:, some], known[:, some]))
+            weights[:, some] = pacing.check_weights(paced, part.shape, function)
         return weights
 
     def _weights(self, losses: Tensor, marked: Tensor, index: Tensor | None) -> Tensor | None:
         """Weights of a batch; None if all are 1. Unknown labels are marked by NaN."""
+        target = self.target
         if self._memory:
             if index is None:
                 raise UserError("The loss has a shape and got no index. Pass the rows of the batch as index.")
@@ -364,10 +357,8 @@ class SelfPacedLoss(nn.Module):
             if losses.device != self._memory["latest"].device:
                 self._memory = {name: kept.to(losses.device) for name, kept in self._memory.items()}
             self._memory["latest"].index_copy_(0, index, (losses * (marked - 0.5)).half())
-            if self.pace_function is None or self.epoch < self.warm_up:
-                return None
-            return self._memory["weights"].index_select(0, index)
-        if (target := self.target) is None:
+            return None if target is None else self._memory["weights"].index_select(0, index)
+        if target is None:
             return None
         known = ~marked.isnan()
         values = losses.where(known, 0.0).cpu().double().numpy()

@@ -13,6 +13,7 @@ from scipy.special import expit
 from sklearn.utils import check_random_state, gen_batches
 
 from mlspl import noise, pacing
+from mlspl._docs import share
 from mlspl.errors import UserError
 from mlspl.models import (
     CallbackSupportMixin,
@@ -143,6 +144,7 @@ def _find_pieces(X) -> dict[str, np.ndarray]:
     return {"column": column, "start": start, "width": width, "low": low, "high": high}
 
 
+@share
 class SelfPacedNetClassifier(CallbackSupportMixin, MultiLabelClassifier):
     """Networks trained without one fold each, stopped early on it, and averaged.
 
@@ -150,8 +152,8 @@ class SelfPacedNetClassifier(CallbackSupportMixin, MultiLabelClassifier):
     them, three pieces for each feature. Sparse features are not encoded.
 
     In a second round, each network is trained again with self-paced weights, by its losses of the first. The
-    networks of both rounds are averaged if that lowers the out-of-fold log loss; otherwise those of the first
-    are kept. Sparse features are divided by their largest absolute value.
+    networks of both rounds are averaged if that lowers the out-of-fold log loss. Sparse features are divided
+    by their largest absolute value.
 
     Parameters
     ----------
@@ -169,8 +171,7 @@ class SelfPacedNetClassifier(CallbackSupportMixin, MultiLabelClassifier):
         A round ends if no network improved on its fold in so many epochs.
     n_folds : int, default=5
         Number of folds.
-    pace_function : str, SelfPacedFunction or None, default="gaussian"
-        The self-paced function; None trains one round without weights.
+    {pace_function}
     schedule : schedule of :mod:`mlspl.pacing`, optional
         How the pace grows. By default one step, to the estimated share of right labels of each label and
         class; if hardly any label is wrong, the second round is left out.
@@ -181,8 +182,7 @@ class SelfPacedNetClassifier(CallbackSupportMixin, MultiLabelClassifier):
         Where PyTorch trains. "auto" is "cuda" if available, else "cpu".
     random_state : int, RandomState or None, default=None
         Seeds folds, initial parameters, batches and dropout. On a CPU, a seed gives one result.
-    verbose : int, default=0
-        1 shows a progress bar.
+    {verbose}
 
     Attributes
     ----------
@@ -254,19 +254,14 @@ class SelfPacedNetClassifier(CallbackSupportMixin, MultiLabelClassifier):
         n_rounds = (1 + len(self.schedule or (1,))) if function else 1
         self.trace_ = pacing.Trace(Y.shape)
         with fit_progress(self, n_rounds * self.n_epochs, X, Y) as report:
-            networks = training.Networks(
-                self, self.networks_, X, Y, label_weight, folds, int(seeds[1]), report
-            )
+            data = X, Y, label_weight, folds, int(seeds[1])
+            networks = training.Networks(self, self.networks_, *data, report)
             prior = networks.prior
             networks.losses()
-            schedule = self.schedule or pacing.NoisePace(
-                noise.wrong_shares(
-                    np.where(prior > 0, Y, np.nan), expit(networks.rounds[0].log_odds), n_jobs=1
-                )
-            )
-            walk = pacing.paced(
-                networks, function, schedule if function else (1.0,), networks.all_labels, networks.all_known
-            )
+            given, odds = np.where(prior > 0, Y, np.nan), networks.rounds[0].log_odds
+            schedule = self.schedule or pacing.NoisePace(noise.wrong_shares(given, expit(odds), n_jobs=1))
+            targets = schedule if function else (1.0,)
+            walk = pacing.paced(networks, function, targets, networks.all_labels, networks.all_known)
             for step in walk:
                 losses = networks.losses() if step.losses is None else step.losses
                 self.trace_.add(networks.reduce(losses), networks.reduce(step.weights))
@@ -288,9 +283,6 @@ class SelfPacedNetClassifier(CallbackSupportMixin, MultiLabelClassifier):
         if not self.modules_:
             return self.networks_.scores(X)
         return self.networks_.scores(X, lambda values: import_training().apply_modules(self.modules_, values))
-
-    def _probabilities(self, X, scores):
-        return expit(scores)
 
     def _check_saving(self) -> None:
         if self.module is not None:

@@ -7,8 +7,7 @@ import pytest
 from scipy import sparse
 from sklearn.cluster import KMeans
 
-from mlspl.correlation import initial_codes
-from mlspl.correlation.prototypes import _draw_centres, cluster_label_sets, distinct_label_sets
+from mlspl.correlation import _draw_centres, cluster_label_sets, distinct_label_sets, initial_codes
 from tests.naive import correlation as naive
 
 

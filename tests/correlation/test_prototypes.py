@@ -83,11 +83,6 @@ def test_one_code_is_the_mean():
     np.testing.assert_allclose(prototypes, signs.mean(axis=0, keepdims=True))
 
 
-def test_no_codes_are_refused():
-    with pytest.raises(ValueError, match="n_codes is 0"):
-        initial_codes(np.ones((2, 2)), 0)
-
-
 def test_distances_equal_their_definition():
     rng = np.random.default_rng(6)
     signs, prototypes = random_signs(6, 20, 7), rng.uniform(-1, 1, size=(4, 7))

@@ -213,7 +213,7 @@ def test_threads_do_not_change_a_bit():
     K, Y = problem(13, 300, 9)  # more rows than are solved without threads
     costs = np.random.default_rng(14).random(Y.shape) * 5
     one = solve_svms(K, Y, costs, n_threads=1)
-    for n_threads in (2, 5, None):
+    for n_threads in (2, 5):
         many = solve_svms(K, Y, costs, n_threads=n_threads)
         for ours, theirs in zip(one, many, strict=True):
             np.testing.assert_array_equal(ours, theirs)
@@ -262,7 +262,6 @@ def test_kernels_that_are_not_finite_are_refused(bad, where):
     [
         ({"K": np.eye(4)}, "K has shape"),
         ({"Y": np.array([1.0, -1.0, 1.0])}, "one row"),
-        ({"Y": np.array([[0.0, 1.0, 1.0]])}, r"\+1 and −1"),
         ({"C": -1.0}, "not negative"),
         ({"C": np.inf}, "finite"),
         ({"C": [[1.0, np.nan, 1.0]]}, "finite"),

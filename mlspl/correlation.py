@@ -1,4 +1,4 @@
-"""Prototypes of the label vectors and codes of the instances: their start, distances, and the A step.
+"""Prototypes A of the label vectors and codes Q of the instances: their start, distances, and the A step.
 
 k-means of the label sets is exact, so that every machine finds the same clusters: sums, products and squared
 distances are whole numbers below 2⁵³, and a distance is one correctly rounded quotient. Ties, which 0/1
@@ -11,6 +11,8 @@ from sklearn.utils import check_random_state
 
 from mlspl._validation import row_blocks
 
+__all__ = ["initial_codes", "prototype_distances", "prototype_means"]
+
 _MAX_STEPS = 300
 
 
@@ -22,18 +24,14 @@ def initial_codes(signs, n_codes, random_state=None) -> tuple[np.ndarray, np.nda
     Returns codes (n, m), with a 1 in the column of the instance's cluster, and prototypes (m, L), the mean
     label vectors of the clusters.
     """
-    if n_codes < 1:
-        raise ValueError(f"n_codes is {n_codes}; at least one code is needed.")
     present = sparse.csr_array((signs if sparse.issparse(signs) else np.asarray(signs)) > 0)
     first, member, count = distinct_label_sets(present)
     if n_codes >= len(first):
         return np.eye(len(first))[member], np.where(present[first].toarray(), 1.0, -1.0)
     # Frequent label vectors come first, so that they win ties.
     order = np.argsort(-count, kind="stable")
-    place = np.empty_like(order)
-    place[order] = np.arange(len(order))
     group, prototypes = cluster_label_sets(present[first[order]], count[order], n_codes, random_state)
-    return np.eye(n_codes)[group[place[member]]], prototypes
+    return np.eye(n_codes)[group[np.argsort(order)[member]]], prototypes
 
 
 def prototype_distances(signs, prototypes) -> np.ndarray:
@@ -54,14 +52,10 @@ def prototype_means(signs, codes, prototypes) -> np.ndarray:
 
 
 def distinct_label_sets(Y) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """First row of each distinct label set of a CSR array, the set of each row, and the sets' frequencies.
-
-    Sets are sorted as binary numbers.
-    """
+    """First row of each distinct label set of a CSR array, the set of each row, and the sets' frequencies."""
     packed = np.concatenate([np.packbits(block, axis=1) for _, block in row_blocks(Y)])
     keys = packed.view(f"V{packed.shape[1]}").ravel()
-    _, first, member, count = np.unique(keys, return_index=True, return_inverse=True, return_counts=True)
-    return first, member, count
+    return np.unique(keys, return_index=True, return_inverse=True, return_counts=True)[1:]
 
 
 def cluster_label_sets(label_sets, count, n_groups, random_state=None) -> tuple[np.ndarray, np.ndarray]:
