@@ -3,7 +3,6 @@
 import numpy as np
 from scipy import sparse
 from scipy.optimize import linprog
-from sklearn.utils import gen_batches
 
 # Instances solved in one call of HiGHS: enough to outweigh the call, few enough that its steps stay cheap.
 _CHUNK_HINGES = 1000
@@ -37,8 +36,9 @@ def solve_codes(
         saved = np.einsum("il,il->i", label_weights, np.maximum(targets * (weights - own), 0.0))
         may_move |= saved > beta * (distance - least)
     rows = np.flatnonzero(may_move)
-    for part in gen_batches(len(rows), max(1, _CHUNK_HINGES // np.shape(scores)[1])):
-        chunk = rows[part]
+    size = max(1, _CHUNK_HINGES // np.shape(scores)[1])
+    for first in range(0, len(rows), size):
+        chunk = rows[first : first + size]
         margins = targets[chunk, None] * (scores[chunk, None] + code_weights.T)
         codes[chunk] = _minimise(beta * distances[chunk], label_weights[chunk, None] * (1.0 - margins))
     return codes
