@@ -19,10 +19,9 @@ _MAX_STEPS = 300
 def initial_codes(signs, n_codes, random_state=None) -> tuple[np.ndarray, np.ndarray]:
     """Cluster the label vectors by k-means and code every instance by its cluster.
 
-    The signs (n, L), an array or CSR array, are positive where a label is present. Distinct label vectors are
-    clustered, each weighted by its frequency. If there are at most `n_codes` of them, each is a prototype.
-    Returns codes (n, m), with a 1 in the column of the instance's cluster, and prototypes (m, L), the mean
-    label vectors of the clusters.
+    The signs (n, L), an array or CSR array, are positive where a label is present. If there are at most
+    `n_codes` distinct label vectors, each is a prototype. Returns codes (n, m), with a 1 in the column of the
+    instance's cluster, and prototypes (m, L), the mean label vectors of the clusters.
     """
     present = sparse.csr_array((signs if sparse.issparse(signs) else np.asarray(signs)) > 0)
     first, member, count = distinct_label_sets(present)

@@ -36,10 +36,7 @@ def without_training_data() -> Iterator[None]:
 
 
 class LazyCalibration:
-    """A calibration that is fitted on first use, by refitting the estimator on three folds.
-
-    Until then it holds the training data, which are not copied and must not be changed.
-    """
+    """A calibration that is fitted on first use, on three folds; until then it holds the training data."""
 
     _contents = {"training": (None,), "calibration": (PlattCalibration, None)}
 

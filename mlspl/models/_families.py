@@ -218,10 +218,7 @@ def first_good(gains) -> int:
 
 
 def summarise_members(learned, known) -> tuple[np.ndarray, pacing.Trace, list[dict[str, Any]]]:
-    """Mean weights, trace of the family with the most members, and history of all in the order of pace.
-
-    `learned` holds the name of each family, its members, and the losses and weights (n, L) of each member.
-    """
+    """Mean weights, trace of the family with the most members, and history of all in the order of pace."""
     weights = [np.mean([each for _, each in tables], axis=0) for *_, tables in learned]
     trace = pacing.Trace(known.shape)
     history: list[dict[str, Any]] = []

@@ -42,10 +42,7 @@ class _Forest(Model):
         return self._average(lambda rows: find_leaves(self.trees, X[rows]), X.shape[0], n_jobs)
 
     def _average(self, find, n_rows, n_jobs) -> np.ndarray:
-        """Probabilities by the leaves that `find` gives for a slice of the rows, negative to leave them out.
-
-        The label's frequency counts as one more tree, so that it ranks labels of which no tree found a trace.
-        """
+        """Probabilities by the leaves that `find` gives for a slice of the rows, negative to leave out."""
         probabilities = np.tile(self.frequencies.astype(float), (n_rows, 1))
         if self.trees is not None:
             answer = self._answer()

@@ -18,8 +18,7 @@ from mlspl.models._base import (
     with_callbacks,
 )
 
-# Probabilities are clipped to this distance from 0 and 1.
-_CERTAIN = 1e-6
+_CERTAIN = 1e-6  # distance of probabilities from 0 and 1
 
 
 @share

@@ -38,9 +38,8 @@ def grow_extra_trees(
 ) -> tuple[FlatTrees, np.ndarray]:
     """Grow a tree for each row of `counts`; returns the trees and the sum of their feature importances (d,).
 
-    The targets (n, q) are a 0/1 label, or several; a leaf answers with the mean of the first. A row's weight
-    in a tree is its `weight` (n,) times how often it was drawn, `counts` (n_trees, n), uint8; with whole
-    numbers and 0/1 targets all sums are exact. A tree none of whose rows has weight answers `empty_value`.
+    A leaf answers with the mean of the first of the targets (n, q). A row's weight in a tree is its `weight`
+    (n,) times its `counts` (n_trees, n), uint8. A tree none of whose rows has weight answers `empty_value`.
     """
     starts, nodes, importances = _grow(
         *features.arrays,

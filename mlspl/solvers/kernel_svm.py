@@ -13,8 +13,7 @@ _FEW_ROWS = 256
 class KernelSolution(NamedTuple):
     """One row per problem: scores of new rows are ``K_new @ coef[l] + bias[l]``.
 
-    `coef` (L, n) are the signed dual variables β, `scores` (L, n) those of the training rows. `violation` is
-    the largest one of the optimality conditions (LIBSVM's criterion), `n_iter` the number of pair steps.
+    `violation` is the largest one of the optimality conditions, `n_iter` the number of pair steps.
     """
 
     coef: np.ndarray

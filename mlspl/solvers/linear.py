@@ -33,11 +33,7 @@ _BLOCK_NUMBERS, _SPARSE_BLOCK_ROWS = 2**20, 2048
 
 
 class LinearSolution(NamedTuple):
-    """Result of `solve_linear`, one row per label.
-
-    The score of x with codes q for label l is ⟨coef[l], x⟩ + ⟨code_coef[l], q⟩ + bias[l]; `scores` (L, n) are
-    those of the rows. `gap` is an upper bound of the distance of the `objective` to its minimum.
-    """
+    """One row per label; `gap` is an upper bound of the distance of the `objective` to its minimum."""
 
     coef: np.ndarray
     code_coef: np.ndarray
@@ -293,9 +289,7 @@ def _multiply_transposed(data, indices, indptr, G, squared, out):  # pragma: no 
 def solve_ridge(X, targets, alpha, folds=None) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
     """Minimise ‖t − X w − b‖² + α‖w‖² for every column t of `targets`, on all rows and without each fold.
 
-    `folds` are None or pairs (train, test) whose test parts partition the rows. Takes d² numbers a fold and
-    n·d² operations, however many targets there are. Returns coefficients (m, d), intercepts (m,) and, given
-    folds, out-of-fold predictions (n, m).
+    Returns coefficients (m, d), intercepts (m,) and, given folds, out-of-fold predictions (n, m).
     """
     parts = [np.arange(len(X))] if folds is None else [test for _, test in folds]
     sums = [_sum_products(X, targets, rows) for rows in parts]

@@ -23,10 +23,9 @@ _MOST_PAIRS = 5_000_000
 
 
 class RankSVMSolution(NamedTuple):
-    """Result of `solve_rank_svm`: new scores are ``K_new @ coef + bias``; `scores` (n, L) those of the rows.
+    """New scores are ``K_new @ coef + bias``; `n_iter` counts sweeps.
 
     `alpha` has the dual variable of each pair: rows ascending, then relevant labels, then irrelevant ones.
-    The primal `objective` is at most `dual_gap` above its optimum. `n_iter` is the number of sweeps.
     """
 
     coef: np.ndarray

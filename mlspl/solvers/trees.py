@@ -90,10 +90,9 @@ def _find_leaves(X, starts, feature, left, right, value, missing_left, found):
 
 @njit(cache=True, nogil=True)
 def average_leaves(leaves, n_nodes, values, found, sums):
-    """Add to `sums` (m, q) the mean values, in every tree, of the training rows in the leaves found.
+    """Add to `sums` (m, q) the mean `values` (n, q), in every tree, of the training rows in the leaves found.
 
-    `leaves` (n_trees, n) and `found` (n_trees, m), int32, are the leaves of training and new rows, negative
-    where a tree is left out; `n_nodes` (n_trees,) are the sizes of the trees, `values` is (n, q).
+    `leaves` (n_trees, n) and `found` (n_trees, m) are those of training and new rows, negative to leave out.
     """
     n, q = values.shape
     most = n_nodes.max()

@@ -11,10 +11,7 @@ from mlspl.spaces._kernels import resolve_gamma
 
 
 class Solutions(NamedTuple):
-    """The functions of all labels: coordinates (L, p), biases (L,), weights (m, L) of the joined codes.
-
-    Also the scores (n, L) of the training rows, and where `Rows.solve` may start at other costs.
-    """
+    """Coordinates (L, p), biases (L,), weights (m, L) of the codes, and scores (n, L) of training rows."""
 
     coef: np.ndarray
     intercept: np.ndarray

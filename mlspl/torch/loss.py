@@ -208,10 +208,7 @@ class SelfPacedLoss(nn.Module):
 
     @classmethod
     def large_loss_rejection(cls, step: float = 0.002, **options: Any) -> "SelfPacedLoss":
-        """LL-R: ignore the negatives with the largest losses of a batch: Kim et al. 2022.
-
-        In the second epoch the share `step` of the batch's pairs is ignored; it grows by this much per epoch.
-        """
+        """LL-R: ignore negatives of the largest losses, `step` more of a batch per epoch: Kim et al. 2022."""
         return cls(pace_function="hard", schedule=_NegativesPace(step), **options)
 
     @classmethod

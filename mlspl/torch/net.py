@@ -299,11 +299,7 @@ class SelfPacedNetClassifier(CallbackSupportMixin, MultiLabelClassifier):
 
 
 class NetFamily:
-    """Networks, each trained without one fold; held-out scores are log-odds.
-
-    They are slightly optimistic, as a network is stopped early on its fold. The networks of the search are
-    the fitted model.
-    """
+    """Networks, each trained without one fold; those of the search are the fitted model."""
 
     name = "net"
     calibration = "pooled"
