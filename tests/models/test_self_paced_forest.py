@@ -12,8 +12,8 @@ from mlspl.datasets import corrupt, load_dataset
 from mlspl.errors import UserError
 from mlspl.metrics import average_precision
 from mlspl.model_selection import ShrunkCalibration
-from mlspl.models import self_paced_forest
-from mlspl.models._forest import RowSamples, TreeRows
+from mlspl.models import _forest, self_paced_forest
+from mlspl.models._forest import RowSamples
 from mlspl.models._forest_models import as_floats
 from mlspl.models.self_paced_forest import _mean_is_better
 
@@ -280,17 +280,17 @@ def test_the_default_pace_is_the_one_with_the_smallest_held_out_log_loss():
 
 def test_the_choice_of_the_pace_shows_progress_and_grows_no_more_trees_than_the_forest(monkeypatch):
     notes, trees = [], []
-    grow = TreeRows.grow
+    grow = _forest.grow_extra_trees
 
-    def count_trees(self, targets, weight, counts, *others):
+    def count_trees(features, targets, weight, counts, *others):
         trees.append(len(counts))
-        return grow(self, targets, weight, counts, *others)
+        return grow(features, targets, weight, counts, *others)
 
     @contextmanager
     def record(*_):
         yield lambda note: notes.append(note)
 
-    monkeypatch.setattr(TreeRows, "grow", count_trees)
+    monkeypatch.setattr(_forest, "grow_extra_trees", count_trees)
     monkeypatch.setattr(self_paced_forest, "fit_progress", record)
     SelfPacedForestClassifier(4, trees="joint", random_state=0).fit(X[:120], Y[:120])
     assert set(trees) == {4}

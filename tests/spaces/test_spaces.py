@@ -85,7 +85,7 @@ def test_the_map_of_scikit_learn(digits):
     X = digits[0]
     rows = Nystroem(gamma=0.01, n_landmarks=50, random_state=3).prepare(X)
     peer = SklearnNystroem(gamma=0.01, n_components=50, random_state=0)
-    theirs = peer.fit(X[rows._map.indices]).transform(X)
+    theirs = peer.fit(X[rows._landmarks]).transform(X)
     Z = rows._X[:, : -X.shape[1]]
     np.testing.assert_allclose(Z @ Z.T, theirs @ theirs.T, atol=1e-3)
 
@@ -94,14 +94,14 @@ def test_the_map_of_scikit_learn(digits):
 def test_beside_the_map_are_features_less_what_landmarks_tell_of_them(place, digits):
     X = digits[0] + 5.0
     rows = Nystroem(gamma=0.1, n_landmarks=50, random_state=3).prepare(place(X))
-    S = X[rows._map.indices]
+    S = X[rows._landmarks]
     interpolated = rbf_kernel(X, S, gamma=0.1) @ np.linalg.solve(rbf_kernel(S, gamma=0.1), S - S.mean(axis=0))
     scale = np.sqrt(0.1 / np.mean(np.sum((S - S.mean(axis=0)) ** 2, axis=1)))
     rest = scale * (X - S.mean(axis=0) - interpolated)
     beside = rows._X[:, -X.shape[1] :]
     # They are up to .1, of float32, by a kernel of distances between rows of length 40.
     np.testing.assert_allclose(beside, rest, atol=1e-6)
-    np.testing.assert_allclose(beside[rows._map.indices], 0.0, atol=1e-6)
+    np.testing.assert_allclose(beside[rows._landmarks], 0.0, atol=1e-6)
     assert np.abs(rest).max() > 0.05
 
 
