@@ -213,8 +213,8 @@ class MLSPLClassifierCV(CallbackSupportMixin, DecisionMixin, MultiLabelClassifie
         known = np.ones(Y.shape, dtype=bool) if label_weight is None else label_weight > 0
         self.label_weights_, self.trace_, self.history_ = summarise_members(fitted, known)
         self._decide(average_families(odds, weights), Y, label_weight, folds, criterion)
-        members = [row for row in self.cv_results_ if row["weight"] > 0]
-        self.members_ = sorted(members, key=lambda row: round(sign * row["mean"], 9))
+        weighted = [row for row in self.cv_results_ if row["weight"] > 0]
+        self.members_ = sorted(weighted, key=lambda row: round(sign * row["mean"], 9))
         self.best_params_ = dict(self.members_[0])
         self.best_score_ = self.best_params_.pop("mean")
         del self.best_params_["weight"], self.best_params_["folds"]
