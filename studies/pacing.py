@@ -248,7 +248,11 @@ def study_page(results: pd.DataFrame) -> str:
         models=markdown_table(["name", "model"], [[k, f"`{v}`"] for k, v in MODELS.items()], numeric=False),
         summary=_summary(table),
         real=_noise_table(table, "real", list(REAL)),
-        planted="\n\n".join(f"### {kind}\n\n{_noise_table(table, kind, list(SETS))}" for kind in PLANTED),
+        planted="\n\n".join(
+            f"### {kind}\n\n{_noise_table(table, kind, list(SETS))}"
+            for kind in PLANTED
+            if kind in table.index
+        ),
         clean=_noise_table(table, "clean", list(SETS)),
     )
 
@@ -256,9 +260,10 @@ def study_page(results: pd.DataFrame) -> str:
 def _noise_table(table: pd.DataFrame, noise: str, names: list[str]) -> str:
     """Average precision of each paced model with its gain in brackets, and of extra trees."""
     rows = []
+    models = [model for model in PACED if (noise, model) in table.index.droplevel("data")]
     for name in names:
         row = [name, _number(table["unpaced"].get((noise, name, "extra trees"), np.nan))]
-        for model in PACED:
+        for model in models:
             if (noise, name, model) not in table.index:
                 row.append("–")
                 continue
@@ -266,7 +271,7 @@ def _noise_table(table: pd.DataFrame, noise: str, names: list[str]) -> str:
             error = "" if np.isnan(found["error"]) else f" ± {found['error']:.4f}"
             row.append(f"{_number(found['paced'])} ({found['gain']:+.4f}{error}; {found['splits']:.0f})")
         rows.append(row)
-    return markdown_table(["data", "extra trees", *PACED], rows)
+    return markdown_table(["data", "extra trees", *models], rows)
 
 
 def _number(value: float) -> str:
@@ -281,6 +286,8 @@ def _summary(table: pd.DataFrame) -> str:
         **{k: f"planted, {k}" for k in PLANTED},
         "clean": "clean",
     }.items():
+        if noise not in table.index:
+            continue
         row = [title]
         for model in PACED:
             found = table[table.index.isin([(noise, name, model) for name in (*REAL, *SETS)])]
