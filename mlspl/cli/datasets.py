@@ -44,7 +44,7 @@ def info_command(
     """Show the size of a data set and the frequency and imbalance of its labels."""
     dataset = files.open_dataset(source, reading)
     rows = [
-        (name.removeprefix("n_").replace("_", " "), f"{size:.6g}")
+        (name.removeprefix("n_").replace("_", " "), f"{size:.0f}" if size % 1 == 0 else f"{size:.6g}")
         for name, size in dataset.describe().items()
     ]
     Console().print(output.make_table(("", ""), rows, shown(dataset.name)), "")
