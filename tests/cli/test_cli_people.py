@@ -88,11 +88,11 @@ REFUSED = {
     "no label in any row": (csv(TABLE.assign(tags="")), COLUMN, "no label is known in any row"),
     "no known label": (csv(PLAIN.assign(rock="?", pop="?", calm="?")), COLUMNS, "no label is known"),
     "a comma behind every line": (csv(PLAIN).replace("\n", ",\n"), COLUMNS, "column 6 has no name"),
-    "per cent": (csv(PLAIN.assign(a=[f"{v:.1%}" for v in TABLE["a"]])), COLUMNS, "numbers such as '12.6%'"),
+    "per cent": (csv(PLAIN.assign(a=[f"{v:.1%}" for v in TABLE["a"]])), COLUMNS, "such as '12.6%'"),
     "thousands": (
         csv(PLAIN.assign(a=[f"{v * 1e6:,.0f}".replace(",", "'") for v in TABLE["a"]])),
         COLUMNS,
-        "numbers such as",
+        "--thousands",
     ),
     "money": (
         csv(PLAIN.assign(a=[f"€{v * 1e6:.0f}" for v in TABLE["a"]])),

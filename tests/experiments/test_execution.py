@@ -60,7 +60,9 @@ def test_corruption_falls_on_the_training_labels_alone(digits):
 def test_sparse_data_is_divided_and_stays_sparse(digits):
     csr = replace(digits, X=sparse.csr_array(digits.X))
     outcome = run_trial(trial_of(csr), csr)
-    assert five(outcome) == by_hand(csr, 3, 0.3, MLkNNClassifier(), scaler=MaxAbsScaler)
+    assert five(outcome) == by_hand(
+        csr, 3, 0.3, MLkNNClassifier(10, feature_weights=None), scaler=MaxAbsScaler
+    )
 
 
 def test_an_error_is_an_outcome_and_warnings_are_kept():
@@ -93,7 +95,7 @@ def test_every_method_runs_repeats_itself_bit_by_bit_and_can_be_stored(digits, n
     if name.startswith("mlspl") and name != "mlspl-cv":
         assert {"pace", "objective", "in_play"} <= row["history"][-1].keys()
     if name == "mlspl-cv":
-        assert "pace_function" in row["chosen"]
+        assert "family" in row["chosen"]
 
 
 def methods_with(estimator):
@@ -120,5 +122,5 @@ def test_seconds_hold_no_compilation(monkeypatch, digits):
     monkeypatch.setattr(MLkNNClassifier, "fit", fit)
     monkeypatch.setattr(execution, "_WARM", set())
     for split in range(2):
-        assert not run_trial(plan_trials({"digits": digits}, ["ml-knn"], splits=2)[split], digits).failed
+        assert run_trial(plan_trials({"digits": digits}, ["ml-knn"], splits=2)[split], digits).error is None
     assert fitted == [40, int(0.3 * len(digits.Y)), int(0.3 * len(digits.Y))]
