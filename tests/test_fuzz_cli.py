@@ -21,6 +21,7 @@ from hypothesis import strategies as st
 from mlspl import MLkNNClassifier, save_model
 from mlspl.cli.main import app, main
 from mlspl.datasets import Dataset, load_dataset, read_dataset, write_dataset
+from mlspl.recipes import Schema
 from tests.watched import Patience, fuzzing
 
 HEAVY = {("audit",), ("pacing", "plot"), ("pacing", "list"), ("pacing", "verify"), ("pacing", "derive")}
@@ -108,7 +109,7 @@ def folder(tmp_path_factory):
     for name in ("good.csv", "good.arff", "good.svm"):
         write_dataset(few, home / name)
     model = MLkNNClassifier(k=3).fit(few.X, few.Y)
-    save_model(model, home / "model.skops", feature_names=few.feature_names, label_names=few.label_names)
+    save_model(model, home / "model.skops", schema=Schema.from_dataset(few), label_names=few.label_names)
     (home / "new.csv").write_text(",".join(few.feature_names) + "\n" + "1,2,3,4\n" * 3)
     rows = [f"{d},{m},{s},{0.1 * s + 0.01 * ord(m)}" for d in "xyz" for m in "abc" for s in range(3)]
     (home / "scores.csv").write_text("dataset,method,split,hamming_loss\n" + "\n".join(rows))

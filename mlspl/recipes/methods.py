@@ -3,7 +3,6 @@
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import product
 from typing import Any
 
@@ -119,7 +118,7 @@ def list_settings(grid: Mapping[str, list]) -> list[dict[str, Any]]:
 _SVM_GRID: dict[str, list] = {"C": [0.1, 1.0, 10.0, 100.0, 1000.0], "gamma": ["scale", 0.001, 0.01, 0.1]}
 # ML-LOC's α = 1 is C = ½; the same five orders of magnitude around it.
 _LOCAL_GRID = {**_SVM_GRID, "C": [0.05, 0.5, 5.0, 50.0, 500.0]}
-_NEIGHBOUR_GRID = {"k": list(range(1, TUNING_BUDGET + 1))}
+_NEIGHBOUR_GRID: dict[str, list] = {"k": ["auto", *range(1, TUNING_BUDGET)]}
 _PACE_GRID = {"pace": [1e-5, 1e-4, 1e-3, 1e-2], "growth": [1.1, 1.2, 1.3, 1.4, 1.5]}
 _FOREST_GRID: dict[str, list] = {
     "max_features": [0.05, 0.1, 0.2, "sqrt"],
@@ -143,16 +142,8 @@ METHODS: Mapping[str, Method] = {
     method.name: method
     for method in (
         Method("bsvm", "BSVM", models.BSVMClassifier, {"C": "auto", "gamma": "scale"}, _SVM_GRID),
-        Method(
-            "ml-knn",
-            "ML-kNN",
-            partial(models.MLkNNClassifier, feature_weights=None),
-            {"k": 10},
-            _NEIGHBOUR_GRID,
-        ),
-        Method(
-            "tram", "TRAM", partial(models.TRAMClassifier, feature_weights=None), {"k": 10}, _NEIGHBOUR_GRID
-        ),
+        Method("ml-knn", "ML-kNN", models.MLkNNClassifier, {"k": "auto"}, _NEIGHBOUR_GRID),
+        Method("tram", "TRAM", models.TRAMClassifier, {"k": "auto"}, _NEIGHBOUR_GRID),
         Method("ranksvm", "RankSVM", models.RankSVMClassifier, {"C": "auto", "gamma": "scale"}, _SVM_GRID),
         Method("ml-loc", "ML-LOC", models.MLLOCClassifier, {"C": "auto", "gamma": "scale"}, _LOCAL_GRID),
         Method(

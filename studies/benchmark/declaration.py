@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -129,16 +130,22 @@ _FIXED: dict[str, dict[str, Any]] = {
     "bsvm": {"gamma": "auto"},
     "ranksvm": {"gamma": "auto"},
     "ml-loc": {"gamma": "auto"},
+    "ml-knn": {"k": 10},
+    "tram": {"k": 10},
     "forest": {"n_estimators": 100},
     "mlspl-cv": {"budget": "fast"},
     "net": {"n_folds": 3},
 }
 
+# Without the weights of sparse features, as published and as in the stored results.
+_PUBLISHED = ("ml-knn", "tram")
+
 
 def _our_entry(name: str) -> Method:
     method = METHODS[name]
     defaults = dict(method.defaults) | _FIXED.get(name, {})
-    return replace(method, defaults=defaults, grid=_GRIDS[name])
+    build = partial(method.build, feature_weights=None) if name in _PUBLISHED else method.build
+    return replace(method, build=build, defaults=defaults, grid=_GRIDS[name])
 
 
 ENTRIES: dict[str, Method] = {

@@ -60,9 +60,7 @@ def test_corruption_falls_on_the_training_labels_alone(digits):
 def test_sparse_data_is_divided_and_stays_sparse(digits):
     csr = replace(digits, X=sparse.csr_array(digits.X))
     outcome = run_trial(trial_of(csr), csr)
-    assert five(outcome) == by_hand(
-        csr, 3, 0.3, MLkNNClassifier(10, feature_weights=None), scaler=MaxAbsScaler
-    )
+    assert five(outcome) == by_hand(csr, 3, 0.3, MLkNNClassifier(), scaler=MaxAbsScaler)
 
 
 def test_an_error_is_an_outcome_and_warnings_are_kept():

@@ -78,7 +78,7 @@ def test_outcomes_arrive_and_finished_trials_are_not_run_again(digits, tmp_path)
     assert trial == trials[2]
     assert 0 <= outcome.scores["one_error"] <= 1
     assert outcome.peak_memory > 10e6
-    assert outcome.chosen == {"k": 10}
+    assert outcome.chosen == {"k": "auto"}
 
 
 def test_a_failing_trial_is_recorded_and_retried_and_stops_nothing(digits, tmp_path):

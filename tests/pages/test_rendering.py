@@ -26,6 +26,7 @@ def page(tmp_path):
         command=EVIL,
         facts={EVIL: 3},
         environment={EVIL: EVIL},
+        figures={},
         datasets=table,
         methods=table,
         failures=table,
