@@ -47,7 +47,7 @@ print(scores.pivot_table(index="block", columns="variant", values="average_preci
 result = experiments.compare(scores, "average_precision", greater_is_better=True)
 ranking = result.ranking
 print(ranking.ranks.round(2).to_string())
-print(f"Friedman: p = {ranking.friedman.p_value:.2g}; critical difference {ranking.distance:.2f}")
+print(f"Friedman: p = {ranking.p_value:.2g}; critical difference {ranking.distance:.2f}")
 
 # %%
 # Methods joined by a bar do not differ significantly.
