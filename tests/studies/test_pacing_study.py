@@ -40,7 +40,7 @@ def test_gains_are_means_over_splits():
     assert row["gain"] == pytest.approx(0.02)
     assert row["error"] == pytest.approx(0.01 / np.sqrt(3))
     page = study_page(results)
-    assert "| mirflickr | 0.7000 | 0.8100 (+0.0200 ± 0.0058; 3) | – |" in page
+    assert "| mirflickr | 0.7000 | 0.8100 (+0.0200 ± 0.0058; 3) |" in page
 
 
 def test_a_version_is_that_of_what_the_model_computes(monkeypatch):
