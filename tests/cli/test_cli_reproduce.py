@@ -34,7 +34,7 @@ def test_it_prints_a_real_table_and_goes_on_where_it_stopped(monkeypatch, tmp_pa
     assert run(monkeypatch, *QUICK, "--out", tmp_path, "--dry-run") == 0
     listed = capsys.readouterr().out
     assert "4 trials: 2 done, 2 to do" in listed
-    assert "done   digits-traits ml-knn split=0 train=0.3 k=10" in listed
+    assert "done   digits-traits ml-knn split=0 train=0.3 k=auto" in listed
 
     assert run(monkeypatch, *QUICK, "--out", tmp_path) == 0
     shown = capsys.readouterr().out
@@ -66,7 +66,7 @@ def test_options_reach_the_trials(monkeypatch, tmp_path, capsys):
     options = ["--train", "0.1,0.2", "--corrupt", "swap:0.1", "--tune", "one_error", "--splits", "1"]
     assert run(monkeypatch, *QUICK, *options, "--out", tmp_path, "--dry-run") == 0
     listed = capsys.readouterr().out
-    assert "to do  digits-traits tram split=0 train=0.2 corrupt=swap:0.1 tune=one_error k=[1, 2," in listed
+    assert "to do  digits-traits tram split=0 train=0.2 corrupt=swap:0.1 tune=one_error k=['auto', 1, 2," in listed
     assert "4 trials" in listed
 
 

@@ -18,7 +18,7 @@ def record(path, *trials, score=0.5):
 
 def trial(split=0, dataset="flags", method="ml-knn", parameters=None, **options):
     return Trial(
-        dataset, "content", method, {"k": 10} if parameters is None else parameters, split, **options
+        dataset, "content", method, {"k": "auto"} if parameters is None else parameters, split, **options
     )
 
 
