@@ -66,7 +66,8 @@ def test_options_reach_the_trials(monkeypatch, tmp_path, capsys):
     options = ["--train", "0.1,0.2", "--corrupt", "swap:0.1", "--tune", "one_error", "--splits", "1"]
     assert run(monkeypatch, *QUICK, *options, "--out", tmp_path, "--dry-run") == 0
     listed = capsys.readouterr().out
-    assert "to do  digits-traits tram split=0 train=0.2 corrupt=swap:0.1 tune=one_error k=['auto', 1, 2," in listed
+    settings = "corrupt=swap:0.1 tune=one_error k=['auto', 1, 2,"
+    assert f"to do  digits-traits tram split=0 train=0.2 {settings}" in listed
     assert "4 trials" in listed
 
 
