@@ -92,7 +92,7 @@ def _parse_rows(
         raise ValueError(f"feature indices must lie between {smallest} and {largest}")
     if np.isinf(X.data).any():
         raise ValueError("a feature is infinite")
-    if not np.all((labels % 1 == 0) & (lowest <= labels) & (labels <= highest)):
+    if not np.all((np.trunc(labels) == labels) & (lowest <= labels) & (labels <= highest)):
         raise ValueError("labels must be whole numbers, and among those that are announced")
     return X, sets, labels
 

@@ -1,6 +1,7 @@
 """`read_decisions`: what a reviewer decided on the page of an audit."""
 
 import re
+import warnings
 from io import StringIO
 from os import PathLike
 from pathlib import Path
@@ -29,8 +30,13 @@ def read_cells(path: Path, *needed: str) -> pd.DataFrame:
         skipped = int(text[:4].lower() == "sep=")
         text = text.partition("\n")[2] if skipped else text
         separator = max(",;\t", key=text.partition("\n")[0].count)
-        cells = pd.read_csv(StringIO(text), sep=separator, dtype=str, keep_default_na=False, index_col=False)
-    except (ValueError, UnicodeDecodeError) as error:
+        with warnings.catch_warnings():
+            # Given for rows of too many fields.
+            warnings.simplefilter("error", pd.errors.ParserWarning)
+            cells = pd.read_csv(
+                StringIO(text), sep=separator, dtype=str, keep_default_na=False, index_col=False
+            )
+    except (pd.errors.ParserWarning, ValueError) as error:
         raise DataFormatError(f"this is no CSV in UTF-8 ({error}). Save it as 'CSV UTF-8'.", path) from None
     if absent := [name for name in needed if name not in cells]:
         hint = guess_column(absent[0], cells.columns)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from mlspl.datasets import DataFormatError, Dataset
-from mlspl.pages import read_decisions
+from mlspl.pages import read_cells, read_decisions
 
 
 def make_songs(names):
@@ -43,3 +43,10 @@ def test_a_name_that_can_mean_two_labels_is_refused(tmp_path):
     path = write_decisions(tmp_path / "decisions.csv", songs, "1,'=x,0,accepted")
     with pytest.raises(DataFormatError, match="two labels"):
         read_decisions(path, songs)
+
+
+def test_rows_with_more_fields_than_the_header_are_refused(tmp_path):
+    path = tmp_path / "votes.csv"
+    path.write_text("a,b\n1,0,1\n0,1,1\n")
+    with pytest.raises(DataFormatError, match=r"votes\.csv"):
+        read_cells(path)
