@@ -21,10 +21,7 @@ from mlspl.persistence import TRUSTED_TYPES
 ROOT = Path(__file__).resolve().parent.parent
 INSTALLED = os.environ.get("MLSPL_INSTALLED")
 PYTHON = f"{INSTALLED}/python" if INSTALLED else sys.executable
-WALKS = [
-    ROOT / "README.md",
-    *(ROOT / "docs" / f"{name}.md" for name in ("first_use", "tutorial", "annotators")),
-]
+WALKS = [ROOT / "docs" / f"{name}.md" for name in ("first_use", "tutorial", "annotators")]
 PAGES = [
     ROOT / "README.md",
     ROOT / "docs" / "tutorial.md",
