@@ -23,7 +23,7 @@ def label_issues(
 
     It is a mixture of two models of label noise. Class-conditional noise flips labels at rates that ignore
     the features (see :func:`noise_rates`). Instance-dependent noise is the errors of annotators in ambiguous
-    rows: a label is then as suspect as it is improbable. docs/audit.md says how the two are weighted.
+    rows: a label is then as suspect as it is improbable. docs/methods/audit.md says how the two are weighted.
 
     Parameters
     ----------

@@ -26,11 +26,13 @@ def write_page(results: pd.DataFrame, folder: Path, page: Path, planned: int) ->
     part = f"This page has {there} of {planned} settings." if there < planned else ""
     template = Template((Path(__file__).parent / "page.md").read_text(encoding="utf-8"))
     counts, counted = _counts(tested)
+    means, summary = _summarise(tested)
     text = template.substitute(
         part=part,
         version=__version__,
         ranking=_ranking(tested),
-        summary=_summarise(tested),
+        means=means,
+        summary=summary,
         precision=_precision(tested),
         counts=counts,
         counted=counted,
@@ -52,7 +54,7 @@ def _ranking(tested: pd.DataFrame) -> str:
         ap = part.set_index("method")["ap"].round(3)
         cells = [f"**{ap[m]:.3f}**" if ap[m] == ap.max() else f"{ap[m]:.3f}" for m in METHODS]
         rows.append([dataset, _kind(noise), *cells])
-    return _table(["set", "errors", *METHODS], rows)
+    return _hidden("Average precision in each setting", ["set", "errors", *METHODS], rows)
 
 
 def _precision(tested: pd.DataFrame) -> str:
@@ -62,27 +64,29 @@ def _precision(tested: pd.DataFrame) -> str:
         of = part.set_index("method")
         cells = [" ".join(f"{of.loc[m, p]:.2f}" for p in ("p50", "p100", "p500")) for m in shown]
         rows.append([dataset, _kind(noise), *cells])
-    return _table(["set", "errors", *shown], rows)
+    title = "Precision among the first 50, 100 and 500 suspicions"
+    return _hidden(title, ["set", "errors", *shown], rows)
 
 
-def _summarise(tested: pd.DataFrame) -> str:
-    """Return who is ahead where, for real and for planted errors."""
+def _summarise(tested: pd.DataFrame) -> tuple[str, str]:
+    """Return the means of real and of planted errors, and who is ahead where."""
     ap = tested.pivot(index=["dataset", "noise"], columns="method", values="ap")
+    parts = {"real": ap[_is_real(ap)], "planted": ap[~_is_real(ap)]}
+    parts = {kind: part for kind, part in parts.items() if len(part)}
     sentences = []
-    for kind, part in (("real", ap[_is_real(ap)]), ("planted", ap[~_is_real(ap)])):
-        if len(part) == 0:
-            continue
+    for kind, part in parts.items():
         behind = [
             [" ".join(at) for at in part.index[part["audit"] < part[rival] - 0.02]]
             for rival in ("cleanlab", "cleanlab, our probabilities")
         ]
-        means = ", ".join(f"{method} {part[method].mean():.3f}" for method in METHODS)
         sentences.append(
             f"Of {len(part)} settings with {kind} errors, the audit is more than 0.02 behind cleanlab's "
             f"recipe in {_count(behind[0])}, and behind self-confidence of its own probabilities in "
-            f"{_count(behind[1])}. Mean average precision ({kind}): {means}."
+            f"{_count(behind[1])}."
         )
-    return "\n\n".join(sentences)
+    head = ["method", *(f"{kind} errors ({len(part)} settings)" for kind, part in parts.items())]
+    rows = [[method, *(f"{part[method].mean():.3f}" for part in parts.values())] for method in METHODS]
+    return _table(head, rows), "\n\n".join(sentences)
 
 
 def _is_real(table):
@@ -104,12 +108,12 @@ def _counts(tested: pd.DataFrame) -> tuple[str, str]:
         if not least <= ratio <= most:
             off[kind].append(f"{dataset} {noise}")
     sentence = (
-        f"Real: off by more than a factor of two in {_count(off['real'])}. "
-        f"Planted: off by more than a third in {_count(off['planted'])}. "
-        f"Outside the interval: {_count(outside)}."
+        f"Real errors: it is off by more than a factor of two in {_count(off['real'])}. "
+        f"Planted errors: it is off by more than a third in {_count(off['planted'])}. "
+        f"The number of errors is outside its 90 % interval in {_count(outside)}."
     )
     head = ["set", "errors", "wrong pairs", "expected", "expected / wrong", "interval"]
-    return _table(head, rows), sentence
+    return _hidden("Wrong pairs, expected errors and their 90 % interval in each setting", head, rows), sentence
 
 
 def _calibration(tested: pd.DataFrame, picture: Path) -> str:
@@ -170,7 +174,7 @@ def _clean(results: pd.DataFrame) -> str:
         [r.dataset, f"{r.pairs:,}", f"{r.least:.0f}", f"{r.most:.0f}", f"{r.expected:.0f}", f"{r.sure:.0f}"]
         for r in results[results["noise"] == "none"].itertuples()
     ]
-    head = ["set", "pairs", "errors if none depends on the features", "if all uncertain labels are errors"]
+    head = ["set", "pairs", "errors, if none depends on the features", "if all uncertain labels are errors"]
     return _table([*head, "expected", "suspicion of 0.8 or more"], rows)
 
 
@@ -180,7 +184,8 @@ def _strongest(folder: Path) -> str:
         for path in sorted(folder.glob("strongest_*.csv"))
         for r in pd.read_csv(path).head(STRONGEST).itertuples()
     ]
-    return _table(["set", "row", "label", "given", "suspicion", "probability by the models"], rows)
+    head = ["set", "row", "label", "given", "suspicion", "probability by the models"]
+    return _hidden("The strongest suspicions of each set (rows count from 0)", head, rows)
 
 
 def _settings(results: pd.DataFrame):
@@ -197,3 +202,8 @@ def _count(names: list[str]) -> str:
 def _table(head, rows) -> str:
     lines = [head, ["---"] * len(head), *rows]
     return "\n".join("| " + " | ".join(cell.replace("|", "/") for cell in row) + " |" for row in lines) + "\n"
+
+
+def _hidden(title: str, head, rows) -> str:
+    """Return a table that a click on its title opens."""
+    return f"```{{dropdown}} {title}\n{_table(head, rows)}```\n"
