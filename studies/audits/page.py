@@ -113,7 +113,7 @@ def _counts(tested: pd.DataFrame) -> tuple[str, str]:
         f"The number of errors is outside its 90 % interval in {_count(outside)}."
     )
     head = ["set", "errors", "wrong pairs", "expected", "expected / wrong", "interval"]
-    return _hidden("Wrong pairs, expected errors and their 90 % interval in each setting", head, rows), sentence
+    return _hidden("Wrong pairs and expected errors in each setting", head, rows), sentence
 
 
 def _calibration(tested: pd.DataFrame, picture: Path) -> str:
