@@ -44,7 +44,7 @@ def audit(
     ids: Annotated[str | None, option("COLUMN", "Column with names of the rows, not a feature.")] = None,
     method: Annotated[
         str | None,
-        option("METHOD", "As in `mlspl fit`. Default: the mean of three models; for text a linear model."),
+        option("METHOD", "As in `mlspl fit`. Default: a mean of three models; for text a linear model."),
     ] = None,
     parameters: options.SetOption = None,
     space: options.SpaceOption = None,
@@ -71,8 +71,8 @@ def audit(
     page, export your decisions, and apply them with `mlspl correct`.
 
     If several people annotated the rows, name their columns (--annotators) or a
-    file of their votes (--votes). --labels are the labels to audit: of one of
-    them, or of all. Rows on which they disagree are then told from errors.
+    file of their votes (--votes); disagreement is then evidence. --labels names
+    the labels to audit: those of one of them, or of all.
     """
     import pandas as pd
     from scipy import sparse

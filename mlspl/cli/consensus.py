@@ -23,7 +23,7 @@ from mlspl.cli.votes import (
 @with_reading("label_sep", "text", "categorical", "numeric", "drop")
 def consensus(
     data: Annotated[Path, argument("DATA", "A CSV file with commas, semicolons or tabs.")],
-    out: Annotated[Path, option("FILE", "DATA with a column `labels` in place of theirs.", "--out", "-o")],
+    out: Annotated[Path, option("FILE", "DATA with the consensus as column `labels`.", "--out", "-o")],
     reading: Reading,
     annotators: AnnotatorsOption = "",
     votes: VotesOption = None,
@@ -35,12 +35,12 @@ def consensus(
 ) -> None:
     """Infer the labels of each row from those of several annotators.
 
-    Sets of labels are written as a|b (see --label-sep). A cell such as ? or NA
-    is a row that the annotator did not judge. Models of the other columns
-    count as one more opinion. Tables are written next to FILE: .weights.csv,
-    how sure each label is; .annotators.csv, how good each annotator is over all
-    labels and for each; .agreement.csv, alpha of each label; .review.csv, which
-    labels are most worth another opinion (rows are counted from 0).
+    An annotator's cell is a label set such as a|b (see --label-sep), or ? or NA
+    if the row was not judged. A model of the other columns counts as one more
+    annotator. Tables are written next to FILE, with rows counted from 0:
+    .weights.csv, how sure each label is; .annotators.csv, sensitivity and
+    specificity; .agreement.csv, Krippendorff's alpha; .review.csv, the labels
+    most worth another opinion.
     """
     import pandas as pd
 

@@ -95,4 +95,4 @@ def convert_command(
     holds_categories = target.suffix.lower() in (".arff", ".csv", ".tsv", ".parquet")
     dataset = files.open_dataset(source, reading, encode=not holds_categories)
     path = write_dataset(dataset, target, force=force)
-    Console(soft_wrap=True).print(f"{shown(str(dataset))}\nwritten to {shown(str(path))}", highlight=False)
+    Console(soft_wrap=True).print(f"{shown(str(dataset))}\nWrote {shown(str(path))}", highlight=False)

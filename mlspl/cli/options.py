@@ -73,7 +73,7 @@ SetOption = Annotated[
     list[str] | None, option("NAME=VALUE", "Set a parameter of the method; may be repeated.", "--set")
 ]
 SpaceOption = Annotated[
-    str | None, option("SPACE", "Space of the classifiers: gram, linear or nystroem.", show_default="auto")
+    str | None, option("SPACE", "Space: gram (kernel matrix), linear or nystroem.", show_default="auto")
 ]
 TuneOption = Annotated[
     str, option("CRITERION", f"Tune parameters by cross-validation and a criterion, {CRITERION_HELP}.")

@@ -36,9 +36,7 @@ def list_functions() -> None:
         )
     console = Console(highlight=False)
     console.print(table)
-    console.print(
-        "Conditions are those of Definition 1; `mlspl pacing verify NAME` shows them with a witness."
-    )
+    console.print("Conditions are those of Definition 1; `mlspl pacing verify NAME` shows counterexamples.")
 
 
 @app.command(cls=Command, epilog="Example: mlspl pacing plot sigmoid arctan --pace 1 -o curves.png")
@@ -58,7 +56,7 @@ def plot(
 
     paces = pace or pacing.PACES
     path = pacing.save_plot(functions or PAPER, out, paces=paces, max_loss=max_loss, force=force)
-    typer.echo(f"wrote {printable(str(path))}")
+    typer.echo(f"Wrote {printable(str(path))}")
 
 
 @app.command(cls=Command, epilog="Example: mlspl pacing derive 'exp(-t**2)' --family scale --latex")
@@ -84,7 +82,7 @@ def derive(
         _print_formulas(function)
         typer.echo(str(pacing.verify(function)))
     if out is not None:
-        typer.echo(f"wrote {printable(str(pacing.save_plot([function], out, force=force)))}")
+        typer.echo(f"Wrote {printable(str(pacing.save_plot([function], out, force=force)))}")
 
 
 @app.command(cls=Command, epilog="Example: mlspl pacing verify arctan")

@@ -4,6 +4,7 @@ import math
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import zip_longest
+from textwrap import fill
 from typing import NamedTuple
 
 import numpy as np
@@ -111,7 +112,8 @@ def text_tables(summary: pd.DataFrame, width: int) -> list[str]:
     tables = []
     for title, table in score_tables(summary).items():
         texts = table.texts.mask(table.bold.astype(bool), "*" + table.texts)  # type: ignore[union-attr]
-        tables.append(_to_text(title, texts.T, width))
+        legend = fill(table.caption.replace("in bold", "with *"), width)
+        tables.append(f"{_to_text(title, texts.T, width)}{legend}\n")
     return tables
 
 

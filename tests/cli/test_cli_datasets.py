@@ -102,7 +102,7 @@ def test_convert_keeps_categories_where_the_format_can(mlspl, tmp_path):
     (tmp_path / "beach.csv").write_text(TABLE)
     code, output, _ = mlspl("convert", tmp_path / "beach.csv", tmp_path / "out.arff", "--labels", "sea,sand")
     assert code == 0
-    assert "written to" in output
+    assert "Wrote " in output
     assert nominal_of(read_dataset(tmp_path / "out.arff", encode=False)) == {
         "colour": ("blue", "green", "red")
     }

@@ -43,7 +43,7 @@ def test_derive_prints_formulas_and_conditions_and_draws(tmp_path):
     assert "v*(l, λ) = 1/(exp(2*l - 2*λ) + 1)\n" in output
     assert "f(v, λ)  = -λ*v + v*log(v)/2 + (1/2 - v/2)*log(1 - v)\n" in output
     assert "1 of 12 conditions fails" in output
-    assert f"wrote {tmp_path / 'curve.svg'}\n" in output
+    assert f"Wrote {tmp_path / 'curve.svg'}\n" in output
     assert (tmp_path / "curve.svg").stat().st_size > 1000
 
 
@@ -53,7 +53,7 @@ def test_derive_says_what_it_did_not_find():
 
 def test_plot_draws_the_papers_four_unless_told_otherwise(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    assert run("plot") == "wrote self_paced_functions.png\n"
+    assert run("plot") == "Wrote self_paced_functions.png\n"
     four = (tmp_path / "self_paced_functions.png").read_bytes()
     run("plot", "arctan", "sigmoid", "tanh", "exponential", "--out", "again.png")
     assert (tmp_path / "again.png").read_bytes() == four
