@@ -184,7 +184,7 @@ def _check_weight(values: ArrayLike, name: str, shapes: tuple[tuple[int, int], .
             f"{name} has shape {np.shape(values)}: give {' or '.join(map(str, shapes))}. Weights of rows are "
             "sample_weight, those of (row, label) pairs label_weight."
         )
-    _refuse_first(weight, _is_no_weight, name, _WEIGHT)
+    _refuse_first(weight, lambda cells: ~((cells >= 0) & (cells < np.inf)), name, _WEIGHT)
     return weight
 
 
@@ -365,10 +365,6 @@ def _first(table: Any, wrong: Callable) -> tuple[int, int] | None:
 
 def _is_no_label(cells: NDArray) -> NDArray[np.bool_]:
     return ~((cells == 0) | (cells == 1) | (cells == -1) | np.isnan(cells))
-
-
-def _is_no_weight(cells: NDArray) -> NDArray[np.bool_]:
-    return ~((cells >= 0) & (cells < np.inf))
 
 
 def _dense(table: Any) -> NDArray:

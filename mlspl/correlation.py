@@ -8,6 +8,7 @@ vectors often have, go to the label set that comes first.
 import numpy as np
 from scipy import sparse
 from sklearn.utils import check_random_state
+from sklearn.utils.extmath import safe_sparse_dot
 
 from mlspl._validation import row_blocks
 
@@ -64,20 +65,22 @@ def cluster_label_sets(label_sets, count, n_groups, random_state=None) -> tuple[
     """
     label_sets = sparse.csr_array(label_sets, dtype=np.float64)
     n_present = np.diff(label_sets.indptr)
-    centres = _draw_centres(label_sets, n_present, count, n_groups, check_random_state(random_state))
+    # Of few label sets an array: sparse products take long to start.
+    table = label_sets.toarray() if np.prod(label_sets.shape) < 2**18 else label_sets
+    centres = _draw_centres(table, n_present, count, n_groups, check_random_state(random_state))
     sums, sizes = label_sets[centres].toarray(), np.ones(n_groups)
     group = np.full(len(count), -1)
     for _ in range(_MAX_STEPS):
         # Squared distances (D, k) to the centres, the means `sums / sizes`.
         squares = n_present[:, None] * sizes**2 + np.sum(sums**2, axis=1)
-        distance = (squares - 2.0 * sizes * (label_sets @ sums.T)) / sizes**2
+        distance = (squares - 2.0 * sizes * (table @ sums.T)) / sizes**2
         nearest = distance.argmin(axis=1)
         _fill_empty_groups(nearest, distance, count, n_groups)
         if np.array_equal(nearest, group):
             break
         group = nearest
         members = (group == np.arange(n_groups)[:, None]) * count.astype(np.float64)
-        sums, sizes = members @ label_sets, members.sum(axis=1)
+        sums, sizes = members @ table, members.sum(axis=1)
     return group, (2.0 * sums - sizes[:, None]) / sizes[:, None]
 
 
@@ -91,7 +94,7 @@ def _draw_centres(label_sets, n_present, count, n_groups, random) -> list[int]:
         tickets = random.randint(upto[-1], size=n_draws if chosen else 1, dtype=np.int64)
         drawn = np.searchsorted(upto, tickets, side="right")
         # Labels that differ: the squared distance.
-        shared = (label_sets @ label_sets[drawn].T).toarray().astype(np.int64)
+        shared = safe_sparse_dot(label_sets, label_sets[drawn].T, dense_output=True).astype(np.int64)
         differ = n_present[:, None] + n_present[drawn] - 2 * shared
         left = np.minimum(nearest[:, None], differ) if chosen else differ
         cost = count @ left

@@ -61,12 +61,8 @@ class Entry:
         return f"{self.folder or f'{ADDRESS}/{self.name}'}/{file_name}"
 
 
-def _read_registry() -> dict[str, Entry]:
-    table = pd.read_csv(Path(__file__).with_name("registry.csv"), keep_default_na=False)
-    return {row[0]: Entry(*row) for row in table.itertuples(index=False, name=None)}
-
-
-REGISTRY = _read_registry()
+_TABLE = pd.read_csv(Path(__file__).with_name("registry.csv"), keep_default_na=False)
+REGISTRY = {row[0]: Entry(*row) for row in _TABLE.itertuples(index=False, name=None)}
 """By name. Sizes are those that Mulan and MEKA publish; where the checksum is pinned, they are checked."""
 
 

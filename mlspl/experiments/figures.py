@@ -112,7 +112,10 @@ def pace_function_figure(scores: pd.DataFrame, functions: Sequence[str]) -> Figu
             dots = paced[paced["block"] == block].groupby("function")[criterion].agg(["mean", "std"])
             _draw_dots(axis, dots.reindex(functions), unpaced[criterion].mean().get(block))
             axis.set_title(f"{escape_mathtext(block)}: {criterion_head(criterion)}", fontsize=8, color=_INK)
-            _set_style(axis)
+            axis.spines[["top", "right"]].set_visible(False)
+            axis.spines[["left", "bottom"]].set_color(_GREY)
+            axis.tick_params(colors=_GREY, labelsize=8, length=3)
+            axis.set_axisbelow(True)
     title = "MLSPL under each self-paced function (mean ± standard deviation over splits"
     figure.suptitle(f"{title}; dashed: ML-LOC)" if len(unpaced) else f"{title})", fontsize=9, color=_INK)
     return figure
@@ -135,13 +138,6 @@ def _save(figure: Figure, **options) -> bytes:
     with rc_context({"svg.hashsalt": "mlspl", "svg.fonttype": "none"}):
         figure.savefig(stream, metadata=metadata, **options)
     return stream.getvalue()
-
-
-def _set_style(axis: Axes) -> None:
-    axis.spines[["top", "right"]].set_visible(False)
-    axis.spines[["left", "bottom"]].set_color(_GREY)
-    axis.tick_params(colors=_GREY, labelsize=8, length=3)
-    axis.set_axisbelow(True)
 
 
 def _shorten(name: str, longest: int = _LONGEST_NAME) -> str:

@@ -86,6 +86,7 @@ class LocalCorrelationLearner:
         self.set_costs(1.0, np.ones(Y.shape))
         coded = code_rows(rows, Y, coding, folds) if coded is None else coded
         self.codes, self.prototypes, self._shown_codes, self._regression = coded
+        self._distances = prototype_distances(self.signs, self.prototypes)
         self._joined: Any = rows.join(self._shown_codes)
 
     def set_costs(self, C: float, prior) -> None:
@@ -119,7 +120,7 @@ class LocalCorrelationLearner:
             self._feature_scores + self._solved.intercept,
             self.signs,
             self._solved.code_weights.T,
-            prototype_distances(self.signs, self.prototypes),
+            self._distances,
             weights * self.prior,
             self.coding.beta,
         )
@@ -134,6 +135,7 @@ class LocalCorrelationLearner:
     def update_prototypes(self) -> None:
         """A step (15), (16): a_j = Σ_i q_ij y_i / Σ_i q_ij."""
         self.prototypes = prototype_means(self.signs, self.codes, self.prototypes)
+        self._distances = prototype_distances(self.signs, self.prototypes)
 
     def losses(self) -> np.ndarray:
         """Losses (n, L) for the V step: in-sample, or out-of-fold if there are folds."""
@@ -153,11 +155,10 @@ class LocalCorrelationLearner:
         solved = self._solved
         squared_norm = self.rows.squared_norm(solved.coef, self._feature_scores)
         squared_norm += np.sum(solved.code_weights**2)
-        distances = prototype_distances(self.signs, self.prototypes)
         parts = {
             "loss": np.sum(self.prior * weights * self._in_sample_losses()),
             "regularization": squared_norm / (2.0 * self.C),
-            "correlation": self.coding.beta * np.sum(self.codes * distances),
+            "correlation": self.coding.beta * np.sum(self.codes * self._distances),
             "penalty": np.sum(self.prior * penalty),
         }
         parts = {name: float(value) for name, value in parts.items()}

@@ -22,7 +22,8 @@ def solve_codes(
         min Σ_l v_il max(0, 1 − y_il (s_il + ⟨w_l, q⟩)) + β Σ_j q_j d_ij.
 
     The nearest prototype k is optimal if no prototype j can save more loss than its distance costs:
-    β(d_ij − d_ik) ≥ Σ_l v_il max(0, y_il(w_lj − w_lk)). The other instances are solved by HiGHS.
+    β(d_ij − d_ik) ≥ Σ_l v_il max(0, y_il(w_lj − w_lk)), at most Σ_l v_il·(max_j w_lj − min_j w_lj). HiGHS
+    solves the others.
 
     `scores` without the codes, `targets` ±1 and `label_weights` are (n, L), `code_weights` (L, m), and
     `distances` (n, m) those to the prototypes, ‖y_i − a_j‖².
@@ -30,12 +31,17 @@ def solve_codes(
     codes = np.zeros(np.shape(distances))
     nearest = np.argmin(distances, axis=1)
     codes[np.arange(len(codes)), nearest] = 1.0
-    own, least = code_weights.T[nearest], np.min(distances, axis=1)
-    may_move = np.zeros(len(codes), dtype=bool)
-    for weights, distance in zip(code_weights.T, np.transpose(distances), strict=True):
-        saved = np.einsum("il,il->i", label_weights, np.maximum(targets * (weights - own), 0.0))
-        may_move |= saved > beta * (distance - least)
-    rows = np.flatnonzero(may_move)
+    smallest = np.sort(distances, axis=1)[:, :2]
+    margin = beta * (smallest[:, -1] - smallest[:, 0])
+    rows = np.flatnonzero(label_weights @ np.ptp(code_weights, axis=1) > margin)
+    if not len(rows):
+        return codes
+    may_move = np.zeros(len(rows), dtype=bool)
+    own, cost = code_weights.T[nearest[rows]], beta * (distances[rows].T - smallest[rows, 0])
+    for weights, distance_cost in zip(code_weights.T, cost, strict=True):
+        saved = np.maximum(targets[rows] * (weights - own), 0.0)
+        may_move |= np.einsum("il,il->i", label_weights[rows], saved) > distance_cost
+    rows = rows[may_move]
     size = max(1, _CHUNK_HINGES // np.shape(scores)[1])
     for first in range(0, len(rows), size):
         chunk = rows[first : first + size]

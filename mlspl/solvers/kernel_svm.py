@@ -4,10 +4,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mlspl.solvers.smo import solve_dual
+from mlspl.solvers.smo import solve_duals
 from mlspl.solvers.threads import check_costs, read_only, run_threads
 
-_FEW_ROWS = 256
+_FEW_ROWS = 512
 
 
 class KernelSolution(NamedTuple):
@@ -66,10 +66,11 @@ def _solve(K, targets, bounds, epsilon, beta, order, tol, max_iter, n_threads) -
     fitted, summary, stop = np.empty(targets.shape), np.empty((len(targets), 3)), np.zeros(1, dtype=np.bool_)
     vectors = (read_only(K.diagonal()), targets, *map(read_only, bounds))
     given = (K, *vectors, epsilon, float(tol), int(max_iter), stop)
-    calls = [(which, *given, beta, fitted, summary) for which in order]
     # Starting threads takes longer than most problems of few rows.
     few = targets.shape[1] <= _FEW_ROWS
-    run_threads(solve_dual, calls, 1 if few else n_threads, None if few else stop)
+    parts = [order] if few or n_threads == 1 else np.split(order, len(order))
+    calls = [(part, *given, beta, fitted, summary) for part in parts]
+    run_threads(solve_duals, calls, n_threads, None if few else stop)
     if not np.isfinite(fitted).all():
         raise ValueError("K contains NaN or infinite values. Clean the features or the kernel function.")
     bias, violation, n_iter = summary.T.copy()

@@ -33,8 +33,9 @@ _FLAT = 1e-12
 # A β this close to a bound, relative to its range, does not count as free for the intercept.
 _NEAR = 1e-9
 
-_compiled = njit(cache=True, nogil=True, error_model="numpy")
-_inlined = njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
+_options = {"cache": True, "nogil": True, "error_model": "numpy"}
+# A call passes all arrays of a search, which takes as long as its work does for few rows.
+_inlined = njit(**_options, forceinline=True)
 
 
 class _Search(NamedTuple):
@@ -58,33 +59,34 @@ class _Search(NamedTuple):
     step: np.ndarray  # changes of its β
 
 
-@_compiled
-def solve_dual(
-    which, K, diagonal, targets, lower, upper, epsilon, tol, max_iter, stop, betas, fitted, summary
+@njit(**_options)
+def solve_duals(
+    problems, K, diagonal, targets, lower, upper, epsilon, tol, max_iter, stop, betas, fitted, summary
 ):  # pragma: no cover - compiled
-    """Solve problem `which` from a start within the bounds, ``betas[which]``, unless ``stop[0]`` is set.
+    """Solve these problems, each from a start within the bounds, ``betas[which]``, until ``stop[0]`` is set.
 
     Writes β, Kβ, and intercept, violation and number of pair steps to `betas`, `fitted` and `summary`.
     """
     n = len(diagonal)
-    target, beta = targets[which], betas[which]
-    tables = np.zeros((4, (n + _COLUMNS - 1) // _COLUMNS, _COLUMNS))
-    tables[1], tables[2] = -_FAR, _FAR
-    problem = (K, diagonal, lower[which], upper[which], epsilon, beta)
+    tables = np.empty((4, (n + _COLUMNS - 1) // _COLUMNS, _COLUMNS))
     vectors = (tables[0].ravel(), tables[1].ravel(), tables[2].ravel(), tables[3].ravel())  # views
     columns = (np.empty(_COLUMNS), np.empty(_COLUMNS), np.empty(_COLUMNS))
     working_set = (np.empty(_WORKING_SET, dtype=np.int64), np.empty(_WORKING_SET))
-    search = _Search(*problem, *vectors, tables, *columns, *working_set)
-    _begin(search, target)
-    violation, n_steps = _minimise(search, tol, max_iter, stop)
-    for k in range(n):
-        fitted[which, k] = target[k] - search.g[k]
-    summary[which, 0] = _find_intercept(search)
-    summary[which, 1] = violation
-    summary[which, 2] = n_steps
+    for which in problems:
+        target = targets[which]
+        tables[:] = 0.0
+        tables[1], tables[2] = -_FAR, _FAR
+        problem = (K, diagonal, lower[which], upper[which], epsilon, betas[which])
+        search = _Search(*problem, *vectors, tables, *columns, *working_set)
+        _begin(search, target)
+        violation, n_steps = _minimise(search, tol, max_iter, stop)
+        fitted[which] = target - search.g[:n]
+        summary[which, 0] = _find_intercept(search)
+        summary[which, 1] = violation
+        summary[which, 2] = n_steps
 
 
-@_compiled
+@_inlined
 def _minimise(search, tol, max_iter, stop):  # pragma: no cover - compiled
     """Choose working sets of eight and improve them until no pair violates optimality by `tol`."""
     kernel, vectors = np.zeros((_WORKING_SET, _WORKING_SET)), np.empty((6, _WORKING_SET))
@@ -108,7 +110,7 @@ def _minimise(search, tol, max_iter, stop):  # pragma: no cover - compiled
     return max(top - bottom, 0.0), n_steps
 
 
-@_compiled
+@_inlined
 def _begin(search, target):  # pragma: no cover - compiled
     """Set g, `up` and `low` at the start, and make Σβ = 0 by the moves that cost least to first order."""
     beta, count = search.beta, 0
@@ -188,7 +190,7 @@ def _subtract_rows(search, count):  # pragma: no cover - compiled
         g[k] -= first + second
 
 
-@_compiled
+@_inlined
 def _find_leaders(search):  # pragma: no cover - compiled
     """Largest g + up and smallest g + low, of every column (stored) and overall (returned)."""
     g, up, low = search.tables[0], search.tables[1], search.tables[2]
@@ -200,10 +202,22 @@ def _find_leaders(search):  # pragma: no cover - compiled
             high, small = g[r, c] + up[r, c], g[r, c] + low[r, c]
             highest[c] = high if high > highest[c] else highest[c]
             lowest[c] = small if small < lowest[c] else lowest[c]
-    return highest.max(), lowest.min()
+    return _extremes(highest, lowest)
 
 
-@_compiled
+@_inlined
+def _extremes(highest, lowest):  # pragma: no cover - compiled
+    """The largest of `highest` and the smallest of `lowest`, by several accumulators."""
+    top, top2, bottom, bottom2 = highest[0], highest[1], lowest[0], lowest[1]
+    for c in range(0, _COLUMNS, 2):
+        top = highest[c] if highest[c] > top else top
+        top2 = highest[c + 1] if highest[c + 1] > top2 else top2
+        bottom = lowest[c] if lowest[c] < bottom else bottom
+        bottom2 = lowest[c + 1] if lowest[c + 1] < bottom2 else bottom2
+    return max(top, top2), min(bottom, bottom2)
+
+
+@_inlined
 def _find_leader(leaders, g, side, value, closed):  # pragma: no cover - compiled
     """The first k at which g[k] + side[k] is the value; closes its column. −1 if there is none (NaN)."""
     for c in range(len(leaders)):
@@ -215,7 +229,7 @@ def _find_leader(leaders, g, side, value, closed):  # pragma: no cover - compile
     return -1
 
 
-@_compiled
+@_inlined
 def _find_partner(search, i, top):  # pragma: no cover - compiled
     """The variable that gains most by falling while β_i grows, bounds aside; −1 if none gains."""
     g, low, row, diagonal, gain = search.g, search.low, search.K[i], search.diagonal, search.gain
@@ -227,12 +241,11 @@ def _find_partner(search, i, top):  # pragma: no cover - compiled
         bend = bend if bend > _FLAT else _FLAT
         gain[k] = gap * gap / bend
     by_column, leaders = search.tables[3], search.leaders
-    for c in range(len(leaders)):
-        leaders[c] = 0.0
+    leaders[:] = 0.0
     for r in range(by_column.shape[0]):
         for c in range(by_column.shape[1]):
             leaders[c] = by_column[r, c] if by_column[r, c] > leaders[c] else leaders[c]
-    best = leaders.max()
+    best, _ = _extremes(leaders, leaders)
     if best > 0.0:
         for c in range(len(leaders)):
             if leaders[c] == best:
@@ -242,12 +255,12 @@ def _find_partner(search, i, top):  # pragma: no cover - compiled
     return -1
 
 
-@_compiled
+@_inlined
 def _choose(search, ask_partner):  # pragma: no cover - compiled
     """Fill the working set from both ends, one variable per column and side; the worst pair comes first."""
     chosen, count = search.chosen, 0
     while count + 2 <= _WORKING_SET:
-        top, bottom = search.highest.max(), search.lowest.min()
+        top, bottom = _extremes(search.highest, search.lowest)
         if not top > bottom:
             break
         count = _append(chosen, count, _find_leader(search.highest, search.g, search.up, top, -_FAR))
@@ -269,7 +282,7 @@ def _append(chosen, count, k):  # pragma: no cover - compiled
     return count + 1
 
 
-@_compiled
+@_inlined
 def _improve(search, count, kernel, vectors, max_iter):  # pragma: no cover - compiled
     """Pair steps among the chosen β until their largest violation has halved; writes their changes."""
     g, beta, lower, upper, up, low = vectors
@@ -313,7 +326,7 @@ def _improve(search, count, kernel, vectors, max_iter):  # pragma: no cover - co
     return n_steps
 
 
-@_compiled
+@_inlined
 def _find_intercept(search):  # pragma: no cover - compiled
     """The mean of g ∓ ε over free variables, else the middle of its interval, else the sign of the bounds."""
     total, n_free, top, bottom = 0.0, 0, -np.inf, np.inf

@@ -7,10 +7,10 @@ from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
 from mlspl._rounding import on_grid
 
-# OpenBLAS's product of an array with its own transpose (syrk) crashes from about 16,000 rows on: use tiles.
-_TILE_ROWS = 1024
-# Values rounded at a time; rounding needs four temporary copies.
-ROUNDED = 2**18
+# OpenBLAS crashes on products of over 16,000 rows with their transpose (syrk). Small tiles stay in cache.
+_TILE_ROWS = 256
+# Values rounded at a time; larger temporary copies take longer to allocate than to compute.
+ROUNDED = 2**17
 # Up to this ratio of mean to variance, the error of a distance is below 1e-9 of the usual distance.
 _FAR_OUT = 1e6
 

@@ -288,8 +288,8 @@ import threading
 import numpy as np
 from mlspl.solvers import solve_svms
 rng = np.random.default_rng(0)
-X = rng.normal(size=(400, 3))
-Y = np.where(rng.random((2, 400)) < 0.5, 1.0, -1.0)
+X = rng.normal(size=(600, 3))
+Y = np.where(rng.random((2, 600)) < 0.5, 1.0, -1.0)
 solve_svms(np.eye(2), np.array([[1.0, -1.0]]))
 for n_threads in (1, 2):
     print("ready", flush=True)

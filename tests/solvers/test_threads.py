@@ -45,7 +45,7 @@ def test_read_only_inputs_need_no_second_compilation():
     for writeable in (True, False):
         K.flags.writeable = Y.flags.writeable = writeable
         solve_svms(K, Y, Y * Y)
-    assert len(smo.solve_dual.signatures) == 1
+    assert len(smo.solve_duals.signatures) == 1
 
 
 def test_other_system_errors_stay():
