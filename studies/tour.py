@@ -33,7 +33,7 @@ def main(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     console = Console(width=min(Console().width, _WIDTH), highlight=False)
     say = console.print
-    say("\nmlspl learns many labels at once from labels that are partly wrong, and finds them.")
+    say("\nmlspl finds wrong labels in multi-label data, and learns in spite of them.")
     say("\n[bold]1. The paper's methods and MLSPL-CV[/]: average precision, correct test labels")
     say(_paper_table(folder))
     say(
@@ -51,8 +51,8 @@ def main(folder: Path) -> None:
     say(_annotator_table(digits, given, found, train, test))
     say(
         "Pacing gives a small weight to labels that the model cannot predict. It helps against random "
-        "errors. People err where digits look alike, and the model learns such errors. The forest notices "
-        "on held-out rows that pacing does not help there, and leaves it out. The consensus weighs "
+        "errors. The annotators err where digits look alike, and the model learns such errors. The forest "
+        "notices on held-out rows that pacing does not help there, and leaves it out. The consensus weighs "
         "annotators by their estimated quality."
     )
     say("\n[bold]3. Finding wrong labels[/]: the audit of the worst annotator's labels")

@@ -292,11 +292,11 @@ class SelfPacedLoss(nn.Module):
         if distributed.is_available() and distributed.is_initialized():
             latest = _mean_of_processes(latest)
         memory["latest"].fill_(torch.nan)
-        latest = latest.mul_(2.0).clamp_(-_LARGEST, _LARGEST).cpu().numpy().T
-        before = before.cpu().numpy().T
-        np.copyto(latest, before, where=np.isnan(latest))
-        np.copyto(before, latest, where=np.isnan(before))
-        mean = self.momentum * before + (1.0 - self.momentum) * latest
+        new = latest.mul_(2.0).clamp_(-_LARGEST, _LARGEST).cpu().numpy().T
+        old = before.cpu().numpy().T
+        np.copyto(new, old, where=np.isnan(new))
+        np.copyto(old, new, where=np.isnan(old))
+        mean = self.momentum * old + (1.0 - self.momentum) * new
         memory["losses"].copy_(torch.from_numpy(mean))
         target = self.target
         known, labels = ~np.isnan(mean), ~np.signbit(mean)
