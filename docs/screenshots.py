@@ -58,4 +58,5 @@ if __name__ == "__main__":
         save(browser, "audit")
         subprocess.run(["mlspl", "reproduce", "--quick", "--out", "paper"], cwd=folder, check=True)
         browser.get(Path(folder, "paper", "report.html").as_uri())
+        browser.execute_script("document.querySelectorAll('h2')[1].scrollIntoView()")  # Results
         save(browser, "report")

@@ -364,7 +364,7 @@ def explain_issues(rows, labels, names, given, probability, other_labels, never_
             if against[k, other] >= WORTH:
                 texts[k] += "; " + _relation(weight[k, other] > 0, given[rows[k], other] == 1, names[other])
     for k in [] if never_entered is None else np.flatnonzero(never_entered).tolist():
-        texts[k] += "; too unlikely for the model to learn from it"
+        texts[k] += "; the paced model left it out"
     return texts
 
 
