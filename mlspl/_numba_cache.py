@@ -31,6 +31,6 @@ def njit(**options: Any) -> Callable[[Callable], Any]:
 def _warn_once() -> None:
     warnings.warn(
         "mlspl cannot store compiled code: neither its own folder nor your cache folder is writable. Each "
-        "process compiles anew, for about a minute. Set NUMBA_CACHE_DIR to a folder that only you can write.",
+        "process compiles anew, for seconds. Set NUMBA_CACHE_DIR to a folder that only you can write.",
         stacklevel=4,
     )

@@ -10,13 +10,7 @@ from mlspl._files import OutputFolder
 from mlspl._text import printable, shown
 from mlspl.cli import files, options, output
 from mlspl.cli.options import ForceOption, Reading, argument, flag, option, with_reading
-from mlspl.cli.votes import (
-    AnnotatorsOption,
-    SkipEmptyOption,
-    VotesOption,
-    annotator_table,
-    read_annotations,
-)
+from mlspl.cli.votes import AnnotatorsOption, SkipEmptyOption, VotesOption, annotator_table, read_annotations
 from mlspl.errors import UserError, guess_column, listed, shorten
 
 if TYPE_CHECKING:
@@ -57,8 +51,7 @@ def audit(
     skip_empty: SkipEmptyOption = False,
     most: Annotated[int, option("N", "Also list the N most probable missing labels.", min=0)] = 500,
     export: Annotated[
-        Literal["label-studio"] | None,
-        option(None, "Also write suspected rows as tasks for this program."),
+        Literal["label-studio"] | None, option(None, "Also write suspected rows as tasks for this program.")
     ] = None,
     seed: options.SeedOption = 0,
     force: ForceOption = False,

@@ -11,13 +11,7 @@ from mlspl._names import split_names
 from mlspl._text import safe_csv, shown
 from mlspl.cli import files, output
 from mlspl.cli.options import ForceOption, Reading, SeedOption, argument, flag, option, with_reading
-from mlspl.cli.votes import (
-    AnnotatorsOption,
-    SkipEmptyOption,
-    VotesOption,
-    annotator_table,
-    read_annotations,
-)
+from mlspl.cli.votes import AnnotatorsOption, SkipEmptyOption, VotesOption, annotator_table, read_annotations
 
 
 @with_reading("label_sep", "text", "categorical", "numeric", "drop")

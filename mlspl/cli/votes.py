@@ -20,8 +20,7 @@ AnnotatorsOption = Annotated[
     str, option("COLUMNS", "Columns with a label set per annotator: a pattern such as 'rater_*', or names.")
 ]
 VotesOption = Annotated[
-    Path | None,
-    option("FILE", "Instead: a CSV file with the columns annotator, labels and that of --ids."),
+    Path | None, option("FILE", "Instead: a CSV file with the columns annotator, labels and that of --ids.")
 ]
 SkipEmptyOption = Annotated[bool, flag("--skip-empty", "An annotator's empty label set means: not judged.")]
 

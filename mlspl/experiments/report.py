@@ -12,17 +12,8 @@ from mlspl._files import OutputFolder
 from mlspl._text import safe_csv
 from mlspl.datasets import Dataset
 from mlspl.experiments.comparison import Comparison, compare
-from mlspl.experiments.figures import (
-    critical_difference_figure,
-    figure_files,
-    pace_function_figure,
-)
-from mlspl.experiments.scores import (
-    criteria_in,
-    score_table,
-    standard_trials,
-    summarise,
-)
+from mlspl.experiments.figures import critical_difference_figure, figure_files, pace_function_figure
+from mlspl.experiments.scores import criteria_in, score_table, standard_trials, summarise
 from mlspl.experiments.statistics import fewest_splits
 from mlspl.experiments.store import Store
 from mlspl.experiments.tables import (

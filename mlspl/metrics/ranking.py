@@ -81,10 +81,11 @@ def rank_rows(Y: NDArray[np.int8], F: NDArray[np.float64]) -> NDArray[np.float64
     one is faster than sorting, because the inner loops compile to vector instructions.
     """
     n, L = Y.shape
-    rows = np.full((4, n), np.nan)
+    rows = np.empty((4, n))
     relevant, irrelevant = np.empty(L), np.empty(L)
     before = np.empty(L, np.int64)
     for i in range(n):
+        rows[0, i] = rows[1, i] = rows[2, i] = rows[3, i] = np.nan
         n_relevant = n_irrelevant = 0
         for label in range(L):
             if Y[i, label] == 1:

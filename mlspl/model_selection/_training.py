@@ -68,50 +68,81 @@ def fit_logistic(features, target, weight, *, offset=0.0, ridge=0.0, start=None)
 def fit_curves(features, target, weight, start, offset=0.0, ridge=0.0) -> NDArray[np.float64]:
     """Fit as `fit_logistic` does for each of B targets: features (B, d, n), target and weight (B, n)."""
     n_targets, d, n = features.shape
-    return _newton(
-        *(np.ascontiguousarray(part, dtype=np.float64) for part in (features, target, weight, start)),
-        np.zeros((n_targets, n if np.ndim(offset) else 1)) + offset,
-        np.zeros(d) + ridge,
-    )
+    coef = np.array(start, dtype=np.float64)
+    parts = (np.ascontiguousarray(part, dtype=np.float64) for part in (features, target, weight))
+    offsets = np.zeros((n_targets, n if np.ndim(offset) else 1)) + offset
+    _newton(*parts, coef, offsets, np.zeros(d) + ridge)
+    return coef
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _newton(features, target, weight, start, offset, ridge):
-    """Minimise by Newton's method; a step is halved while the loss still rises steeply at its end."""
-    coefs = start.copy()
-    n = features.shape[2]
-    residual, curvature = np.empty(n), np.empty(n)
-    hessian = np.empty((features.shape[1], features.shape[1]))
+def _newton(features, targets, weights, coefs, offsets, ridge):
+    """Minimise by Newton's method; a step is halved while the loss still rises steeply at its end.
+
+    In loops, because array expressions and LAPACK take seconds to compile.
+    """
+    d, n = features.shape[1:]
+    scores, residual, scaled, curvature = np.empty(n), np.empty(n), np.empty(n), np.empty(n)
+    direction, hessian = np.empty(d), np.empty((d + 1, d))
+    gradient = hessian[d]  # as the last row, so that Cholesky's method solves with it
     for b in range(len(features)):
-        x, t, w, coef = features[b], target[b], weight[b], coefs[b].copy()
-        total = w.sum()
-        direction, slope, step = np.zeros(len(coef)), -np.inf, 1.0
+        x, coef, weight, target, offset = features[b], coefs[b], weights[b], targets[b], offsets[b]
+        total, slope, step = weight.sum(), -np.inf, 1.0
+        direction[:] = 0.0
         for _ in range(200):
-            scores = coef @ x + offset[b]
+            for i in range(n):
+                scores[i] = coef[0] * x[0, i] + offset[i if len(offset) > 1 else 0]
+            for k in range(1, d):
+                for i in range(n):
+                    scores[i] += coef[k] * x[k, i]
             for i in range(n):
                 s = scores[i]
                 e = np.exp(-abs(s))
                 q = 1.0 / (1.0 + e)
-                residual[i] = w[i] * ((q if s > 0.0 else e * q) - t[i])
-                curvature[i] = w[i] * e * q * q
-            gradient = x @ residual + ridge * coef
-            if gradient @ direction > -0.5 * slope:
+                residual[i] = weight[i] * ((q if s > 0.0 else e * q) - target[i])
+                curvature[i] = weight[i] * e * q * q
+            rise, largest = 0.0, 0.0
+            for k in range(d):
+                gradient[k] = _dot(x[k], residual) + ridge[k] * coef[k]
+                rise += gradient[k] * direction[k]
+                largest = max(largest, abs(gradient[k]))
+            if rise > -0.5 * slope:
                 if step < 1e-10:
                     break
                 step /= 2.0
-                coef = coef - step * direction
+                for k in range(d):
+                    coef[k] -= step * direction[k]
                 continue
-            if np.abs(gradient).max() <= 1e-10 * total:
+            if largest <= 1e-10 * total:
                 break
-            for k in range(len(coef)):
-                scaled = x[k] * curvature
+            for k in range(d):
+                for i in range(n):
+                    scaled[i] = x[k, i] * curvature[i]
                 for m in range(k + 1):
-                    hessian[k, m] = hessian[m, k] = scaled @ x[m]
+                    hessian[k, m] = _dot(scaled, x[m])
                 hessian[k, k] += ridge[k] + 1e-12 * total
-            direction = -np.linalg.solve(hessian, gradient)
-            slope, step = gradient @ direction, 1.0
-            coef = coef + direction
+            for k in range(d + 1):
+                for j in range(min(k + 1, d)):
+                    left = hessian[k, j]
+                    for m in range(j):
+                        left -= hessian[k, m] * hessian[j, m]
+                    hessian[k, j] = np.sqrt(left) if j == k else left / hessian[j, j]
+            slope, step = 0.0, 1.0
+            for k in range(d - 1, -1, -1):
+                left = -gradient[k]
+                slope -= left * left
+                for m in range(k + 1, d):
+                    left -= hessian[m, k] * direction[m]
+                direction[k] = left / hessian[k, k]
+                coef[k] += direction[k]
             if -slope <= 1e-10 * total:  # convergence is quadratic: the next step would be rounding errors
                 break
-        coefs[b] = coef
-    return coefs
+
+
+@njit(cache=True, nogil=True, fastmath={"reassoc"})
+def _dot(a, b):
+    """a·b, summed in an order of the processor's choice, as BLAS does."""
+    total = 0.0
+    for i in range(len(a)):
+        total += a[i] * b[i]
+    return total

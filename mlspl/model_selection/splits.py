@@ -86,14 +86,17 @@ class IterativeStratification(BaseCrossValidator):
 @njit(cache=True, nogil=True)
 def _assign(label_start, labels, row_start, rows, k, chance):
     """Algorithm 1 on the labels of each row (CSR) and the rows of each label (CSC)."""
+    # Loops, because array expressions take longer to compile than all the rest.
     n, L = len(label_start) - 1, len(row_start) - 1
-    remaining, needed = np.empty(L, np.int64), np.empty((L, k))
-    for label in range(L):  # np.diff and np.outer would take longer to compile than all the rest
+    remaining, needed = np.empty(L, np.int64), np.empty((L + 1, k))
+    free, subsets = np.empty(k, np.int64), np.empty(n, np.int64)
+    for j in range(k):
+        free[j] = n // k + (j < n % k)
+        needed[L, j] = 0.0  # rows without labels
+    for label in range(L):
         remaining[label] = row_start[label + 1] - row_start[label]
         needed[label, :] = remaining[label] * (1 / k)
-    free = np.full(k, n // k)
-    free[: n % k] += 1
-    subsets = np.full(n, -1)
+    subsets[:] = -1
     while True:
         rarest = -1
         for label in range(L):
@@ -101,21 +104,19 @@ def _assign(label_start, labels, row_start, rows, k, chance):
                 rarest = label
         if rarest < 0:
             break
-        for i in rows[row_start[rarest] : row_start[rarest + 1]]:
+        for p in range(row_start[rarest], row_start[rarest + 1]):
+            i = rows[p]
             if subsets[i] < 0:
                 j = _pick_fold(needed[rarest], free, chance[i])
                 subsets[i] = j
                 free[j] -= 1
-                for label in labels[label_start[i] : label_start[i + 1]]:
-                    needed[label, j] -= 1
-                    remaining[label] -= 1
-    # Rows without labels.
-    no_label = np.zeros(k)
+                for t in range(label_start[i], label_start[i + 1]):
+                    needed[labels[t], j] -= 1
+                    remaining[labels[t]] -= 1
     for i in range(n):
         if subsets[i] < 0:
-            j = _pick_fold(no_label, free, chance[i])
-            subsets[i] = j
-            free[j] -= 1
+            subsets[i] = _pick_fold(needed[L], free, chance[i])
+            free[subsets[i]] -= 1
     return subsets
 
 

@@ -127,7 +127,7 @@ class JointForest(_Forest):
         n, n_labels = self.labels.shape
         weights = np.ones((n, 1)) if self.weights is None else self.weights
         values = np.hstack([self.labels * weights, weights])
-        training = np.ascontiguousarray(self.leaves), np.diff(self.trees.starts), values
+        training = np.ascontiguousarray(self.leaves), np.diff(self.trees.starts).max(), values
 
         def answer(leaves, probabilities):
             sums = np.zeros((len(probabilities), values.shape[1]))

@@ -133,7 +133,7 @@ def fit_curves(z, n, k, false, lost, tolerance):
     share = (k.sum() + 0.5) / (n.sum() + 1.0)
     c, b = SLOPE_MEAN, np.log(share / (1.0 - share))
     narrow = 1.0 / SLOPE_SPREAD**2
-    true, tried = np.zeros(len(z)), np.zeros(len(z))
+    true, tried = np.empty(len(z)), np.empty(len(z))
     for g in range(G):
         low, span = false[g], 1.0 - false[g] - lost[g]
         damping, a = 1e-3, np.exp(c)
@@ -171,7 +171,11 @@ def fit_curves(z, n, k, false, lost, tolerance):
             if gained < tolerance:
                 break
         explained[g], slopes[g], offsets[g] = best, a, b
-        shares[g] = (0.5 + (n * true).sum()) / (n.sum() + 1.0)
+        ones = 0.0
+        for i in range(len(z)):
+            if n[i] > 0.0:
+                ones += n[i] * true[i]
+        shares[g] = (0.5 + ones) / (n.sum() + 1.0)
     return explained, shares, slopes, offsets
 
 

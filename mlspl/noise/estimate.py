@@ -18,14 +18,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import betainc, expit, logit
 
-from mlspl._validation import (
-    Labels,
-    check_labels,
-    check_labels_beside,
-    check_scores,
-    check_shape,
-    row_blocks,
-)
+from mlspl._validation import Labels, check_labels, check_labels_beside, check_scores, check_shape, row_blocks
 from mlspl.errors import UserError
 from mlspl.model_selection import fit_logistic
 from mlspl.noise._curve import FALSE, LOST, fit_curve, look_up_pairs, row_dispersion

@@ -26,6 +26,7 @@ class TreeFeatures:
         else:
             empty = np.empty(0, np.float32), np.empty(0, np.int32), np.zeros(1, np.int64)
             self.arrays = (np.ascontiguousarray(X.T), empty, empty)
+        self.any_nan = bool(np.isnan(X.data if sparse.issparse(X) else X).any())
 
 
 def _parts(X) -> tuple:
@@ -41,47 +42,51 @@ def grow_extra_trees(
     A leaf answers with the mean of the first of the targets (n, q). A row's weight in a tree is its `weight`
     (n,) times its `counts` (n_trees, n), uint8. A tree none of whose rows has weight answers `empty_value`.
     """
-    starts, nodes, importances = _grow(
+    starts, importances = np.zeros(len(seeds) + 1, np.int64), np.zeros(features.shape[1])
+    nodes = _grow(
         *features.arrays,
+        features.any_nan,
         np.ascontiguousarray(targets, dtype=np.float64),
         np.ascontiguousarray(weight, dtype=np.float64),
         np.ascontiguousarray(counts),
         np.asarray(seeds, dtype=np.uint64),
-        min_samples_leaf,
-        max_features,
-        empty_value,
-    )
-    return FlatTrees(*[starts, *nodes, features.shape[1]]), importances
+        (int(min_samples_leaf), int(max_features), float(empty_value)),
+        starts,
+        importances,
+    )[: starts[-1]].T
+    types = np.int32, np.int32, np.int32, np.float32, np.bool_
+    return FlatTrees(*[starts, *map(np.ndarray.astype, nodes, types), features.shape[1]]), importances
 
 
 @njit(cache=True, nogil=True)
-def _grow(columns, by_row, by_column, targets, weight, counts, seeds, min_leaf, max_features, empty_value):
+def _grow(columns, by_row, by_column, any_nan, targets, weight, counts, seeds, limits, starts, importances):
+    """Write `starts` and add to `importances`; return the arrays of `FlatTrees` as columns of a table.
+
+    Few array expressions and functions of NumPy, because they take seconds to compile.
+    """
+    min_leaf, max_features, empty_value = limits
     n, q = targets.shape
     is_sparse = columns.size == 0
     _, row_features, row_starts = by_row
-    d = len(by_column[2]) - 1 if is_sparse else len(columns)
-    # The nodes of all trees; the arrays are doubled when they are full.
-    feature, left, right = np.empty(256, np.int32), np.empty(256, np.int32), np.empty(256, np.int32)
-    value, missing_left = np.empty(256, np.float32), np.zeros(256, np.bool_)
-    any_nan = np.isnan(columns).any() or np.isnan(by_row[0]).any()
-    starts = np.zeros(len(seeds) + 1, np.int64)
-    importances = np.zeros(d)
+    d = len(importances)
+    nodes = np.empty((256, 5))  # doubled when it is full
     rows, w = np.empty(n, np.int64), np.empty(n)
     # The values of a feature in a node, and whose they are; where each row stands in `rows`.
-    values, members, position = np.empty(n, np.float32), np.empty(n, np.int64), np.full(n, -1, np.int64)
+    values, members, position = np.empty(n, np.float32), np.empty(n, np.int64), np.empty(n, np.int64)
     given = np.empty(n if is_sparse else 0, np.float32)
     row_length, column_length = len(row_features) / n, len(row_features) / d
     features = np.empty(d, np.int64)
     # The last node in which a feature had a nonzero value, for sparse rows.
-    nonzero_in = np.full(d if is_sparse else 0, -1, np.int64)
-    total, sums = np.empty(q), np.empty(q)
+    nonzero_in = np.empty(d, np.int64)
+    total, sums, gained = np.empty(q), np.empty(q), np.empty(d)
     # Of every node that waits: its first row, the one behind its last, its parent and side.
     waiting = np.empty((n + 1, 4), np.int64)
     used = 0
+    nonzero_in[:] = -1
     for tree in range(len(seeds)):
         random = _scramble(seeds[tree])
         for f in range(d):
-            features[f] = f
+            features[f], gained[f] = f, 0.0
         n_rows = 0
         for i in range(n):
             w[i] = counts[tree, i] * weight[i]
@@ -90,22 +95,17 @@ def _grow(columns, by_row, by_column, targets, weight, counts, seeds, min_leaf, 
                 rows[n_rows] = i
                 position[i] = n_rows
                 n_rows += 1
-        gained = np.zeros(d)
         node, root = 0, used
-        waiting[0] = (0, n_rows, -1, 0)
+        waiting[0, 0], waiting[0, 1], waiting[0, 2], waiting[0, 3] = 0, n_rows, -1, 0
         n_waiting = 1
         while n_waiting:
             n_waiting -= 1
-            first, behind, parent, side = waiting[n_waiting]
-            if used == len(feature):
-                feature, value = np.concatenate((feature, feature)), np.concatenate((value, value))
-                left, right = np.concatenate((left, left)), np.concatenate((right, right))
-                missing_left = np.concatenate((missing_left, missing_left))
+            first, behind = waiting[n_waiting, 0], waiting[n_waiting, 1]
+            parent, side = waiting[n_waiting, 2], waiting[n_waiting, 3]
+            if used == len(nodes):
+                nodes = np.concatenate((nodes, nodes))
             if parent >= 0:
-                if side == 0:
-                    left[root + parent] = node
-                else:
-                    right[root + parent] = node
+                nodes[root + parent, 1 + side] = node
             weighs, squares = 0.0, 0.0
             total[:] = 0.0
             for k in range(first, behind):
@@ -148,7 +148,10 @@ def _grow(columns, by_row, by_column, targets, weight, counts, seeds, min_leaf, 
                     # The rows that are not listed have the value 0.
                     zeros = n_values < behind - first
                     low = high = np.float32(0.0) if zeros else values[0]
-                    has_nan = any_nan and np.isnan(values[:n_values]).any()
+                    has_nan = False
+                    if any_nan:
+                        for value in values[:n_values]:
+                            has_nan |= np.isnan(value)
                     if has_nan and not zeros:
                         low, high = np.float32(np.inf), np.float32(-np.inf)
                     for k in range(n_values):
@@ -165,7 +168,7 @@ def _grow(columns, by_row, by_column, targets, weight, counts, seeds, min_leaf, 
                     if has_nan:
                         random = _advance(random)
                         nan_left = bool(high > low) and _uniform(random) < 0.5
-                        _send_nan(values[:n_values], nan_left)
+                        _send_nan(values, 0, n_values, nan_left)
                     # Sum the side without the zeros; the other side is what is left of the node.
                     zeros_left = zeros and cut >= 0.0
                     n_left, weighs_left = 0, 0.0
@@ -184,12 +187,12 @@ def _grow(columns, by_row, by_column, targets, weight, counts, seeds, min_leaf, 
                         score += sums[t] ** 2 / weighs_left + (total[t] - sums[t]) ** 2 / weighs_right
                     if score > best:
                         best, best_feature, best_cut, best_side = score, f, cut, nan_left
-            feature[used], missing_left[used] = best_feature, best_side
+            nodes[used, 0], nodes[used, 4] = best_feature, best_side
             if best_feature < 0:
-                left[used], right[used] = -1, -1
-                value[used] = total[0] / weighs if weighs > 0.0 else empty_value
+                nodes[used, 1], nodes[used, 2] = -1, -1
+                nodes[used, 3] = total[0] / weighs if weighs > 0.0 else empty_value
             else:
-                value[used] = best_cut
+                nodes[used, 3] = best_cut
                 gained[best_feature] += max(best - parent_score, 0.0)
                 if is_sparse:
                     values[first:behind] = 0.0
@@ -202,7 +205,7 @@ def _grow(columns, by_row, by_column, targets, weight, counts, seeds, min_leaf, 
                     for k in range(first, behind):
                         values[k] = columns[best_feature, rows[k]]
                 if any_nan:
-                    _send_nan(values[first:behind], best_side)
+                    _send_nan(values, first, behind, best_side)
                 middle, last = first, behind
                 while middle < last:
                     if values[middle] <= best_cut:
@@ -213,17 +216,22 @@ def _grow(columns, by_row, by_column, targets, weight, counts, seeds, min_leaf, 
                         values[middle], values[last] = values[last], values[middle]
                 for k in range(first, behind):
                     position[rows[k]] = k
-                waiting[n_waiting] = (middle, behind, node, 1)
-                waiting[n_waiting + 1] = (first, middle, node, 0)
-                n_waiting += 2
+                for side in range(2):  # the left child is the next
+                    waiting[n_waiting, 0] = first if side else middle
+                    waiting[n_waiting, 1] = middle if side else behind
+                    waiting[n_waiting, 2], waiting[n_waiting, 3] = node, 1 - side
+                    n_waiting += 1
             used += 1
             node += 1
         # Nodes of the next tree have other numbers, so `nonzero_in` needs no reset.
         starts[tree + 1] = used
-        if gained.sum() > 0.0:
-            importances += gained / gained.sum()
-    nodes = feature[:used], left[:used], right[:used], value[:used], missing_left[:used]
-    return starts, nodes, importances
+        gain = 0.0
+        for f in range(d):
+            gain += gained[f]
+        if gain > 0.0:
+            for f in range(d):
+                importances[f] += gained[f] / gain
+    return nodes
 
 
 @njit(cache=True, nogil=True)
@@ -239,7 +247,13 @@ def _read_column(by_column, f, rows, position, first, behind, members, values):
                 found += 1
         return found
     for k in range(first, behind):
-        p = start + np.searchsorted(column_rows[start:stop], rows[k])
+        p, behind_p = start, stop
+        while p < behind_p:
+            middle = (p + behind_p) // 2
+            if column_rows[middle] < rows[k]:
+                p = middle + 1
+            else:
+                behind_p = middle
         if p < stop and column_rows[p] == rows[k]:
             members[found], values[found] = rows[k], data[p]
             found += 1
@@ -247,9 +261,9 @@ def _read_column(by_column, f, rows, position, first, behind, members, values):
 
 
 @njit(cache=True, nogil=True)
-def _send_nan(values, left):
+def _send_nan(values, first, behind, left):
     """Replace NaN by infinity, so that they go to this side of every cut."""
-    for k in range(len(values)):
+    for k in range(first, behind):
         if np.isnan(values[k]):
             values[k] = -np.inf if left else np.inf
 

@@ -41,7 +41,8 @@ def solve_rank_svm(K, signed_weight, *, tol=1e-4, max_iter=10_000) -> RankSVMSol
     """Solve the ranking SVM with weights u (n, L) until its duality gap is ``tol`` times its objective."""
     K = np.ascontiguousarray(K, dtype=np.float64)
     signed_weight = np.ascontiguousarray(signed_weight, dtype=np.float64)
-    n_pairs = np.sum(signed_weight > 0, axis=1) * np.sum(signed_weight < 0, axis=1)
+    n_worse = np.sum(signed_weight < 0, axis=1)
+    n_pairs = np.sum(signed_weight > 0, axis=1) * n_worse
     if n_pairs.sum() > _MOST_PAIRS:
         raise UserError(
             f"RankSVM compares each relevant with each irrelevant label of a row: {n_pairs.sum():,} pairs, "
@@ -49,7 +50,14 @@ def solve_rank_svm(K, signed_weight, *, tol=1e-4, max_iter=10_000) -> RankSVMSol
         )
     n, n_labels = signed_weight.shape
     first = np.concatenate([[0], np.cumsum(n_pairs)])
-    relevant, irrelevant, cost = _list_pairs(signed_weight, first[-1])
+    # The pairs of a relevant label are a run as long as the row's irrelevant labels.
+    row, label = np.nonzero(signed_weight > 0)
+    runs = n_worse[row]
+    rows, relevant = np.repeat(row, runs), np.repeat(label, runs)
+    place = np.cumsum(n_worse)[row] - np.cumsum(runs)
+    irrelevant = np.nonzero(signed_weight < 0)[1][np.repeat(place, runs) + np.arange(first[-1])]
+    cost = -signed_weight[rows, relevant] * signed_weight[rows, irrelevant]
+    better, worse = relevant * n + rows, irrelevant * n + rows  # of each pair, in `scores`
     rho = float(np.median(K.diagonal())) or 1.0
     alpha, coef, scores = np.zeros(len(cost)), np.zeros((n_labels, n)), np.zeros((n_labels, n))
     rng = np.random.default_rng(0)
@@ -57,40 +65,12 @@ def solve_rank_svm(K, signed_weight, *, tol=1e-4, max_iter=10_000) -> RankSVMSol
     while n_iter < max_iter and gap > tol * objective:
         n_iter += 1
         _sweep(rng.permutation(n), K, rho, first, relevant, irrelevant, cost, alpha, coef, scores)
-        loss, gap = _loss(first, relevant, irrelevant, cost, alpha, scores)
+        error = 1.0 - scores.take(better) + scores.take(worse)
+        loss = np.dot(cost, np.maximum(error, 0.0))
+        gap = loss - np.dot(alpha, error)
         objective = 0.5 * np.einsum("li,li->", coef, scores) + loss
     bias = rho * coef.sum(axis=1)
     return RankSVMSolution(coef.T.copy(), bias, scores.T.copy(), alpha, objective, max(gap, 0.0), n_iter)
-
-
-@njit(cache=True, nogil=True)
-def _list_pairs(signed_weight, n_pairs):
-    """Labels and costs of all pairs, row by row."""
-    n, n_labels = signed_weight.shape
-    relevant, irrelevant, cost = np.empty(n_pairs, np.int64), np.empty(n_pairs, np.int64), np.empty(n_pairs)
-    a = 0
-    for i in range(n):
-        for p in range(n_labels):
-            if signed_weight[i, p] > 0.0:
-                for q in range(n_labels):
-                    if signed_weight[i, q] < 0.0:
-                        relevant[a], irrelevant[a] = p, q
-                        cost[a] = -signed_weight[i, p] * signed_weight[i, q]
-                        a += 1
-    return relevant, irrelevant, cost
-
-
-@njit(cache=True, nogil=True)
-def _loss(first, relevant, irrelevant, cost, alpha, scores):
-    """Σ c[e]₊, and the duality gap Σ c[e]₊ − αe, where e = 1 − (f_p − f_q)."""
-    loss, gap = 0.0, 0.0
-    for i in range(len(first) - 1):
-        for a in range(first[i], first[i + 1]):
-            error = 1.0 - scores[relevant[a], i] + scores[irrelevant[a], i]
-            hinge = cost[a] * max(error, 0.0)
-            loss += hinge
-            gap += hinge - alpha[a] * error
-    return loss, gap
 
 
 @njit(cache=True, nogil=True)
@@ -101,7 +81,8 @@ def _sweep(order, K, rho, first, relevant, irrelevant, cost, alpha, coef, scores
     for i in order:
         if first[i] == first[i + 1]:
             continue
-        f[:], change[:] = scores[:, i], 0.0
+        for label in range(n_labels):
+            f[label], change[label] = scores[label, i], 0.0
         _solve_row(K[i, i] + rho, first[i], first[i + 1], relevant, irrelevant, cost, alpha, f, change)
         for label in range(n_labels):
             step = change[label]

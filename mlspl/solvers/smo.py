@@ -99,14 +99,14 @@ def _minimise(search, tol, max_iter, stop):  # pragma: no cover - compiled
         count = _choose(search, n_searches % _PARTNER_EVERY == 0)
         n_searches += 1
         n_steps += _improve(search, count, kernel, vectors, min(max_iter - n_steps, _PAIR_STEPS))
-        moved = 0
+        moved = np.int64(0)  # 0 would compile `_subtract_rows` a second time, for a constant
         for c in range(count):
             if search.step[c] != 0.0:
                 search.chosen[moved], search.step[moved] = search.chosen[c], search.step[c]
                 moved += 1
         if moved == 0:
             break
-        _subtract_rows(search, moved)
+        _subtract_rows(search.g, search.K, search.chosen, search.step, moved)
     return max(top - bottom, 0.0), n_steps
 
 
@@ -115,7 +115,8 @@ def _begin(search, target):  # pragma: no cover - compiled
     """Set g, `up` and `low` at the start, and make Σβ = 0 by the moves that cost least to first order."""
     beta, count = search.beta, 0
     excess, rounding = 0.0, 0.0
-    search.g[: len(beta)] = target
+    for k in range(len(beta)):
+        search.g[k] = target[k]
     for k in range(len(beta)):
         _set_beta(search, k, beta[k])
         excess += beta[k]
@@ -123,10 +124,9 @@ def _begin(search, target):  # pragma: no cover - compiled
         if beta[k] != 0.0:
             search.chosen[count], search.step[count] = k, beta[k]
             count += 1
-            if count == _WORKING_SET:
-                _subtract_rows(search, count)
-                count = 0
-    _subtract_rows(search, count)
+        if count == _WORKING_SET or k == len(beta) - 1:
+            _subtract_rows(search.g, search.K, search.chosen, search.step, count)
+            count = 0
     while abs(excess) > rounding:
         top, bottom = _find_leaders(search)
         if excess > 0.0:
@@ -139,7 +139,7 @@ def _begin(search, target):  # pragma: no cover - compiled
         _set_beta(search, k, min(max(before - excess, search.lower[k]), search.upper[k]))
         search.chosen[0], search.step[0] = k, beta[k] - before
         excess += search.step[0]
-        _subtract_rows(search, 1)
+        _subtract_rows(search.g, search.K, search.chosen, search.step, np.int64(1))
 
 
 @_inlined
@@ -174,19 +174,17 @@ def _step_length(slope, curvature, b_i, b_j, upper_i, lower_j, epsilon):  # prag
 
 
 @_inlined
-def _subtract_rows(search, count):  # pragma: no cover - compiled
-    """Subtract Σ_c step_c K[chosen_c] over the first `count` of the working set from g, in one pass."""
+def _subtract_rows(g, K, rows, step, count):  # pragma: no cover - compiled
+    """Subtract Σ_c step_c K[rows_c] over the first `count` of the working set from g, in one pass."""
     if count == 0:
         return
-    g, K, rows, step = search.g, search.K, search.chosen, search.step
     for c in range(count, _WORKING_SET):
         rows[c], step[c] = rows[0], 0.0
-    row0, row1, row2, row3 = K[rows[0]], K[rows[1]], K[rows[2]], K[rows[3]]
-    row4, row5, row6, row7 = K[rows[4]], K[rows[5]], K[rows[6]], K[rows[7]]
+    r0, r1, r2, r3, r4, r5, r6, r7 = rows[0], rows[1], rows[2], rows[3], rows[4], rows[5], rows[6], rows[7]
     s0, s1, s2, s3, s4, s5, s6, s7 = step[0], step[1], step[2], step[3], step[4], step[5], step[6], step[7]
     for k in range(K.shape[1]):
-        first = (s0 * row0[k] + s1 * row1[k]) + (s2 * row2[k] + s3 * row3[k])
-        second = (s4 * row4[k] + s5 * row5[k]) + (s6 * row6[k] + s7 * row7[k])
+        first = (s0 * K[r0, k] + s1 * K[r1, k]) + (s2 * K[r2, k] + s3 * K[r3, k])
+        second = (s4 * K[r4, k] + s5 * K[r5, k]) + (s6 * K[r6, k] + s7 * K[r7, k])
         g[k] -= first + second
 
 

@@ -92,18 +92,20 @@ def _find_leaves(X, starts, feature, left, right, value, missing_left, found):
 def average_leaves(leaves, n_nodes, values, found, sums):
     """Add to `sums` (m, q) the mean `values` (n, q), in every tree, of the training rows in the leaves found.
 
-    `leaves` (n_trees, n) and `found` (n_trees, m) are those of training and new rows, negative to leave out.
+    `leaves` (n_trees, n) and `found` (n_trees, m) are those of training and new rows, negative to leave out;
+    no tree has more than `n_nodes`.
     """
     n, q = values.shape
-    most = n_nodes.max()
-    size, asked, total = np.empty(most), np.empty(most, np.bool_), np.empty((most, q))
+    size, asked, total = np.empty(n_nodes), np.empty(n_nodes, np.bool_), np.empty((n_nodes, q))
     for tree in range(len(leaves)):
         asked[:] = False
-        for leaf in found[tree]:
+        for r in range(found.shape[1]):
+            leaf = found[tree, r]
             if leaf >= 0 and not asked[leaf]:
                 asked[leaf] = True
                 size[leaf] = 0.0
-                total[leaf] = 0.0
+                for k in range(q):
+                    total[leaf, k] = 0.0
         for i in range(n):
             leaf = leaves[tree, i]
             if leaf >= 0 and asked[leaf]:
