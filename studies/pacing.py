@@ -90,8 +90,9 @@ def list_trials() -> list[tuple[Setting, str, int]]:
         (real, fast, range(4)),
         (networks, ["network"], range(1)),
         (clean + planted_all, fast, range(3)),
-        (real + clean + planted_all, fast, range(10)),
+        (networks, fast, range(10)),
         (networks, ["network"], range(3)),
+        (planted_all, fast, range(10)),
     ]
     trials = [
         (setting, model, split)
