@@ -2,10 +2,12 @@
 
 medical, enron, bibtex and tmc2007-500 (``MLSPL_DATA``) are word counts; OPP-115 (``MLSPL_REAL``) is raw text
 through TF-IDF, scored on the settled labels. Samples of the rows and the most frequent labels keep a run
-short. No default should rank more than 0.005 below the two peers. ``--page docs/choose.md`` writes the table.
+short. No default should rank more than 0.005 below the two peers. ``--page docs/choose.md`` writes the table;
+cells that are in the file of ``--results`` are not measured again.
 """
 
 import argparse
+import json
 import os
 import time
 import warnings
@@ -30,7 +32,8 @@ PEERS = {
     ),
     "OneVsRest(LinearSVC())": lambda: OneVsRestClassifier(LinearSVC()),
 }
-OURS = {
+PACED = "SelfPacedClassifier(LogisticRegression(C=10))"
+OURS: dict = {
     name: getattr(mlspl, name)
     for name in (
         "BSVMClassifier",
@@ -42,7 +45,7 @@ OURS = {
         "RankSVMClassifier",
         "MLSPLClassifierCV",
     )
-}
+} | {PACED: lambda: mlspl.SelfPacedClassifier(LogisticRegression(C=10, max_iter=1000))}
 
 
 def load(name, number, n_rows, n_labels):
@@ -100,7 +103,7 @@ def write(rows, sets, path, options):
             text = f"**{value:.3f}**" if value < best - 0.005 else f"{value:.3f}"
             cells.append(f"{text} ({seconds / rows[peers[0], data][1]:.1f}x)")
         lines.append(
-            f"| {name.replace('Classifier', '') if name in OURS else name} | " + " | ".join(cells) + " |"
+            f"| {name.removesuffix('Classifier').replace('ClassifierCV', 'CV')} | " + " | ".join(cells) + " |"
         )
     table = "\n".join(lines)
     print(table)
@@ -118,13 +121,22 @@ def main():
     parser.add_argument("--labels", type=int, default=40, help="most labels")
     parser.add_argument("--sets", nargs="+", default=SETS, choices=SETS)
     parser.add_argument("--methods", nargs="+", default=OURS, choices=OURS)
+    parser.add_argument("--results", type=Path, help="a JSON file of the measured cells, read and written")
     options = parser.parse_args()
+    size = (options.split, options.rows, options.labels)
+    kept = {}
+    if options.results is not None and options.results.exists():
+        kept = json.loads(options.results.read_text())
     rows = {}
-    for data in options.sets:
-        table = load(data, options.split, options.rows, options.labels)
-        for name, make in [*PEERS.items(), *((name, OURS[name]) for name in options.methods)]:
-            rows[name, data] = measure(make, *table)
-            print(data, name, *(f"{value:.4f}" for value in rows[name, data]), flush=True)
+    for name in [*PEERS, *options.methods]:
+        for data in options.sets:
+            key = " ".join(map(str, (name, data, *size)))
+            if key not in kept:
+                kept[key] = measure((PEERS | OURS)[name], *load(data, *size))
+                print(key, *(f"{value:.4f}" for value in kept[key]), flush=True)
+                if options.results is not None:
+                    options.results.write_text(json.dumps(kept, indent=1))
+            rows[name, data] = kept[key]
     write(rows, options.sets, options.page, options)
 
 

@@ -14,7 +14,7 @@ from scipy import sparse
 from sklearn.utils import check_array
 
 from mlspl._label_sets import is_label_sets, table_of_label_sets
-from mlspl.errors import UserError
+from mlspl.errors import UserError, shorten
 
 # Pairs checked at a time: 8 MB of float64.
 BLOCK = 1 << 20
@@ -247,11 +247,9 @@ def explain(error: Exception, table: Any, name: str, columns: str) -> Exception:
         shape = np.shape(table)
     except ValueError:
         return UserError(f"{name} has rows of different lengths: give a table (n_samples, n_{columns}).")
+    vectorizer = "make_pipeline(TfidfVectorizer(), MLSPLClassifier())"
     if columns == "features" and len(shape) == 1 and shape[0] and isinstance(np.asarray(table)[0], str):
-        return UserError(
-            f"{name} holds texts. Turn them into numbers by a vectorizer of scikit-learn, such as "
-            "make_pipeline(TfidfVectorizer(), MLSPLClassifier())."
-        )
+        return UserError(f"{name} holds texts. Turn them into numbers by a vectorizer, such as {vectorizer}.")
     if table is None or len(shape) != 2:
         return UserError(
             f"{name} {'is None' if table is None else f'has shape {shape}'}: give a table "
@@ -271,10 +269,11 @@ def explain(error: Exception, table: Any, name: str, columns: str) -> Exception:
             try:
                 float(value)
             except ValueError:
-                advice = (
-                    "one-hot features, such as OneHotEncoder makes" if columns == "features" else "0 and 1"
-                )
-                return UserError(f"{where} is {value!r}, not a number: give numbers, for instance {advice}.")
+                advice = "give 0 and 1."
+                if columns == "features":
+                    is_text = len(str(value).split()) > 3
+                    advice = f"pass the column to {vectorizer}." if is_text else "see OneHotEncoder."
+                return UserError(f"{where} is {shorten(str(value))!r}, not a number: {advice}")
             except TypeError:
                 return TypeError(
                     f"{where} is of type {type(value).__name__}: the argument must be a number, or a string "

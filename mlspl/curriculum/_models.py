@@ -1,5 +1,7 @@
 """Out-of-sample log-odds of every pair, which an audit judges by."""
 
+import warnings
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
@@ -57,7 +59,9 @@ def predict_pairs(
             raise explain(error, X, "X", "features") from None
         models, folds_at_a_time = _default_models(X, given.shape[1], n_jobs, seed), None
     odds, weights, trace = np.zeros(given.shape), dict[str, float](), None
-    with show_progress("folds of the audit", len(models) * cv, hidden=not verbose, lines=True) as advance:
+    progress = show_progress("folds of the audit", len(models) * cv, hidden=not verbose, lines=True)
+    with warnings.catch_warnings(), progress as advance:
+        warnings.filterwarnings("ignore", ".* predicts no label")  # scores are used, not predictions
         for name, model in models.items():
             own, own_trace = _predict_out_of_sample(model, X, given, cv, folds_at_a_time, seed, advance)
             share = 1.0

@@ -92,7 +92,7 @@ class Audit(NoiseEstimate):
 
     def _repr_html_(self) -> str:
         """Return the line, and the ten strongest suspicions as a table, for notebooks."""
-        return f"<p>{self!r}</p>{self.issues[:10].to_html()}"
+        return f"<p>{self!r}</p>{self.issues[:10].drop(columns=['row_number', 'label_number']).to_html()}"
 
     @property
     def votes(self):

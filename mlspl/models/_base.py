@@ -273,7 +273,7 @@ class MultiLabelClassifier(ClassifierMixin, BaseEstimator):
                 )
             if joined := [name for name in self.classes_ if isinstance(name, str) and set(name) & set(",;|")]:
                 warnings.warn(
-                    f"y is read as one label with the classes {self.classes_.tolist()}. If {joined[0]!r} "
+                    f"y is read as one label with the classes {self.classes_.tolist()}. If '{joined[0]}' "
                     "means several labels, give a list of labels per row, such as y.str.split(',').",
                     stacklevel=4,
                 )

@@ -16,6 +16,8 @@ and `without`, rows as (position, distance)."""
 _MOST_FEATURES = 4
 _MOST_WORDS = 12  # of sparse rows, which are text as a rule: the page marks them in it
 _MOST_ROWS = 3
+# A word counts as if so many more rows had it at random: that it stands in two rows says little.
+_RANDOM_ROWS = 5.0
 # Rows are compared in blocks of about this many cells.
 _BLOCK_CELLS = 4_000_000
 
@@ -27,7 +29,8 @@ def find_evidence(
 
     A feature counts by its share of the log-odds under Gaussians of equal variance for rows with and without
     the label; the means leave the row itself out. Dense rows are compared by the Euclidean distance of
-    standardised features, sparse rows by the cosine.
+    standardised features, sparse rows by the cosine. Of a sparse row, only features whose means differ by two
+    standard errors count, and less if few other rows have them.
     """
     found: list[Evidence] = [{} for _ in rows]
     # Standard deviations of the known values of the features; 0 of what is constant.
@@ -64,7 +67,8 @@ def _counting_features(X, given, rows, spread) -> Iterator[Evidence]:
     is_sparse = sparse.issparse(X)
     values = X[rows].toarray() if is_sparse else X[rows]
     known = ~np.isnan(values)
-    means = []
+    means: list[NDArray] = []
+    variance_of_means = 0.0
     for side in (1, 0):
         chosen = X[np.flatnonzero(given == side)]
         total = np.asarray(chosen.sum(axis=0)).ravel() if is_sparse else np.nansum(chosen, axis=0)
@@ -72,10 +76,15 @@ def _counting_features(X, given, rows, spread) -> Iterator[Evidence]:
         own = (given[rows] == side)[:, None] & known  # the row itself is left out
         rest = count - own
         total = total - np.where(own, values, 0.0)
+        variance_of_means = variance_of_means + spread**2 / np.maximum(rest, 1)
         means.append(np.where(rest > 0, total / np.maximum(rest, 1), np.nan))
     having, lacking = means
     with np.errstate(divide="ignore", invalid="ignore"):
         counts = (having - lacking) * (values - (having + lacking) / 2) / spread**2
+        if is_sparse:
+            counts *= np.maximum(0.0, 1.0 - 4.0 * variance_of_means / (having - lacking) ** 2)
+            others = X.count_nonzero(axis=0) - (values != 0)
+            counts *= others / (others + _RANDOM_ROWS)
     counts = np.where(np.isfinite(counts), counts, 0.0)
     order = np.argsort(counts, axis=1, kind="stable")
     most = _MOST_WORDS if is_sparse else _MOST_FEATURES

@@ -45,7 +45,8 @@ def test_evidence_is_that_of_the_slow_twin(data, kind):
         Z = np.nan_to_num((Z - np.nanmean(Z, axis=0)) / np.nanstd(Z, axis=0))
         distances = np.linalg.norm(Z[:, None] - Z[None], axis=2)
     for one, row, label in zip(found, rows, labels, strict=True):
-        expected = naive.evidence(X, Y, row, label, most_features=12 if kind == "sparse" else 4)
+        more = {"most_features": 12, "is_text": True} if kind == "sparse" else {}
+        expected = naive.evidence(X, Y, row, label, **more)
         for side in ("for", "against"):
             assert [entry[0] for entry in one[side]] == [entry[0] for entry in expected[side]]
             np.testing.assert_allclose(
@@ -56,6 +57,20 @@ def test_evidence_is_that_of_the_slow_twin(data, kind):
             near = [distances[row, int(entry[0])] for entry in one[side]]
             # A distance comes from squares of order ten: half of the digits are lost at worst.
             np.testing.assert_allclose([entry[1] for entry in one[side]], near, atol=1e-6)
+
+
+def test_words_of_few_rows_and_chance_differences_do_not_count():
+    rng = np.random.default_rng(0)
+    X = (rng.random((400, 60)) < 0.1).astype(float)
+    Y = rng.integers(0, 2, (400, 1)).astype(float)
+    X[:, 0] = rng.random(400) < np.where(Y[:, 0] == 1, 0.6, 0.1)
+    X[:, 1] = 0.0
+    X[[0, np.flatnonzero(Y[1:, 0] == 1)[0] + 1], 1] = 1.0  # a word of two rows
+    X[0, :] = 1.0
+    (one,) = find_evidence(sparse.csr_array(X), Y, np.array([0]), np.array([0]))
+    assert one["for"][0][0] == 0
+    assert 1 not in [entry[0] for entry in one["for"]]
+    assert len(one["for"]) + len(one["against"]) < 12
 
 
 def test_the_only_row_with_a_label_has_no_mean_to_be_compared_with(data):

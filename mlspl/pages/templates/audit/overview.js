@@ -1,14 +1,15 @@
 // The map of labels by difficulty and noise, their table, and what reviewing the strongest suspicions finds.
+const decimals = (value) => (value === null ? "–" : value.toFixed(3));
 const HEADS = [
-  ["name", "label", (value) => value], ["prevalence", "prevalence", percent], ["difficulty", "difficulty", amount], ["noise", "wrong, estimated", percent],
-  ["lost", "lost positives", percent], ["false", "false positives", percent], ["auc", "AUC", (value) => (value === null ? "–" : value.toFixed(3))],
-  ["suspects", "on this page", whole],
+  ["name", "label", (value) => value], ["prevalence", "prevalence", percent], ["difficulty", "difficulty", decimals], ["noise", "wrong, estimated", percent],
+  ["lost", "lost positives", percent], ["false", "false positives", percent], ["auc", "AUC", decimals],
+  ["suspects", "to review", whole],
 ];
 const byHead = { head: 3, sign: -1 };
 
 function drawLabels(box, review) {
   labels.suspects = new Array(N_LABELS).fill(0);
-  for (const label of pairs.label) labels.suspects[label] += 1;
+  for (const label of pairs.label.slice(0, FIRST_LOW)) labels.suspects[label] += 1;
   box.replaceChildren(
     make("h2", {}, "How much to review"),
     effortChart(),
@@ -132,7 +133,7 @@ function effortChart() {
       ticksX.map((t) => make("g", {}, make("line", { x1: x(t), x2: x(t), y1: top, y2: H - bottom, class: "grid" }),
         make("text", { x: x(t), y: H - bottom + 16, "text-anchor": "middle" }, whole(Math.round(t))))),
       ticksY.map((t) => make("g", {}, make("line", { x1: left, x2: W - right, y1: y(t), y2: y(t), class: "grid" }),
-        make("text", { x: left - 8, y: y(t) + 4, "text-anchor": "end" }, amount(t)))),
+        make("text", { x: left - 8, y: y(t) + 4, "text-anchor": "end" }, t < 10 ? amount(t) : whole(t)))),
       make("polyline", { points: points.map(([i, sum]) => `${x(i).toFixed(1)},${y(sum).toFixed(1)}`).join(" ") }),
       make("text", { x: (left + W - right) / 2, y: H - 8, "text-anchor": "middle", class: "title" }, "pairs reviewed, strongest suspicion first →"),
       make("text", { transform: `translate(14 ${(top + H - bottom) / 2}) rotate(-90)`, "text-anchor": "middle", class: "title" }, "errors found →")));
