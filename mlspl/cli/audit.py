@@ -49,6 +49,10 @@ def audit(
     annotators: AnnotatorsOption = "",
     votes: VotesOption = None,
     skip_empty: SkipEmptyOption = False,
+    reviewed: Annotated[
+        Path | None,
+        option("FILE", "Decisions made so far: they improve the estimates, and are not listed again."),
+    ] = None,
     most: Annotated[int, option("N", "Also list the N most probable missing labels.", min=0)] = 500,
     export: Annotated[
         Literal["label-studio"] | None, option(None, "Also write suspected rows as tasks for this program.")
@@ -76,6 +80,7 @@ def audit(
         AUDIT_FILES,
         LABEL_STUDIO_FILES,
         read_cells,
+        read_decisions,
         write_audit_folder,
         write_label_studio,
     )
@@ -83,13 +88,14 @@ def audit(
 
     if probabilities is not None and (method or parameters or space):
         raise UserError("--probabilities come from your own model: leave out --method, --set and --space.")
-    inputs = list(files.input_files(data, reading.labels, probabilities, votes))
+    inputs = list(files.input_files(data, reading.labels, probabilities, votes, reviewed))
     OutputFolder(out, inputs, force=force).check([*AUDIT_FILES, *(LABEL_STUDIO_FILES if export else ())])
     given_parameters = options.parse_parameters(parameters, space)
     if given_parameters and method is None:
         raise UserError("--set and --space are parameters of a method: name it by --method.")
     chosen = None if method is None else get_method(method).with_parameters(given_parameters)
     dataset = files.open_dataset(data, reading)
+    decided = None if reviewed is None else read_decisions(reviewed, dataset)
     names = None if ids is None else [text or "" for text in dataset.texts(ids)]
     beside = Path(data).parent if Path(data).exists() else Path()
     texts, images = _read_shown(dataset, show, embed, pictures or beside, out)
@@ -126,6 +132,7 @@ def audit(
                 n_jobs=-1,
                 random_state=seed,
                 verbose=1,
+                reviewed=decided,
                 annotations=annotations,
             )
         except UserError:

@@ -307,6 +307,23 @@ def test_probabilities_of_any_model_are_audited(mlspl, digits, planted, tmp_path
         assert (code, word in errors) == (2, True), errors
 
 
+def test_a_second_round_knows_the_decisions_of_the_first(mlspl, digits, tmp_path):
+    arguments = ("audit", digits, "--labels=-3", "--drop", "id,note,picture", *FAST)
+    assert mlspl(*arguments, "-o", "first")[0] == 0
+    issues = pd.read_csv(tmp_path / "first/issues.csv")
+    issues.head(3).assign(decision=["accepted", "rejected", "unsure"]).to_csv(
+        tmp_path / "decided.csv", index=False
+    )
+    code, _, errors = mlspl(*arguments, "--reviewed", "decided.csv", "-o", "second")
+    assert code == 0, errors
+    pairs = [(issue["row"], issue["label"]) for issue in table(tmp_path / "second/issues.csv")]
+    first = [(str(issue.row), issue.label) for issue in issues.head(3).itertuples()]
+    assert [pair in pairs for pair in first] == [False, False, True]
+    code, _, errors = mlspl(*arguments[:2], "--labels=-2", *FAST, "--reviewed", "decided.csv", "-o", "third")
+    assert (code, "other data" in errors) == (2, True)
+    assert not (tmp_path / "third").exists()
+
+
 def test_correct_names_the_options_of_the_audit(mlspl, digits, tmp_path):
     data = read_dataset(digits, -3, encode=False, drop=["note"])
     evil = ["--labels=-3", "--drop=note"], ["--labels=$(touch hurt)"], [3], 3
