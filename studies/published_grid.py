@@ -107,8 +107,8 @@ def _criterion_table(means: pd.DataFrame, criterion: str) -> str:
         values = [f"{means.loc[(name, function, way), criterion]:.4f}" for way in _WAYS]
         # The paper's tables are of the sigmoid function.
         printed = f"{paper_mean(name, PUBLISHED, criterion):.4f}" if function == "sigmoid" else ""
-        rows.append([name, function, *values, f"{paper_mean(name, 'ml-loc', criterion):.4f}", printed])
-    heads = ["data set", "function", *_WAYS.values(), "the paper's ML-LOC", "the paper's MLSPL"]
+        rows.append([f"{name}, {function}", *values, f"{paper_mean(name, 'ml-loc', criterion):.4f}", printed])
+    heads = ["data set, function", *_WAYS.values(), "the paper's ML-LOC", "the paper's MLSPL"]
     return markdown_table(heads, rows)
 
 

@@ -89,7 +89,8 @@ def reproduction_page(store: Store) -> str:
         within_two=int((away <= 2).sum()),
         n_splits=int(summary["splits"].min()),
         settings=_settings(),
-        tables=markdown_tables(summary).replace("## ", "### ").rstrip(),
+        precision=_precision_table(summary, datasets),
+        tables=_fold(markdown_tables(summary)),
         shares="\n\n".join(_share_table(name, fits[name]) for name in datasets),
         weights=_weights(at_stated, datasets),
         deviations=_deviations(summary, datasets),
@@ -188,6 +189,28 @@ def _settings() -> str:
         settings = ", ".join(f"`{key}={value!r}`" for key, value in method.defaults.items())
         rows.append([method.title, settings])
     return markdown_table(["method", "parameters"], rows, numeric=False)
+
+
+def _precision_table(summary: pd.DataFrame, datasets: Iterable[str]) -> str:
+    """Mean average precision, ours and in brackets the paper's: a row a data set, a column a method."""
+    means = summary[summary["criterion"] == "average_precision"].set_index(["dataset", "method"])
+    rows = [
+        [
+            name,
+            *(
+                f"{means['mean'][name, each]:.4f} ({means['paper'][name, each]:.4f})"
+                for each in PAPER_METHODS
+            ),
+        ]
+        for name in datasets
+    ]
+    return markdown_table(["data set", *(get_method(name).title for name in PAPER_METHODS)], rows)
+
+
+def _fold(tables: str) -> str:
+    """Every section of a Markdown text as a fold."""
+    sections = [section.partition("\n") for section in tables.strip().split("## ")[1:]]
+    return "\n\n".join(f"```{{dropdown}} {title}\n{text.strip()}\n```" for title, _, text in sections)
 
 
 def _share_table(dataset: str, fits: pd.DataFrame) -> str:

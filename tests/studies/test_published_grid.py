@@ -41,7 +41,7 @@ def test_fixed_searched_and_best_points():
 def test_page_and_figure():
     section = grid_section(small_grid())
     assert section.count("{dropdown}") == 4
-    assert "| flags | tanh | 67.0000 | 70.0000 | 69.0000 |" in section
+    assert "| flags, tanh | 67.0000 | 70.0000 | 69.0000 |" in section
     assert len(grid_figure(small_grid()).axes) == 15
 
 
