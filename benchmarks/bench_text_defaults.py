@@ -9,7 +9,6 @@ cells that are in the file of ``--results`` are not measured again.
 import argparse
 import json
 import os
-import sys
 import time
 import warnings
 from pathlib import Path
@@ -22,11 +21,8 @@ from sklearn.multiclass import OneVsRestClassifier
 from sklearn.svm import LinearSVC
 
 import mlspl
-from mlspl.datasets import load_dataset
+from mlspl.datasets import load_dataset, load_noisy_labels
 from mlspl.metrics import average_precision
-
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from studies.real import load_noisy_labels
 
 BEGIN, END = "<!-- written by benchmarks/bench_text_defaults.py -->", "<!-- end of text defaults -->"
 SETS = ("medical", "enron", "bibtex", "tmc2007-500", "opp115")

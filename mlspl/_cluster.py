@@ -10,13 +10,9 @@ from typing import Any
 
 from mlspl.errors import UserError
 
-__all__ = ["fetch", "open_cluster"]
-
 _CONNECT_SECONDS = 10
-_RECONNECT_SECONDS = 10
-_SECONDS_WITHOUT_WORKERS = 30
+_SECONDS_WITHOUT_WORKERS = _ANSWER_SECONDS = 30
 _LOOK_SECONDS, _POLL_SECONDS = 2, 0.01
-_ANSWER_SECONDS = 30
 _LOOPBACK = "127.0.0.1"
 
 
@@ -37,7 +33,7 @@ def open_cluster(scheduler: str, jobs: int) -> Iterator[Any]:
         logger = logging.getLogger("distributed")
         stack.callback(setattr, logger, "handlers", logger.handlers)
         logger.handlers = [logging.NullHandler()]
-        config: dict[str, Any] = {"distributed.comm.timeouts.connect": f"{_RECONNECT_SECONDS}s"}
+        config: dict[str, Any] = {"distributed.comm.timeouts.connect": f"{_CONNECT_SECONDS}s"}
         config["distributed.admin.large-graph-warning-threshold"] = "1TB"
         if scheduler == "local":
             # No pages for browsers, and no connection without the certificate that is made here.
@@ -45,23 +41,21 @@ def open_cluster(scheduler: str, jobs: int) -> Iterator[Any]:
         stack.enter_context(dask.config.set(config))
         if scheduler == "local":
             try:
-                cluster = stack.enter_context(
-                    LocalCluster(
-                        n_workers=jobs,
-                        threads_per_worker=1,
-                        processes=True,
-                        host=_LOOPBACK,
-                        dashboard_address=f"{_LOOPBACK}:0",
-                        worker_dashboard_address=f"{_LOOPBACK}:0",
-                        scheduler_kwargs={"dashboard": False},
-                        security=Security.temporary(),
-                    )
+                cluster = LocalCluster(
+                    n_workers=jobs,
+                    threads_per_worker=1,
+                    processes=True,
+                    host=_LOOPBACK,
+                    dashboard_address=f"{_LOOPBACK}:0",
+                    worker_dashboard_address=f"{_LOOPBACK}:0",
+                    scheduler_kwargs={"dashboard": False},
+                    security=Security.temporary(),
                 )
             except (ImportError, RuntimeError) as error:
                 raise UserError(
                     f"No Dask cluster starts on this machine ({error}). Leave out --scheduler."
                 ) from None
-            client = Client(cluster)
+            client = Client(stack.enter_context(cluster))
         else:
             try:
                 client = Client(scheduler, timeout=_CONNECT_SECONDS)

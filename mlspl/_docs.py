@@ -5,8 +5,6 @@ from collections.abc import Callable
 from textwrap import indent
 from typing import TypeVar
 
-__all__ = ["share", "substitute"]
-
 T = TypeVar("T")
 
 

@@ -13,8 +13,6 @@ from typing import IO
 
 from mlspl.errors import UserError
 
-__all__ = ["OutputFolder", "check_output", "explain_failure", "replace_file", "write_file"]
-
 # What a system says that refuses to store a file, or this file.
 _REFUSED = {"ENOSPC", "EDQUOT", "EFBIG", "EROFS", "EACCES", "EPERM", "ENAMETOOLONG"}
 

@@ -4,8 +4,6 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-__all__ = ["plain"]
-
 
 def plain(value: Any, digits: int | None = None) -> Any:
     """Return plain dicts and lists, with None for NaN and infinity, and numbers of so many digits."""
@@ -15,8 +13,6 @@ def plain(value: Any, digits: int | None = None) -> Any:
         value = value.tolist()
     if isinstance(value, list | tuple):
         return [plain(part, digits) for part in value]
-    if isinstance(value, float):
-        if not math.isfinite(value):
-            return None
-        return value if digits is None else float(f"{value:.{digits}g}")
-    return value
+    if not isinstance(value, float) or (digits is None and math.isfinite(value)):
+        return value
+    return float(f"{value:.{digits}g}") if math.isfinite(value) else None

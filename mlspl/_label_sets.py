@@ -11,8 +11,6 @@ from sklearn.preprocessing import MultiLabelBinarizer
 
 from mlspl.errors import UserError, listed
 
-__all__ = ["LIST", "is_label_sets", "label_sets", "table_of_label_sets", "write_set"]
-
 LIST = "["
 """In place of what joins the labels of a cell, where a cell is a list."""
 

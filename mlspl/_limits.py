@@ -1,12 +1,11 @@
 """The memory check: arrays that do not fit are refused before they are allocated."""
 
 import os
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
 from mlspl.errors import UserError
-
-__all__ = ["available_memory", "check_memory"]
 
 
 def check_memory(n_bytes: float, what: str, remedy: str) -> None:
@@ -60,10 +59,8 @@ def _container_limits(root=Path("/sys/fs/cgroup"), membership=Path("/proc/self/c
     files = [folder / "memory.max" for folder in (own, *own.parents) if folder.is_relative_to(root)]
     limits = []
     for file in [*files, root / "memory" / "memory.limit_in_bytes"]:
-        try:
+        with suppress(OSError, ValueError):  # no such file, or "max"
             limits.append(float(file.read_text()))
-        except (OSError, ValueError):  # no such file, or "max"
-            continue
     return limits
 
 

@@ -6,8 +6,6 @@ from collections.abc import Iterable
 
 from mlspl.errors import UserError
 
-__all__ = ["join_names", "split_names"]
-
 
 def split_names(text: str | None) -> list[str]:
     """The names in a list with commas between, each once; a name in double quotes may have commas."""

@@ -7,8 +7,6 @@ from typing import Any
 
 import numba
 
-__all__ = ["njit"]
-
 
 def njit(**options: Any) -> Callable[[Callable], Any]:
     """Compile as `numba.njit` does; where no cache folder can be written, compile in every process.

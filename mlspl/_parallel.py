@@ -5,8 +5,6 @@ from typing import Any
 
 from joblib import Parallel, delayed, effective_n_jobs
 
-__all__ = ["count_workers", "parallel_map"]
-
 
 def count_workers() -> int:
     """Number of parts that are worked on at a time."""

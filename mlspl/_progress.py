@@ -17,8 +17,6 @@ from rich.progress import (
 
 from mlspl._text import shown
 
-__all__ = ["Advance", "show_progress"]
-
 Advance = Callable[..., None]
 """Called with a note, such as what was done last, and the number of steps, 1 by default."""
 

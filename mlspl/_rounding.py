@@ -6,8 +6,6 @@ rounding, scores of SVMs differ by up to 4e-3. So kernels, costs and losses are 
 
 import numpy as np
 
-__all__ = ["on_grid", "significant"]
-
 _GRID = 2.0**26
 
 

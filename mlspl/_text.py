@@ -7,8 +7,6 @@ from rich.markup import escape
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["escape_mathtext", "printable", "safe_cell", "safe_csv", "shown"]
-
 _FORMULA_STARTS = ("=", "+", "-", "@", "＝", "＋", "－", "＠")
 
 

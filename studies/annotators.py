@@ -1,7 +1,7 @@
 """`docs/annotators.md`: how good the consensus of several annotators is.
 
 ``python -m studies.annotators results/annotators docs/annotators.md`` keeps its results in the folder.
-Reads CheXpert and OPP-115 from ``$MLSPL_REAL`` or downloads them (see `studies.real`).
+Reads CheXpert and OPP-115 from ``$MLSPL_REAL`` or downloads them (see `mlspl.datasets.load_noisy_labels`).
 """
 
 import sys
@@ -20,8 +20,8 @@ import mlspl
 from mlspl import MLSPLClassifier, SelfPacedForestClassifier
 from mlspl._files import write_file
 from mlspl.curriculum import consensus
+from mlspl.datasets import load_noisy_labels
 from mlspl.metrics import average_precision, micro_f1
-from studies.real import load_noisy_labels
 
 __all__ = ["simulate"]
 

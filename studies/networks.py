@@ -22,7 +22,6 @@ from mlspl.errors import UserError
 from mlspl.metrics import average_precision
 from mlspl.pacing import QuantilePace
 from mlspl.torch import FallingPace, SelfPacedLoss
-from studies.real import load_noisy_labels
 
 TRAIN, FLIPS, EPOCHS = 0.3, 0.3, 100
 DESCRIPTION = (
@@ -58,7 +57,7 @@ def load(title: str, split: int):
         data = datasets.load_dataset(name)
         X, given, truth, share = np.asarray(data.X, dtype=float), np.asarray(data.Y), data.Y, TRAIN
     else:
-        noisy = load_noisy_labels(*REAL[title])
+        noisy = datasets.load_noisy_labels(*REAL[title])
         X, given, truth, share, flips = noisy.X, noisy.given, noisy.truth, 0.5, 0.0
         if isinstance(X, list):
             words = TfidfVectorizer(min_df=3, stop_words="english", sublinear_tf=True)

@@ -30,13 +30,12 @@ from sklearn.preprocessing import StandardScaler
 from mlspl import MLSPLClassifier, MLSPLClassifierCV, SelfPacedForestClassifier
 from mlspl._files import write_file
 from mlspl._progress import show_progress
-from mlspl.datasets import corrupt, load_dataset
+from mlspl.datasets import corrupt, load_dataset, load_noisy_labels
 from mlspl.experiments import markdown_table
 from mlspl.metrics import average_precision
 from mlspl.model_selection import protocol_split
 from mlspl.recipes import Recipe, Schema, get_method, take_rows
 from mlspl.solvers import one_library_thread
-from studies.real import load_noisy_labels
 from studies.results import save_figure
 
 __all__ = [

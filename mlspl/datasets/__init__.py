@@ -17,6 +17,7 @@ from mlspl.datasets.loading import (
     locate_dataset,
 )
 from mlspl.datasets.reading import read_dataset, read_unlabelled
+from mlspl.datasets.real import NoisyLabels, load_noisy_labels
 from mlspl.datasets.relabelling import relabel_file
 from mlspl.datasets.writing import write_dataset
 from mlspl.errors import DataFormatError
@@ -27,6 +28,7 @@ __all__ = [
     "DataFormatError",
     "Dataset",
     "Entry",
+    "NoisyLabels",
     "check_memory",
     "column_kind",
     "corrupt",
@@ -37,6 +39,7 @@ __all__ = [
     "is_numeric",
     "list_datasets",
     "load_dataset",
+    "load_noisy_labels",
     "locate_dataset",
     "one_hot",
     "read_dataset",

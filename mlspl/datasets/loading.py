@@ -131,24 +131,31 @@ def fetch_dataset(name: str) -> Path:
     """Download a registered data set into the user's cache, all files or nothing; return its ARFF."""
     entry = find_entry(name)
     folder = cache_folder() / name
+    download_files({file: entry.address(file) for file in entry.files}, folder, entry.files)
+    return folder / entry.arff
+
+
+def download_files(addresses: dict[str, str], folder: Path, checksums: dict[str, str] | None = None) -> None:
+    """Download files, by their paths below `folder`, all or none."""
     try:
         with explain_failure(folder):
             folder.parent.mkdir(parents=True, exist_ok=True)
-            with tempfile.TemporaryDirectory(prefix=f".{name}-", dir=folder.parent) as arrivals:
-                for file_name, checksum in entry.files.items():
-                    address, target = entry.address(file_name), Path(arrivals) / file_name
+            with tempfile.TemporaryDirectory(prefix=f".{folder.name}-", dir=folder.parent) as arrivals:
+                for file_name, address in addresses.items():
+                    target = Path(arrivals) / file_name
+                    target.parent.mkdir(parents=True, exist_ok=True)
                     pooch.HTTPDownloader(timeout=_TIMEOUT)(address, target, None)
-                    _check_sum(address, pooch.file_hash(target), checksum)
-                folder.mkdir(exist_ok=True)
-                for file_name in entry.files:
+                    _check_sum(address, pooch.file_hash(target), (checksums or {}).get(file_name))
+                for file_name in addresses:
+                    (folder / file_name).parent.mkdir(parents=True, exist_ok=True)
                     os.replace(Path(arrivals) / file_name, folder / file_name)
     except OSError as error:
-        sources = " and ".join(map(entry.address, entry.files))
+        sources = " and ".join(addresses.values())
         raise UserError(
-            f"{name} could not be downloaded ({_first_cause(error)}). Put {sources} into {folder}, or into "
-            f"the folder {name} below the one that MLSPL_DATA names."
+            f"{folder.name} could not be downloaded ({_first_cause(error)}). Put {sources} into {folder}, or "
+            f"into the folder {folder.name} below the one that MLSPL_DATA (MLSPL_REAL for sets with real "
+            "label errors) names."
         ) from error
-    return folder / entry.arff
 
 
 def _first_cause(error: BaseException) -> BaseException:
@@ -158,7 +165,7 @@ def _first_cause(error: BaseException) -> BaseException:
     return error
 
 
-def _check_sum(address: str, found: str, expected: str) -> None:
+def _check_sum(address: str, found: str, expected: str | None) -> None:
     if not expected:
         warnings.warn(
             f"no checksum of {address} is known; what arrived has the SHA-256 {found}. Note it.", stacklevel=3

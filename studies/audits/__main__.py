@@ -21,12 +21,11 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.metrics import average_precision_score, roc_auc_score
 
 from mlspl import curriculum
-from mlspl.datasets import corrupt, load_dataset
+from mlspl.datasets import corrupt, load_dataset, load_noisy_labels
 from mlspl.errors import UserError
 from mlspl.noise import estimate_noise
 from studies.audits.page import BINS, write_page
 from studies.audits.rivals import confident_rates, disagree_neighbours, fit_logistic, rank_by_cleanlab
-from studies.real import load_noisy_labels
 
 REAL = (
     "chexpert labeler", "opp115 1", "opp115 2", "chexpert radiologist_1", "opp115 3", "mirflickr",

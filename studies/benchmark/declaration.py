@@ -11,13 +11,12 @@ from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.pipeline import make_pipeline
 
-from mlspl.datasets import Dataset, load_dataset
+from mlspl.datasets import Dataset, load_dataset, load_noisy_labels
 from mlspl.experiments import Trial
 from mlspl.model_selection import protocol_split
 from mlspl.recipes import METHODS, Method, take_rows
 from studies.benchmark.methods import OUTSIDE
 from studies.benchmark.tuning import tune_method
-from studies.real import load_noisy_labels
 
 __all__ = [
     "CONDITIONS",

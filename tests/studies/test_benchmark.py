@@ -12,7 +12,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassif
 from sklearn.linear_model import LogisticRegression
 
 from mlspl import MLkNNClassifier, TunedDecisionClassifier
-from mlspl.datasets import load_dataset
+from mlspl.datasets import NoisyLabels, load_dataset
 from mlspl.errors import UserError
 from mlspl.experiments import Outcome, Store, run_trial
 from mlspl.model_selection import protocol_split
@@ -43,7 +43,6 @@ from studies.benchmark.scores import (
     signed_rank_odds,
 )
 from studies.benchmark.tuning import N_SETTINGS, TunedClassifier, tune_method
-from studies.real import NoisyLabels
 from studies.results import export, join_results, load_into, read_results, write_results
 
 DIGITS = load_dataset("digits-traits")

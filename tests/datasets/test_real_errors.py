@@ -8,11 +8,11 @@ import zipfile
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import sparse
 from scipy.io import savemat
 
-from mlspl.errors import UserError
-from studies import real
-from studies.real import load_noisy_labels
+from mlspl.datasets import load_noisy_labels, real
+from mlspl.errors import DataFormatError, UserError
 
 FINDINGS = ["Cardiomegaly", "Edema", "Consolidation", "Atelectasis", "Pleural Effusion"]
 
@@ -20,7 +20,7 @@ FINDINGS = ["Cardiomegaly", "Edema", "Consolidation", "Atelectasis", "Pleural Ef
 @pytest.fixture(autouse=True)
 def alone(tmp_path, monkeypatch):
     """Neither the user's cache nor a folder of his."""
-    monkeypatch.setattr("studies.real.pooch.os_cache", lambda project: tmp_path / "cache")
+    monkeypatch.setattr("mlspl.datasets.loading.pooch.os_cache", lambda project: tmp_path / "cache")
     monkeypatch.delenv("MLSPL_REAL", raising=False)
 
 
@@ -128,7 +128,8 @@ def test_varierr_is_downloaded_once(tmp_path, monkeypatch):
     threading.Thread(target=server.serve_forever, daemon=True).start()
     address = {"varierr.json": f"http://127.0.0.1:{server.server_port}/varierr.json"}
     monkeypatch.setitem(real.ADDRESSES, "varierr", address)
-    found = load_noisy_labels("varierr")
+    with pytest.warns(UserWarning, match="SHA-256"):
+        found = load_noisy_labels("varierr")
     again = load_noisy_labels("varierr")
     server.shutdown()
     server.server_close()
@@ -144,3 +145,29 @@ def test_what_is_missing_or_something_else_is_explained(tmp_path):
         load_noisy_labels("nothing")
     with pytest.raises(UserError, match="name"):
         load_noisy_labels("../secret")
+    np.savez(tmp_path / "odd.npz", X=np.ones((2, 2)))
+    with pytest.raises(DataFormatError, match="published"):
+        load_noisy_labels("odd", folder=tmp_path)
+
+
+def test_forged_files_are_refused(tmp_path):
+    """Indices outside of a matrix crashed; a kilobyte asked for gigabytes; errors were of any type."""
+    labels = {"target": np.eye(4), "partial_labels": np.eye(4)}
+    outside = sparse.csc_array(np.ones((4, 3)))
+    outside.indices[2] = 2**30
+    cells = np.array([["a"], [1]], dtype=object)
+    matrices = [outside, sparse.csc_array((10**5, 10**5)), np.zeros((3000, 3000)), cells]
+    for matrix in matrices:
+        savemat(tmp_path / "forged.mat", {"data": matrix, **labels}, do_compression=True)
+        with pytest.raises(UserError):
+            load_noisy_labels("forged", folder=tmp_path)
+    rows = [{"label_set_round_1": [str(i)], "label_set_round_2": []} for i in range(3000)]
+    for text in ("[" * 10**5, "[1]", "[[]]", '[{"label_set_round_1": 3}]', json.dumps(rows)):
+        (tmp_path / "varierr.json").write_text(text)
+        with pytest.raises(DataFormatError):
+            load_noisy_labels("varierr", folder=tmp_path)
+    with zipfile.ZipFile(tmp_path / "OPP-115_v1_0.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("OPP-115/annotations/a.csv", "")
+        archive.writestr("OPP-115/sanitized_policies/a.html", bytes(2**27))
+    with pytest.raises(DataFormatError, match="memory"):
+        load_noisy_labels("opp115", folder=tmp_path)

@@ -4,6 +4,8 @@ import json
 import os
 import re
 import zipfile
+import zlib
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -11,12 +13,18 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import pooch
 from numpy.typing import NDArray
-from scipy.io import loadmat
 from scipy.special import logit
 
+from mlspl.datasets.arrays import read_members
+from mlspl.datasets.files import check_archive, check_memory, explain_damage
+from mlspl.datasets.loading import cache_folder, download_files
 from mlspl.errors import UserError
+
+# Numbers of types in MATLAB files, and what they are in NumPy.
+_COMPRESSED, _SPARSE = 15, 5
+_NUMBERS = {1: "i1", 2: "u1", 3: "i2", 4: "u2", 5: "i4", 6: "u4", 7: "f4", 9: "f8", 12: "i8", 13: "u8"}
+_CHUNK = 2**24
 
 _CHEXPERT = (
     "https://raw.githubusercontent.com/rajpurkarlab/cheXpert-test-set-labels/"
@@ -40,7 +48,7 @@ ADDRESSES = {
         "b2cbdd3bc3ca2a618fc16ac078f471623152c923/varierr.json"
     },
 }
-"""Where files can be downloaded. No checksums are published; pooch logs what arrived."""
+"""Where files can be downloaded. No checksums are published; what arrived is shown."""
 
 
 @dataclass(frozen=True)
@@ -78,17 +86,23 @@ def load_noisy_labels(
           where the two others agree.
         - ``"varierr"``: sentence pairs of VariErr-NLI; truth, known for given labels only, is whether they
           were validated in a second round.
-        - any other name: a partial multi-label set, ``<name>.mat`` with ``data``, ``target`` and
-          ``partial_labels``, or ``<name>.npz`` with ``X``, ``given`` and ``truth``.
+        - any other name: a partial multi-label set, ``<name>.mat`` (version 5 to 7) with ``data``, ``target``
+          and ``partial_labels``, or ``<name>.npz`` with ``X``, ``given`` and ``truth``.
     annotator : str, optional
         Whose labels are the given ones. chexpert: ``"labeler"`` (default) or a radiologist; opp115: ``"1"``
         (default), ``"2"`` or ``"3"``.
     folder : path, optional
         Holds the files as published, or a prepared ``<name>.csv``, directly or in a subfolder ``<name>``.
         Next, ``$MLSPL_REAL`` and the user's cache are searched; then the first three are downloaded.
+
+    Examples
+    --------
+    >>> load_noisy_labels("opp115", annotator="2").wrong.mean()  # doctest: +SKIP
     """
     readers = {"chexpert": _read_chexpert, "opp115": _read_opp115, "varierr": _read_varierr}
-    return readers.get(name, _read_partial)(_locate(name, folder), name, annotator)
+    source = _locate(name, folder)
+    with explain_damage(source, f"{name} as published or prepared"):
+        return readers.get(name, _read_partial)(source, name, annotator)
 
 
 def _locate(name: str, folder: str | PathLike | None) -> Path:
@@ -98,8 +112,7 @@ def _locate(name: str, folder: str | PathLike | None) -> Path:
     files = ADDRESSES.get(name, {})
     # One file is read itself, of several their folder, which is recognised by the last one.
     last = next(reversed(files), "")
-    cache = Path(pooch.os_cache("mlspl"))
-    homes = [Path(home) for home in (folder, os.environ.get("MLSPL_REAL"), cache) if home]
+    homes = [Path(home) for home in (folder, os.environ.get("MLSPL_REAL"), cache_folder()) if home]
     for place in [place for home in homes for place in (home, home / name)]:
         for file in (f"{name}.csv", f"{name}.npz", f"{name}.mat", last):
             if file and (place / file).is_file():
@@ -111,10 +124,8 @@ def _locate(name: str, folder: str | PathLike | None) -> Path:
         raise UserError(
             f"{name}.mat and {name}.npz are in none of {places}. Put the file there, or give `folder`."
         )
-    target = cache / name
-    for file, address in files.items():
-        path = target / file
-        pooch.retrieve(address, None, path.name, path.parent)
+    target = cache_folder() / name
+    download_files(files, target)
     return target if len(files) > 1 else target / last
 
 
@@ -154,7 +165,7 @@ def _read_opp115(source: Path, name: str, annotator: str | None) -> NoisyLabels:
     else:
         texts, groups, sets = _read_policies(source)
     names = sorted(set().union(*(labels for annotated in sets for labels in annotated)))
-    labels = np.array([_as_table(annotated, names) for annotated in sets])
+    labels = np.array([_as_table(annotated, names, source) for annotated in sets])
     first, second = np.delete(labels, int(who) - 1, axis=0)
     truth = np.where(first == second, first, np.nan)
     return NoisyLabels(f"{name}, annotator {who}", texts, labels[int(who) - 1], truth, names, groups)
@@ -164,6 +175,7 @@ def _read_policies(source: Path):
     """Return texts, policies and label sets by annotator from the published archive, packed or not."""
     root: Any = source
     if source.is_file():
+        check_archive(source, "the policies")
         root = zipfile.Path(source)
     if not (root / "annotations").is_dir():
         root = root / "OPP-115"
@@ -189,8 +201,11 @@ def _read_policies(source: Path):
     return texts, np.array(groups), sets
 
 
-def _as_table(sets: list[set], names: list[str]) -> NDArray[np.int64]:
+def _as_table(sets: list[set], names: list[str], source: Path) -> NDArray[np.int64]:
     """Return 1 for the labels of each row and 0 for the others, (rows, labels)."""
+    if not names:
+        raise ValueError("there are no labels")
+    check_memory(32.0 * len(sets) * len(names), source, f"{len(sets)} rows × {len(names)} labels")
     return np.array([[label in row for label in names] for row in sets], dtype=int)
 
 
@@ -200,17 +215,17 @@ def _read_varierr(source: Path, name: str, annotator: str | None) -> NoisyLabels
     rows = [row for row in rows if row]
     first, second = ([set(row[f"label_set_round_{k}"]) for row in rows] for k in (1, 2))
     names = sorted(set().union(*first, *second))
-    given, valid = (_as_table(sets, names) for sets in (first, second))
+    given, valid = (_as_table(sets, names, source) for sets in (first, second))
     texts = [f"{row['context']} || {row['statement']}" for row in rows]
     return NoisyLabels(name, texts, given, np.where(given == 1, valid, np.nan), names)
 
 
 def _read_partial(source: Path, name: str, annotator: str | None) -> NoisyLabels:
     if source.suffix == ".npz":
-        arrays = np.load(source)
+        arrays = read_members(source)
         X, given, truth = (arrays[key] for key in ("X", "given", "truth"))
     else:
-        arrays = loadmat(source)
+        arrays = _read_matlab(source, ("data", "target", "partial_labels"))
         X, truth, given = (arrays[key] for key in ("data", "target", "partial_labels"))
         # Labels are published with a row per label or per instance.
         given, truth = (part if len(part) == len(X) else part.T for part in (given, truth))
@@ -220,3 +235,42 @@ def _read_partial(source: Path, name: str, annotator: str | None) -> NoisyLabels
     return NoisyLabels(
         name, X.astype(float), given, truth.astype(float), [str(k) for k in range(given.shape[1])]
     )
+
+
+def _read_matlab(source: Path, names: Collection[str]) -> dict[str, NDArray]:
+    """Return arrays of numbers of a MATLAB file of version 5 to 7; a forged one can crash SciPy's reader."""
+    content = source.read_bytes()
+    order = "<" if content[126:128] == b"IM" else ">"
+    size, arrays = 0, {}
+    for kind, part in _split_matlab(content[128:], order):
+        if kind == _COMPRESSED:
+            expander, chunks = zlib.decompressobj(), []
+            while part and not expander.eof:
+                chunks.append(expander.decompress(part, _CHUNK))
+                size += len(chunks[-1])
+                check_memory(size, source, "the decompressed content")
+                part = expander.unconsumed_tail
+            part = b"".join(chunks)[8:]
+        parts = list(_split_matlab(part, order))
+        name = parts[2][1].decode()
+        if name not in names:
+            continue
+        flags, shape, _, *values = (np.frombuffer(part, order + _NUMBERS[kind]) for kind, part in parts)
+        if flags[0] & 0xFF == _SPARSE:
+            raise ValueError(f"{name} is sparse; save full({name})")
+        (numbers,) = values
+        arrays[name] = numbers.reshape(shape.tolist(), order="F")
+    return arrays
+
+
+def _split_matlab(content: bytes, order: str) -> Iterator[tuple[int, bytes]]:
+    """Yield the type and the bytes of each element."""
+    place = 0
+    while place + 8 <= len(content):
+        kind, length = np.frombuffer(content, order + "u4", 2, place).tolist()
+        if kind >> 16:  # a number of up to four bytes lies in place of its length
+            yield kind & 0xFFFF, content[place + 4 : place + 4 + (kind >> 16)]
+            length = 0
+        else:
+            yield kind, content[place + 8 : place + 8 + length]
+        place += 8 + length + (-length % 8 if kind != _COMPRESSED else 0)
