@@ -56,7 +56,16 @@ tol : float, default=1e-3
     Largest violation of the optimality conditions of the SVMs.""",
     "n_jobs": """\
 n_jobs : int, optional
-    Threads over labels. The result does not depend on it.""",
+    Number of threads. The result does not depend on it.""",
+    "feature_weights": """\
+feature_weights : "auto" or None, default="auto"
+    "auto" weighs the features of sparse X, such as word counts, by their correlations with the labels, and
+    scales rows to length 1. None takes Euclidean distances, as published.""",
+    "neighbours_": """\
+k_, prior_weight_ : int, float
+    The number of neighbours and the weight that were used.
+feature_weights_ : array of shape (n_features,) or None
+    Weights of the features.""",
     "verbose": """\
 verbose : int, default=0
     1 shows a progress bar.""",

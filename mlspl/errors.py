@@ -19,17 +19,7 @@ class UserError(ValueError):
 
 
 class DataFormatError(UserError):
-    """A data file cannot be read as its format.
-
-    Parameters
-    ----------
-    message : str
-        What is wrong and what to do, as a sentence.
-    file : path, optional
-        The file that was read.
-    line : int, optional
-        The line of `file`, counted from 1.
-    """
+    """A data file cannot be read as its format; `line` is the line of `file`, counted from 1."""
 
     def __init__(self, message: str, file: str | Path | None = None, line: int | None = None):
         self.message = message

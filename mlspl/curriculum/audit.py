@@ -204,14 +204,8 @@ class Audit(NoiseEstimate):
     def to_html(self, path: str | PathLike, X, **options) -> Path:
         """Write the page on which suspected labels are reviewed, one self-contained HTML file.
 
-        Parameters
-        ----------
-        path : path
-            The file to write.
-        X : array, sparse matrix or DataFrame of shape (n, d)
-            The features, in their own units.
-        **options
-            ``name``, ``ids``, ``texts``, ``images``, ``force``, … of :func:`mlspl.pages.write_audit`.
+        X holds the features, in units that a reader knows. :func:`mlspl.pages.write_audit` has the options,
+        such as ``name``, ``ids``, ``texts``, ``images`` and ``force``.
         """
         from mlspl.pages import write_audit
 

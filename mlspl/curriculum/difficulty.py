@@ -40,12 +40,7 @@ class Difficulty:
 
 
 def difficulty(trace: Trace) -> Difficulty:
-    """Return how hard each pair was for a paced fit.
-
-    Parameters
-    ----------
-    trace : Trace
-        The `trace_` of a fitted self-paced estimator.
+    """Return how hard each pair was for a paced fit, from the `trace_` of the estimator.
 
     Examples
     --------

@@ -53,10 +53,7 @@ class _RatesDisplay:
 class NoiseDisplay(_RatesDisplay):
     """The share of lost positives and of false ones of each label, with their intervals.
 
-    Parameters
-    ----------
-    noise_rates : DataFrame
-        As :func:`noise_rates` returns it.
+    Takes the result of :func:`noise_rates`.
 
     Examples
     --------

@@ -34,14 +34,7 @@ _document = substitute(scores=f"{_Y}\n{_F}", labels=f"{_Y}\n{_P}", both=f"{_Y}\n
 class Criterion:
     """One criterion and its properties; call it with true labels, scores and predicted labels.
 
-    Parameters
-    ----------
-    name : str
-        Its key in `CRITERIA` and in the dicts of `score_all` and `Tally`.
-    function, uses : callable and {"labels", "scores"}
-        The function of Y and of predicted labels P or real scores F.
-    greater_is_better : bool
-        The direction.
+    `function` takes the true labels and what the criterion `uses`: predicted labels or real scores.
     """
 
     name: str
@@ -152,13 +145,7 @@ PAPER_CRITERIA = tuple(CRITERIA)[:5]
 
 
 def get_criterion(criterion: "str | Criterion") -> Criterion:
-    """Return the criterion of a name.
-
-    Parameters
-    ----------
-    criterion : str or Criterion
-        A key of `CRITERIA`, or one with a number for its k, such as ``"precision_at_3"``.
-    """
+    """Return the criterion of a name: a key of `CRITERIA`, with any number for k (``"precision_at_3"``)."""
     if isinstance(criterion, Criterion):
         return criterion
     at = _AT.fullmatch(str(criterion))
@@ -230,10 +217,7 @@ def score_labels(Y: ArrayLike, F: ArrayLike, P: ArrayLike) -> dict[str, NDArray]
 class Tally:
     """Every criterion of rows that are added block by block, in memory that does not grow with the rows.
 
-    Parameters
-    ----------
-    at : sequence of int, default=()
-        Each k of precision and nDCG at k.
+    `at` lists each k of precision and nDCG at k.
     """
 
     def __init__(self, at: Sequence[int] = ()):

@@ -348,7 +348,7 @@ def _output(values: Any, output: str, names: Any, X: Any) -> Any:
 
 @share
 def predict_top(model, X, k=5):
-    """Return the k labels of highest score of each row, also of a pipeline.
+    """Return the k labels of highest score of each row.
 
     Parameters
     ----------
@@ -365,13 +365,9 @@ def predict_top(model, X, k=5):
 
     Examples
     --------
-    >>> from sklearn.pipeline import make_pipeline
-    >>> from sklearn.preprocessing import StandardScaler
     >>> from mlspl import MLkNNClassifier, predict_top
-    >>> X = np.array([[0.0], [1.0], [9.0], [10.0]])
-    >>> Y = np.array([[1, 0], [1, 0], [0, 1], [0, 1]])
-    >>> model = make_pipeline(StandardScaler(), MLkNNClassifier(k=1)).fit(X, Y)
-    >>> predict_top(model, X, k=1)[0].ravel()
+    >>> X, Y = [[0.0], [1.0], [9.0], [10.0]], [[1, 0], [1, 0], [0, 1], [0, 1]]
+    >>> predict_top(MLkNNClassifier(k=1).fit(X, Y), X, k=1)[0].ravel()
     array([0, 0, 1, 1])
     """
     if isinstance(model, Pipeline):

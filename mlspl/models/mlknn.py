@@ -3,6 +3,7 @@
 import numpy as np
 from scipy import sparse
 
+from mlspl._docs import share
 from mlspl.errors import UserError
 from mlspl.model_selection import ShrunkCalibration
 from mlspl.models._base import MultiLabelClassifier, store_parameters
@@ -12,6 +13,7 @@ from mlspl.models._neighbours import nearest_rows, weigh_features, weigh_rows
 _JUDGED_ROWS = 2000
 
 
+@share
 class MLkNNClassifier(MultiLabelClassifier):
     r"""Multi-label k nearest neighbours (Zhang & Zhou 2007).
 
@@ -34,9 +36,6 @@ class MLkNNClassifier(MultiLabelClassifier):
     With few rows, posteriors are overconfident. So the log-odds are shrunk towards those of π as far as
     leave-one-out log-odds of the training rows require (:class:`~mlspl.model_selection.ShrunkCalibration`).
 
-    On sparse rows, such as word counts, Euclidean distances say little. There, features are weighed by their
-    correlations with the labels, and rows are scaled to length 1.
-
     Parameters
     ----------
     k : "auto" or int, default="auto"
@@ -45,21 +44,15 @@ class MLkNNClassifier(MultiLabelClassifier):
         Smoothing: added to every count.
     prior_weight : "auto" or float, default="auto"
         Weight of the prior in the log-odds, from 0, as published, to 1. "auto" chooses it.
-    feature_weights : "auto" or None, default="auto"
-        "auto" weighs the features of sparse X; None takes Euclidean distances, as published.
+    {feature_weights}
 
     Attributes
     ----------
-    k_ : int
-        The number of neighbours that was used.
-    feature_weights_ : array of shape (n_features,) or None
-        Weights of the features.
+    {neighbours_}
     label_counts_ : array of shape (2, n_labels)
         Training rows without and with each label.
     neighbour_counts_ : array of shape (2, n_labels, k + 1)
         κ₀ and κ₁.
-    prior_weight_ : float
-        The weight that was used.
 
     References
     ----------
@@ -75,9 +68,6 @@ class MLkNNClassifier(MultiLabelClassifier):
     >>> model.predict_proba(X[150:152]).round(2)
     array([[0.34, 0.47, 0.47, 0.67],
            [0.66, 0.47, 0.47, 0.29]])
-    >>> model.predict(X[150:152])
-    array([[0, 0, 0, 1],
-           [1, 0, 0, 0]])
     """
 
     _contents = {

@@ -87,8 +87,7 @@ class MLSPLClassifierCV(CallbackSupportMixin, DecisionMixin, MultiLabelClassifie
     {thresholds}
     cv : int, optional
         Folds of the selection, by default 5.
-    n_jobs : int, optional
-        Threads over labels and trees.
+    {n_jobs}
     random_state : int, RandomState or None, default=None
         Seeds folds, k-means and trees.
     {verbose}

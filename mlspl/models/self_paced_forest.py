@@ -58,8 +58,7 @@ class SelfPacedForestClassifier(CallbackSupportMixin, MultiLabelClassifier):
         Smallest number of rows in a leaf.
     max_features : {"auto", "sqrt"}, int or float, default="auto"
         Features tried for each cut, or their share; "auto": √d, or d/10 up to 1,000 where that is more.
-    n_jobs : int, optional
-        Threads over labels and trees. The result does not depend on it.
+    {n_jobs}
     random_state : int, RandomState or None, default=None
         Seeds the draws and the trees. The draws stay the same from step to step.
     {verbose}

@@ -9,6 +9,7 @@ from scipy.sparse.linalg import cg
 from scipy.special import expit
 from sklearn.exceptions import ConvergenceWarning
 
+from mlspl._docs import share
 from mlspl.errors import UserError
 from mlspl.metrics import rank_criteria
 from mlspl.models._base import MultiLabelClassifier, store_parameters
@@ -23,6 +24,7 @@ _PRIOR_WEIGHTS = np.array([0.0, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9, 1.0])
 _JUDGED_ROWS = 2000
 
 
+@share
 class TRAMClassifier(MultiLabelClassifier):
     r"""Transductive multi-label classification by propagation (Kong, Ng & Zhou 2013).
 
@@ -41,8 +43,7 @@ class TRAMClassifier(MultiLabelClassifier):
     the ratio of the shares, the probabilities of a row add up to z, and just the predicted labels exceed ½.
 
     The shares are averaged with the mean of the labelled rows if this improves the average precision of the
-    labelled rows by over two standard errors. On sparse rows, such as word counts, features are weighed by
-    their correlations with the labels, and rows are scaled to length 1.
+    labelled rows by over two standard errors.
 
     Parameters
     ----------
@@ -50,19 +51,13 @@ class TRAMClassifier(MultiLabelClassifier):
         Number of neighbours of each row. "auto": 10, or 20 with feature weights.
     prior_weight : "auto" or float, default="auto"
         Weight of the mean of the labelled rows in the shares, from 0, as published, to 1. "auto" chooses it.
-    feature_weights : "auto" or None, default="auto"
-        "auto" weighs the features of sparse X; None takes Euclidean distances, as published.
+    {feature_weights}
 
     Attributes
     ----------
-    k_ : int
-        The number of neighbours that was used.
-    feature_weights_ : array of shape (n_features,) or None
-        Weights of the features.
+    {neighbours_}
     shares_, counts_ : arrays of shape (n_samples, n_labels), (n_samples,)
         The labelled rows, each divided by its number of labels, and these numbers.
-    prior_weight_ : float
-        The weight that was used.
 
     References
     ----------

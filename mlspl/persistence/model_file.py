@@ -169,15 +169,7 @@ def _prepare_probabilities(value: Any) -> None:
 def load_model(path: str | PathLike) -> Any:
     """Load a model from a file of `save_model`; nothing in the file is run as code.
 
-    Parameters
-    ----------
-    path : path
-        The file.
-
-    Returns
-    -------
-    estimator
-        Predicts bit for bit what the saved one did.
+    The model predicts bit for bit what the saved one did.
     """
     return read_model(path)[0]
 
@@ -197,13 +189,7 @@ def read_model(path: str | PathLike) -> tuple[Any, ModelInfo]:
 
 
 def read_model_info(path: str | PathLike) -> ModelInfo:
-    """Read what a model file says of its model, without building the model.
-
-    Parameters
-    ----------
-    path : path
-        A file of `save_model`.
-    """
+    """Read what a model file says of its model, without building the model."""
     with _opened(Path(path)) as (_, info):
         return info
 

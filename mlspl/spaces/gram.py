@@ -6,6 +6,7 @@ import numpy as np
 from scipy import linalg
 from sklearn.utils import gen_batches
 
+from mlspl._docs import share
 from mlspl._limits import check_memory
 from mlspl._rounding import on_grid, significant
 from mlspl.errors import UserError
@@ -17,6 +18,7 @@ from mlspl.spaces.base import KernelSpace, Model, Regression, Rows, Solutions
 _BLOCK_VALUES = 2**24
 
 
+@share
 @dataclass(frozen=True)
 class Gram(KernelSpace):
     """Any kernel, exactly: memory grows as n², time between n²·L and n³·L.
@@ -25,12 +27,8 @@ class Gram(KernelSpace):
 
     Parameters
     ----------
-    kernel : {"rbf", "linear", "precomputed"} or callable, default="rbf"
-        The kernel of the features, which should be scaled.
-    gamma : {"scale", "auto"} or float, default="scale"
-        "auto" is 1/d, "scale" is 1/(d·variance).
-    tol : float, default=1e-3
-        Largest violation of the optimality conditions.
+    {kernel}
+    {tol}
     n_threads : int, default=1
         Labels solved at a time.
     """
