@@ -38,7 +38,10 @@ def audit(
     ids: Annotated[str | None, option("COLUMN", "Column with names of the rows, not a feature.")] = None,
     method: Annotated[
         str | None,
-        option("METHOD", "As in `mlspl fit`. Default: a mean of three models; for text a linear model."),
+        option(
+            "METHOD",
+            "Predicts the labels; as in `mlspl fit`. Default: a mean of three models; for text a linear one.",
+        ),
     ] = None,
     parameters: options.SetOption = None,
     space: options.SpaceOption = None,
@@ -51,7 +54,10 @@ def audit(
     skip_empty: SkipEmptyOption = False,
     reviewed: Annotated[
         Path | None,
-        option("FILE", "Decisions made so far: they improve the estimates, and are not listed again."),
+        option(
+            "FILE",
+            "decisions.csv of an earlier review: improves the estimates; its pairs are not listed again.",
+        ),
     ] = None,
     most: Annotated[int, option("N", "Also list the N most probable missing labels.", min=0)] = 500,
     export: Annotated[
@@ -62,14 +68,13 @@ def audit(
 ) -> None:
     """Find labels that are probably wrong, and write a page for reviewing them.
 
-    Each given label is compared with out-of-sample predictions. The output
-    folder gets audit.html, which opens in any browser, and the tables
-    issues.csv, labels.csv and rows.csv (rows are counted from 0). Review the
-    page, export your decisions, and apply them with `mlspl correct`.
+    Each given label is compared with out-of-sample predictions. Open audit.html
+    in a browser, decide, export, and apply your decisions by `mlspl correct`.
+    The tables issues.csv, labels.csv and rows.csv count rows from 0.
 
-    If several people annotated the rows, name their columns (--annotators) or a
-    file of their votes (--votes); disagreement is then evidence. --labels names
-    the labels to audit: those of one of them, or of all.
+    If several people annotated the rows, name the columns of their labels
+    (--annotators) or a file of their votes (--votes). --labels names the labels
+    to audit: those of one of them, or of all.
     """
     import pandas as pd
     from scipy import sparse

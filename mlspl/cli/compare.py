@@ -40,7 +40,7 @@ def compare(
     """Compare methods on your data, or compare existing scores.
 
     With --methods, FILE holds data. The methods are cross-validated on the same
-    folds; tables, tests, diagrams and report.html are written to OUT. Run the
+    folds; tables, tests, diagrams and report.html are written to --out. Run the
     same command again to continue a stopped run.
 
     Without --methods, FILE holds scores: a results.db, or a CSV with the columns

@@ -17,7 +17,9 @@ from mlspl.cli.votes import AnnotatorsOption, SkipEmptyOption, VotesOption, anno
 @with_reading("label_sep", "text", "categorical", "numeric", "drop")
 def consensus(
     data: Annotated[Path, argument("DATA", "A CSV file with commas, semicolons or tabs.")],
-    out: Annotated[Path, option("FILE", "DATA with the consensus as column `labels`.", "--out", "-o")],
+    out: Annotated[
+        Path, option("FILE", "File to write: DATA, with the consensus in the column `labels`.", "--out", "-o")
+    ],
     reading: Reading,
     annotators: AnnotatorsOption = "",
     votes: VotesOption = None,
@@ -29,12 +31,12 @@ def consensus(
 ) -> None:
     """Infer the labels of each row from those of several annotators.
 
-    An annotator's cell is a label set such as a|b (see --label-sep), or ? or NA
-    if the row was not judged. A model of the other columns counts as one more
-    annotator. Tables are written next to FILE, with rows counted from 0:
-    .weights.csv, how sure each label is; .annotators.csv, sensitivity and
-    specificity; .agreement.csv, Krippendorff's alpha; .review.csv, the labels
-    most worth another opinion.
+    An annotator's cell is a label set such as a|b, or ? or NA if the row was not
+    judged. A model of the other columns counts as one more annotator.
+
+    Tables next to the output: .weights.csv, how sure each label is;
+    .annotators.csv, sensitivity and specificity; .agreement.csv, Krippendorff's
+    alpha; .review.csv, the labels most worth another opinion (rows from 0).
     """
     import pandas as pd
 

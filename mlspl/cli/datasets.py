@@ -11,7 +11,10 @@ from mlspl.cli import files, output
 from mlspl.cli.options import Command, ForceOption, Group, Reading, argument, flag, with_reading
 
 app = typer.Typer(
-    cls=Group, no_args_is_help=True, help="List, inspect, download and convert multi-label data sets."
+    cls=Group,
+    no_args_is_help=True,
+    help="List, inspect, download and convert multi-label data sets.",
+    epilog="Example: mlspl datasets info songs.csv --labels 'mood_*'",
 )
 
 
@@ -34,7 +37,7 @@ def list_command() -> None:
     Console().print("mlspl datasets fetch NAME gets a data set that is not here.")
 
 
-@app.command("info", cls=Command, epilog="Example: mlspl datasets info emotions")
+@app.command("info", cls=Command, epilog="Example: mlspl datasets info songs.csv --labels 'mood_*'")
 @with_reading("labels", "label_sep")
 def info_command(
     source: Annotated[str, argument("NAME-or-FILE", "Name of a data set, or a file.")],

@@ -3,7 +3,7 @@
 import ast
 from collections.abc import Callable
 from dataclasses import dataclass, fields
-from functools import wraps
+from functools import partial, wraps
 from inspect import Parameter, Signature, signature
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -49,6 +49,9 @@ def option(metavar: str | None, text: str, *names: str, **more: Any) -> Any:
     return typer.Option(*names, metavar=metavar, help=text, **more)
 
 
+_reading = partial(option, rich_help_panel="How the file is read")
+
+
 def argument(metavar: str, text: str) -> Any:
     """Declare an argument by its name in the help, and its help."""
     return typer.Argument(metavar=metavar, help=text)
@@ -73,10 +76,11 @@ SetOption = Annotated[
     list[str] | None, option("NAME=VALUE", "Set a parameter of the method; may be repeated.", "--set")
 ]
 SpaceOption = Annotated[
-    str | None, option("SPACE", "Space: gram (kernel matrix), linear or nystroem.", show_default="auto")
+    str | None,
+    option("SPACE", "Where models are fitted: gram (kernel matrix), linear, nystroem.", show_default="auto"),
 ]
 TuneOption = Annotated[
-    str, option("CRITERION", f"Tune parameters by cross-validation and a criterion, {CRITERION_HELP}.")
+    str, option("CRITERION", f"Choose parameters by cross-validation on this criterion, {CRITERION_HELP}.")
 ]
 SchedulerOption = Annotated[
     str | None, option("ADDRESS", "Dask scheduler that runs the work: tcp://host:port, or local.")
@@ -92,35 +96,35 @@ class Reading:
 
     labels: Annotated[
         str | None,
-        option(
+        _reading(
             "WHICH",
             "Label columns: names separated by commas, a pattern such as 'TAG_*', their number (-3: the last "
             "three), an XML file, or one column that holds all labels of a row, as a|b. By default: the XML "
-            "file next to DATA, MEKA's -C, or a column named labels or tags.",
+            "file next to the data, MEKA's -C, or a column named labels or tags.",
         ),
     ] = None
     label_sep: Annotated[
-        str | None, option("SIGN", "Separator of labels in a set, if not |, ; or a comma.")
+        str | None, _reading("SIGN", "Separator of labels in a set, if not |, ; or a comma.")
     ] = None
     text: Annotated[
         str,
-        option(
+        _reading(
             "COLUMNS",
             "Columns of text to use, separated by commas; auto: all columns of sentences; none. Text becomes "
             "TF-IDF weights of words and word pairs.",
         ),
     ] = "auto"
     categorical: Annotated[
-        str, option("COLUMNS", "Number columns that are categories, separated by commas.")
+        str, _reading("COLUMNS", "Number columns that are categories, separated by commas.")
     ] = ""
-    numeric: Annotated[str, option("COLUMNS", "Columns that must be numeric, separated by commas.")] = ""
-    drop: Annotated[str, option("COLUMNS", "Columns to leave out, separated by commas.")] = ""
-    na: Annotated[str | None, option("VALUES", "Words that mean a missing value, in place of ?, NA, …")] = (
-        None
-    )
-    decimal: Annotated[str | None, option("SIGN", "Decimal sign of CSV files, if not a point.")] = None
-    thousands: Annotated[str | None, option("SIGN", "Thousands separator of CSV files.")] = None
-    encoding: Annotated[str | None, option("NAME", "Encoding if not UTF-8, such as cp1252.")] = None
+    numeric: Annotated[str, _reading("COLUMNS", "Columns that must be numeric, separated by commas.")] = ""
+    drop: Annotated[str, _reading("COLUMNS", "Columns to leave out, separated by commas.")] = ""
+    na: Annotated[
+        str | None, _reading("VALUES", "Words for a missing value, separated by commas, in place of ?, NA, …")
+    ] = None
+    decimal: Annotated[str | None, _reading("SIGN", "Decimal sign of CSV files, if not a point.")] = None
+    thousands: Annotated[str | None, _reading("SIGN", "Thousands separator of CSV files.")] = None
+    encoding: Annotated[str | None, _reading("NAME", "Encoding if not UTF-8, such as cp1252.")] = None
 
     @property
     def text_columns(self) -> list[str] | None:

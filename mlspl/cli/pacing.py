@@ -15,7 +15,12 @@ from mlspl.errors import UserError
 if TYPE_CHECKING:
     from mlspl.pacing import DerivedFunction
 
-app = typer.Typer(cls=Group, no_args_is_help=True, help="List, plot, derive and verify self-paced functions.")
+app = typer.Typer(
+    cls=Group,
+    no_args_is_help=True,
+    help="List, plot, derive and verify self-paced functions.",
+    epilog="Example: mlspl pacing plot sigmoid gaussian -o curves.png",
+)
 
 PAPER = ["arctan", "sigmoid", "tanh", "exponential"]
 

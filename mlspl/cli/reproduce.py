@@ -30,7 +30,9 @@ def reproduce(
         str,
         option("NAMES", "Data sets or files, separated by commas.", show_default="the paper's and digits"),
     ] = "",
-    methods: Annotated[str, option("NAMES", "Methods, separated by commas.", show_default="paper's")] = "",
+    methods: Annotated[
+        str, option("NAMES", "Methods, separated by commas.", show_default="the paper's six")
+    ] = "",
     splits: Annotated[int | None, option("N", "Number of splits.", show_default=str(_SPLITS), min=1)] = None,
     train: Annotated[str, option("SHARES", "Shares of training rows, separated by commas.")] = "0.3",
     corrupt: Annotated[
@@ -52,7 +54,7 @@ def reproduce(
     """Run the paper's six methods on its data sets; print our results beside the paper's.
 
     Results are stored in OUT/results.db. Run the same command again to continue
-    a stopped run. The options from --labels on are for files of your own.
+    a stopped run. How a file is read matters only for files of your own.
     """
     from mlspl import experiments
 
