@@ -77,9 +77,10 @@ label_weights_ : array (n_samples, n_labels)
     Weights of the pairs at the last step.""",
     "paced_": """\
 history_ : list of dict
-    Of every step: pace, mean loss and mean weight of the known pairs, share of each label's pairs in play.
+    A record of every step: pace, mean loss and mean weight of the known pairs, and ``in_play``, the share of
+    each label's pairs with a weight of ½ or more.
 trace_ : Trace
-    Of every pair, the step at which it entered and its losses: see :class:`mlspl.pacing.Trace`.
+    The step at which each pair entered, and its losses: see :class:`mlspl.pacing.Trace`.
 stop_reason_ : str
     "max_steps", "infinite_pace", "target_weight", "settled" or "callback".""",
     "thresholds": """\

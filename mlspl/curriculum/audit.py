@@ -49,12 +49,11 @@ class Audit(NoiseEstimate):
     noise_rates : DataFrame
         As :func:`noise_rates` returns it.
     instance_dependent : float
-        The weight of instance-dependent noise in the suspicion: how far uncertain labels count as errors of
-        annotators rather than as a truth that the features do not determine.
+        The weight of instance-dependent noise in the suspicion: how far uncertain labels count as errors.
     error_range : tuple of float
         The 90 % interval of the number of errors, by what that weight may be.
     information : ndarray of shape (n, L)
-        How much the review of each pair would tell about that weight.
+        How much the review of each pair would change that weight.
     difficulty : Difficulty
         By the trace of the paced model if there was one, otherwise by the loss of the given label.
     trace : Trace or None

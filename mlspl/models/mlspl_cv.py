@@ -57,10 +57,13 @@ class MLSPLClassifierCV(CallbackSupportMixin, DecisionMixin, MultiLabelClassifie
     families by default: forests of joint trees, which serve all labels at once, and kernel classifiers with
     cross-fitted codes (C and γ are tried). Every setting and point is evaluated out-of-fold.
 
-    Of each setting, the mildest point with nearly the smallest log loss is taken, and the best settings of a
-    family are averaged. The probabilities of the families are averaged with fixed weights, 0.7 for joint
-    trees: on noisy labels, validation prefers the family that learns the noise best. A threshold rule is
-    chosen on the out-of-fold scores.
+    Of each setting, the point nearest to the unpaced model is taken that has nearly the smallest log loss.
+    The best settings of a family are averaged. The probabilities of the families are averaged with fixed
+    weights, 0.7 for joint trees: on noisy labels, validation prefers the family that learns the noise best.
+    A threshold rule is chosen on the out-of-fold scores.
+
+    With S settings, P points and L labels, the search fits S·P·cv·L SVMs with warm starts and up to 2·cv
+    joint forests. Memory is about three n×n matrices and the held-out scores, S·P·n·L numbers.
 
     Parameters
     ----------
@@ -76,9 +79,9 @@ class MLSPLClassifierCV(CallbackSupportMixin, DecisionMixin, MultiLabelClassifie
         rest is for the fit on all rows. At least one family is always finished.
     quantiles : sequence of float, optional
         Points of each path: the share of the pairs of each label and class whose loss lies below the pace;
-        by default 0.7, 0.8 and 0.9, and none with fewer than 100 rows. The unpaced end is always added, and
-        for forests of up to 64 labels the estimated share of right ones (:class:`~mlspl.pacing.NoisePace`).
-        With more labels only forests are paced.
+        by default 0.7, 0.8 and 0.9, and none with fewer than 100 rows. The unpaced end is always added.
+        Forests of up to 64 labels also try the estimated share of right labels
+        (:class:`~mlspl.pacing.NoisePace`). With more labels only forests are paced.
     C : sequence of float, optional
         Costs to try, by default from 0.125 to 8, in a linear space divided by the mean squared length of a
         row. Try further ones if `best_params_` has the largest or smallest.
@@ -117,11 +120,6 @@ class MLSPLClassifierCV(CallbackSupportMixin, DecisionMixin, MultiLabelClassifie
     stop_reason_ : str
         "max_steps"; "budget", "callback" or "interrupted" if the time limit, a callback or Ctrl-C ended the
         search early.
-
-    Notes
-    -----
-    With S settings, P points and L labels, the search fits S·P·cv·L SVMs with warm starts and up to 2·cv
-    joint forests; memory is about three n×n matrices and the held-out scores, S·P·n·L numbers.
 
     Examples
     --------

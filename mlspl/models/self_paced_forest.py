@@ -41,7 +41,13 @@ class SelfPacedForestClassifier(CallbackSupportMixin, MultiLabelClassifier):
     The trees are extremely randomised, each grown on four fifths of the rows. Those that were not grown on a
     row give its out-of-sample probability p of each label, and −ln p of the given label is the loss of the
     pair. The forests are grown again with the weights that follow from the losses: wrong labels get small
-    weights.
+    weights. A fit costs (steps + 1) times the forests, and the default schedule three joint forests of up to
+    100 trees on two thirds of the rows.
+
+    A label's frequency counts as one more tree. The score is the log-odds of the probability, moved towards
+    the log-odds of the frequency by `prior_weight_`: with noisy labels, forests are overconfident on new rows
+    (see :class:`~mlspl.model_selection.ShrunkCalibration`). With n rows, T trees and L labels, forests per
+    label take up to 10 n T L bytes, and a joint forest 14 n T bytes.
 
     Parameters
     ----------
@@ -85,16 +91,6 @@ class SelfPacedForestClassifier(CallbackSupportMixin, MultiLabelClassifier):
     feature_importances_, label_feature_importances_ : arrays (n_features,), (n_labels, n_features)
         How much each feature reduced the impurity, summing to 1: the mean over the labels, and of each label.
     {paced_}
-
-    Notes
-    -----
-    A fit costs (steps + 1) times the forests. The default schedule adds three joint forests of up to 100
-    trees on two thirds of the rows. Forests per label take up to 10 n T L bytes with n rows, T trees and L
-    labels, and a joint forest 14 n T bytes.
-
-    A label's frequency counts as one more tree. The score is the log-odds of the probability, moved towards
-    the log-odds of the frequency by `prior_weight_`: with noisy labels, forests are overconfident on new rows
-    (see :class:`~mlspl.model_selection.ShrunkCalibration`).
 
     Examples
     --------

@@ -34,18 +34,8 @@ _PACKAGES = ("mlspl", "scikit-learn", "numpy", "scipy", "skops")
 class ModelInfo:
     """What a model file says of its model.
 
-    Attributes
-    ----------
-    label_names : list of str
-        Names of the labels that the model predicts.
-    schema : Schema
-        The columns it takes: their names, kinds and categories; sparse or dense.
-    summary : dict
-        How it was trained.
-    versions : dict
-        Versions of mlspl, Python and the libraries that wrote the file.
-    format : int
-        Number of the file format.
+    `schema` has the columns that the model takes, `summary` says how it was trained, and `versions` has those
+    of mlspl, Python and the libraries that wrote the file.
     """
 
     label_names: list[str]

@@ -31,8 +31,8 @@ class Nystroem(KernelSpace):
     """A kernel approximated by m landmarks: memory n·m, time as for m linear features.
 
     Rows are mapped to Z = k(X, S) k(S, S)^(−½) in float32, once for all labels, paces and costs. With every
-    row a landmark, inner products in Z are the kernel. With fewer, up to 700 features x are joined,
-    less what the map predicts of them: x − X_Sᵀ k(S, S)⁻¹ k(S, x), which is 0 at landmarks.
+    row a landmark, inner products in Z are the kernel. With fewer, up to 700 features x are added as columns,
+    minus what the map predicts of them: x − X_Sᵀ k(S, S)⁻¹ k(S, x), which is 0 at landmarks.
 
     Parameters
     ----------

@@ -127,6 +127,10 @@ class SelfPacedLoss(nn.Module):
     for the next epoch. Without `shape`, pace and weights come from the losses of each batch. The gradient
     does not pass through the weights. In evaluation mode (``loss.eval()``) every known pair has the weight 1.
 
+    With several processes (DistributedDataParallel), each keeps the losses of its rows; `end_epoch` merges
+    them, so every process must call it. The state is part of ``state_dict``; it moves to the device of the
+    logits. Losses are computed in single precision under autocast.
+
     Parameters
     ----------
     shape : tuple (n_samples, n_labels), optional
@@ -149,12 +153,6 @@ class SelfPacedLoss(nn.Module):
         The mean is over the known pairs.
     keep_trace : bool, default=True
         Whether :meth:`trace` is recorded, if there is a `shape`.
-
-    Notes
-    -----
-    With several processes (DistributedDataParallel), each keeps the losses of its rows; `end_epoch` merges
-    them, so every process must call it. The state is part of ``state_dict``; it moves to the device of the
-    logits. Losses are computed in single precision under autocast.
 
     Examples
     --------
