@@ -81,7 +81,7 @@ def _summarise(tested: pd.DataFrame) -> tuple[str, str]:
         ]
         sentences.append(
             f"Of {len(part)} settings with {kind} errors, the audit is more than 0.02 behind cleanlab's "
-            f"recipe in {_count(behind[0])}, and behind self-confidence of its own probabilities in "
+            f"recipe in {_count(behind[0])}. It is as far behind self-confidence of its own probabilities in "
             f"{_count(behind[1])}."
         )
     head = ["method", *(f"{kind} errors ({len(part)} settings)" for kind, part in parts.items())]

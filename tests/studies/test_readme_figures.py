@@ -35,7 +35,7 @@ def test_gains_of_pacing():
 def test_average_precision_of_audits():
     page = (ROOT / "docs" / "audits.md").read_text(encoding="utf-8")
     figures = re.search(
-        r"precision of ([\d.]+), cleanlab's.+?([\d.]+)\. On.+?have ([\d.]+) and ([\d.]+) ", README
+        r"precision of ([\d.]+) and cleanlab's.+?([\d.]+)\. On.+?have ([\d.]+) and ([\d.]+) ", README
     )
     for kind, (ours, theirs) in enumerate([figures.group(1, 2), figures.group(3, 4)], start=1):
         for method, figure in {"audit": ours, "cleanlab": theirs}.items():
