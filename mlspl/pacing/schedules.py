@@ -213,11 +213,13 @@ def _quantile(losses: FloatArray, target: float) -> float:
     """The quantile of a group, or the next loss above the smallest one; infinite if there is none."""
     if not len(losses):
         return np.inf
-    # Sorting is faster than the partition of `np.quantile`, which has only two losses left here.
-    losses = np.sort(losses)
     rest, place = math.modf(target * (len(losses) - 1))
-    quantile = np.quantile(losses[int(place) :][:2], rest)
-    return quantile if quantile > losses[0] else np.append(losses[losses > losses[0]], np.inf)[0]
+    k = int(place)
+    # A partition and the extremes of its parts take a third of the time of a sort.
+    losses = np.partition(losses, k)
+    quantile = np.quantile([losses[k], losses[k + 1 :].min(initial=losses.max())], rest)
+    smallest = losses[: k + 1].min()
+    return quantile if quantile > smallest else losses[losses > smallest].min(initial=np.inf)
 
 
 def _check_steps(name: str, steps: object) -> None:

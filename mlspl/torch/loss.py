@@ -265,16 +265,16 @@ class SelfPacedLoss(nn.Module):
         if label_weight is not None:
             marked = marked.masked_fill(label_weight <= 0, torch.nan)
         labels, known = marked.nan_to_num(0.0), torch.eq(marked, marked, out=torch.empty_like(marked))
-        with torch.autocast(logits.device.type, enabled=False):
-            logits = logits.float()
-            losses = self.base(logits, labels)
-            weights = known if label_weight is None else known * label_weight
-            paced = self._weights(losses.detach(), marked, index) if self.training else None
-            if paced is not None and self.flip:
-                losses = losses * paced + (1.0 - paced) * self.base(logits, 1.0 - labels)
-            elif paced is not None:
-                weights = weights * paced
-            losses = losses * weights
+        # In single precision autocast changes none of these operations.
+        logits = logits.float()
+        losses = self.base(logits, labels)
+        weights = known if label_weight is None else known * label_weight
+        paced = self._weights(losses.detach(), marked, index) if self.training else None
+        if paced is not None and self.flip:
+            losses = losses * paced + (1.0 - paced) * self.base(logits, 1.0 - labels)
+        elif paced is not None:
+            weights = weights * paced
+        losses = losses * weights
         if self.reduction == "none":
             return losses
         return losses.sum() / (known.sum().clamp(min=1.0) if self.reduction == "mean" else 1.0)
@@ -298,8 +298,7 @@ class SelfPacedLoss(nn.Module):
         memory["losses"].copy_(torch.from_numpy(mean))
         target = self.target
         known, labels = ~np.isnan(mean), ~np.signbit(mean)
-        losses = np.abs(mean).astype(np.float64)
-        losses[~known] = 0.0
+        losses = np.abs(mean, where=known, out=np.zeros_like(mean))
         weights = np.ones((1, 1)) if target is None else self._pace(target, losses, labels, known)
         if target is not None:
             memory["weights"].copy_(torch.from_numpy(weights))
@@ -333,7 +332,7 @@ class SelfPacedLoss(nn.Module):
     def _pace(self, target: float, losses: np.ndarray, labels: np.ndarray, known: np.ndarray) -> np.ndarray:
         """Weights (n, L) for the losses, by the same code as all estimators."""
         function: Any = self.pace_function
-        weights = np.empty(losses.shape[::-1]).T
+        weights = np.empty_like(losses)
         # A label at a time fits the processor's cache.
         is_separate = self.schedule.by_label and function.by_label
         for some in gen_batches(losses.shape[1], 1 if is_separate else losses.shape[1]):
