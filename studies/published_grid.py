@@ -128,6 +128,7 @@ def grid_figure(results: pd.DataFrame) -> Figure:
             ax.margins(y=0.2)
             ax.set_title(f"{name}: {criterion_head(criterion)}", fontsize=8)
             ax.tick_params(labelsize=7)
+            ax.locator_params(axis="x", nbins=4)
     figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=4, fontsize=8)
     return figure
 
