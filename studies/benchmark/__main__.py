@@ -48,15 +48,23 @@ def main(arguments: Sequence[str]) -> None:
     trials = list_trials(datasets, methods, options.conditions, splits)
     everything = list_trials(datasets, splits=splits)
     with Store(options.folder / "results.db") as store:
-        load_into(store, read_results(results), everything)
+        known = read_results(results)
+        load_into(store, known[~_outdated(known, options)], everything)
         try:
             _run(trials, datasets, store, options)
         finally:
             found = _name_real(export(store, everything, datasets))
-            write_results(results, join_results(read_results(results), found))
+            known = read_results(results)
+            replaced = _outdated(known, options) & known["key"].isin(found["key"])
+            write_results(results, join_results(known[~replaced], found))
     if options.quick:
         write_page(read_results(results), options.folder / "benchmark.md", len(trials))
         print(f"wrote {options.folder / 'benchmark.md'}")
+
+
+def _outdated(known: pd.DataFrame, options: argparse.Namespace) -> pd.Series:
+    """Which rows `--again` replaces."""
+    return known["method"].isin(options.methods if options.again else [])
 
 
 def _parse(arguments: Sequence[str]) -> argparse.Namespace:
@@ -71,6 +79,9 @@ def _parse(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--jobs", type=int, help="worker processes (default: one a core)")
     parser.add_argument("--scheduler", help="address of a Dask scheduler, or local")
     parser.add_argument("--minutes", type=float, default=float("inf"), help="stop after so many")
+    parser.add_argument(
+        "--again", action="store_true", help="replace these methods' rows; needs a new folder"
+    )
     parser.add_argument("--quick", action="store_true", help="embedded data, results and page in the folder")
     return parser.parse_args(arguments)
 

@@ -206,7 +206,8 @@ def load_real(name: str, split: int, rows: int = 1000) -> Dataset:
         X = components.fit([X[row] for row in train]).transform(X)
     Y = noisy.truth[sample]
     Y[train] = noisy.given[sample][train]
-    X = np.asarray(X, dtype=float)
+    # Rounded, so that machines agree on the fingerprint of the data.
+    X = np.asarray(X, dtype=float).round(9)
     features = [f"x{column}" for column in range(X.shape[1])]
     return Dataset(X, Y, features, noisy.label_names, name=name_of_split(name, split))
 

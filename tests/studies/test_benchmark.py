@@ -272,6 +272,19 @@ def test_the_whole_way_on_embedded_data(tmp_path, capsys):
     assert (tmp_path / RESULTS.name).read_bytes() == written
 
 
+def test_methods_that_changed_run_again_and_replace_their_rows(tmp_path):
+    arguments = [str(tmp_path), "--quick", "--jobs", "1", "--conditions", "flip:0.3"]
+    main([*arguments, "--methods", "naive-bayes,linear-svm"])
+    results = read_results(tmp_path / RESULTS.name)
+    write_results(tmp_path / RESULTS.name, results.assign(macro_f1=0.125))
+    (tmp_path / "results.db").unlink()
+    main([*arguments, "--methods", "naive-bayes", "--again"])
+    found = read_results(tmp_path / RESULTS.name).set_index(["method", "dataset", "split"])["macro_f1"]
+    before = results.set_index(["method", "dataset", "split"])["macro_f1"]
+    pd.testing.assert_series_equal(found["naive-bayes"], before["naive-bayes"])
+    assert (found["linear-svm"] == 0.125).all()
+
+
 def test_an_unknown_method_is_a_sentence(capsys):
     with pytest.raises(SystemExit):
         main(["somewhere", "--methods", "ours"])
