@@ -96,9 +96,9 @@ def cpu_seconds() -> float:
 
 
 def least(work) -> float:
-    """Return the least CPU time of up to nine runs, which take about three seconds in all."""
+    """Return the least CPU time of up to nine runs, which take about a second in all."""
     times: list[float] = []
-    while len(times) < 9 and sum(times) < 3:
+    while len(times) < 9 and sum(times) < 1:
         start = cpu_seconds()
         work()
         times.append(cpu_seconds() - start)

@@ -3,11 +3,11 @@
 import numpy as np
 from scipy import sparse
 from sklearn.metrics import euclidean_distances
+from sklearn.neighbors import NearestNeighbors
 from sklearn.preprocessing import normalize
-from sklearn.utils import gen_batches
 from sklearn.utils.extmath import row_norms
 
-_DISTANCES_AT_ONCE = 2**22
+_DISTANCES_AT_ONCE = 2**20
 
 
 def nearest_rows(X, known, k, excluded=None) -> tuple[np.ndarray, np.ndarray]:
@@ -16,29 +16,48 @@ def nearest_rows(X, known, k, excluded=None) -> tuple[np.ndarray, np.ndarray]:
     `excluded` (n,) is the row itself. Distances that are equal up to rounding are tied.
     """
     if sparse.issparse(X) or sparse.issparse(known):
-        X, known = sparse.csr_array(X), sparse.csr_array(known)
+        X, known = sparse.csr_matrix(X), sparse.csr_matrix(known)
     else:  # centred, as dot products lose digits far from the origin
         origin = known.mean(axis=0)
         X, known = X - origin, known - origin
     n = X.shape[0]
-    distance, index = np.empty((n, k)), np.empty((n, k), dtype=np.intp)
-    norms = row_norms(known, squared=True)
-    for rows in gen_batches(n, max(1, _DISTANCES_AT_ONCE // len(norms))):
-        squared = euclidean_distances(X[rows], known, Y_norm_squared=norms, squared=True)
-        if excluded is not None:
-            squared[np.arange(len(squared)), excluded[rows]] = np.inf
-        kth = np.partition(squared, k - 1, axis=1)[:, [k - 1]]
-        # A bound on the rounding error: that of the norms.
-        rounding = 1e-10 * kth + 1e-12 * row_norms(X[rows], squared=True)[:, None]
-        taken = squared <= kth + rounding
-        tied = np.flatnonzero(np.count_nonzero(taken, axis=1) > k)
-        if len(tied):
-            nearer = squared[tied] < kth[tied] - rounding[tied]
-            at_kth = taken[tied] & ~nearer
-            taken[tied] = nearer | (at_kth & (np.cumsum(at_kth, axis=1) <= k - nearer.sum(axis=1)[:, None]))
-        found = np.flatnonzero(taken).reshape(-1, k)
-        index[rows], distance[rows] = found % len(norms), np.sqrt(squared.ravel()[found])
-    return distance, index
+    # One more than asked for, and the row itself: ties of the k-th distance are searched again.
+    n_asked = min(k + 1 + (excluded is not None), known.shape[0])
+    distance, index = NearestNeighbors(algorithm="brute").fit(known).kneighbors(X, n_asked)
+    if excluded is not None:
+        others = index != excluded[:, None]
+        others[others.all(axis=1), -1] = False  # it has many duplicates
+        distance, index = distance[others].reshape(n, -1), index[others].reshape(n, -1)
+    if distance.shape[1] > k:
+        squared = np.square(distance[:, k - 1 :])
+        tied = np.flatnonzero(squared[:, 1] - squared[:, 0] <= 2 * _rounding(X, squared[:, 0]))
+        distance, index = distance[:, :k].copy(), index[:, :k].copy()
+        step = max(1, _DISTANCES_AT_ONCE // known.shape[0])
+        for start in range(0, len(tied), step):
+            part = tied[start : start + step]
+            own = None if excluded is None else excluded[part]
+            distance[part], index[part] = _search_tied(X[part], known, k, own)
+    order = np.argsort(index, axis=1)
+    return np.take_along_axis(distance, order, axis=1), np.take_along_axis(index, order, axis=1)
+
+
+def _search_tied(X, known, k, excluded) -> tuple[np.ndarray, np.ndarray]:
+    """The same by all distances: of the rows at the k-th distance, those of the lowest indices."""
+    squared = euclidean_distances(X, known, squared=True)
+    if excluded is not None:
+        squared[np.arange(len(squared)), excluded] = np.inf
+    kth = np.partition(squared, k - 1, axis=1)[:, [k - 1]]
+    rounding = _rounding(X, kth[:, 0])[:, None]
+    nearer = squared < kth - rounding
+    at_kth = (squared <= kth + rounding) & ~nearer
+    taken = nearer | (at_kth & (np.cumsum(at_kth, axis=1) <= k - nearer.sum(axis=1)[:, None]))
+    index = np.nonzero(taken)[1].reshape(-1, k)
+    return np.sqrt(np.take_along_axis(squared, index, axis=1)), index
+
+
+def _rounding(X, squared) -> np.ndarray:
+    """A bound on the rounding error of squared distances: that of the norms."""
+    return 1e-10 * squared + 1e-12 * row_norms(X, squared=True)
 
 
 def weigh_features(X, Y, label_weight) -> np.ndarray | None:

@@ -67,23 +67,32 @@ def _tiled(A, B, kernel, gamma) -> np.ndarray:
     if kernel == "rbf":
         A, B = _near_origin(A, B)
     K = np.empty((A.shape[0], B.shape[0]))
-    columns = [(place, B[place].astype(np.float64)) for place in gen_batches(B.shape[0], _TILE_ROWS)]
+    columns = [(place, *_with_norms(B[place])) for place in gen_batches(B.shape[0], _TILE_ROWS)]
     for across in gen_batches(A.shape[0], _TILE_ROWS):
-        rows = A[across].astype(np.float64)
-        for down, others in columns:
+        rows, norms = _with_norms(A[across])
+        for down, others, other_norms in columns:
             if mirrored and down.start > across.start:
                 break
             tile = safe_sparse_dot(rows, others.T, dense_output=True)
-            if kernel == "rbf":
-                tile = row_norms(rows, squared=True)[:, None] - 2.0 * tile
-                tile = np.maximum(tile + row_norms(others, squared=True), 0.0)
+            if kernel == "rbf":  # in place: new arrays take as long as the exponentials
+                tile *= -2.0
+                tile += norms[:, None]
+                tile += other_norms
+                np.maximum(tile, 0.0, out=tile)
                 if mirrored and down.start == across.start:
                     np.fill_diagonal(tile, 0.0)
-                tile = np.exp(-gamma * tile)
+                tile *= -gamma
+                np.exp(tile, out=tile)
             K[across, down] = tile
             if mirrored and down.start < across.start:
                 K[down, across] = tile.T
     return K
+
+
+def _with_norms(rows) -> tuple:
+    """The rows in double precision, and their squared lengths."""
+    rows = rows.astype(np.float64, copy=False)
+    return rows, row_norms(rows, squared=True)
 
 
 def _near_origin(A, B):
