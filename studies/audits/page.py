@@ -80,8 +80,8 @@ def _summarise(tested: pd.DataFrame) -> tuple[str, str]:
             for rival in ("cleanlab", "cleanlab, our probabilities")
         ]
         sentences.append(
-            f"Of {len(part)} settings with {kind} errors, the audit is more than 0.02 behind cleanlab's "
-            f"recipe in {_count(behind[0])}. It is as far behind self-confidence of its own probabilities in "
+            f"Of {len(part)} settings with {kind} errors, those in which the audit is more than 0.02 behind "
+            f"cleanlab's recipe: {_count(behind[0])}; behind self-confidence of its own probabilities: "
             f"{_count(behind[1])}."
         )
     head = ["method", *(f"{kind} errors ({len(part)} settings)" for kind, part in parts.items())]
@@ -132,7 +132,7 @@ def _calibration(tested: pd.DataFrame, picture: Path) -> str:
                 cells.append("–")
                 continue
             points.append((sums[f"expected_{b}"] / pairs, sums[f"wrong_{b}"] / pairs))
-            cells.append("{:.2f} → {:.2f}".format(*points[-1]))
+            cells.append("{:.2f}\u00a0→\u00a0{:.2f}".format(*points[-1]))
         rows.append([_kind(noise), *cells])
         curves[_kind(noise)] = points
     _draw(curves, picture)

@@ -76,10 +76,10 @@ def test_the_page_counts_who_is_behind_and_says_real_or_planted(tmp_path):
     page = tmp_path / "page.md"
     write_page(pd.DataFrame(rows), tmp_path, page, planned=4)
     text = page.read_text()
-    assert "behind cleanlab's recipe in 1 (songs flip 0.1)" in text
+    assert "behind cleanlab's recipe: 1 (songs flip 0.1)" in text
     assert "3 of 4 settings" in text
     assert "| songs | planted: flip 0.1 | 0.800 |" in text
     assert "factor of two in 1 (songs real)" in text
-    assert "| real | – | 0.21 → 0.10 |" in text
+    assert "| real | – | 0.21\u00a0→\u00a00.10 |" in text
     assert "| songs | 3 | a/b | 1 | 0.91 | 0.02 |" in text
     assert (tmp_path / "images" / "audits-calibration.svg").exists()
