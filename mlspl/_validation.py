@@ -272,7 +272,7 @@ def explain(error: Exception, table: Any, name: str, columns: str) -> Exception:
                 advice = "give 0 and 1."
                 if columns == "features":
                     is_text = len(str(value).split()) > 3
-                    advice = f"pass the column to {vectorizer}." if is_text else "see OneHotEncoder."
+                    advice = f"pass the column to {vectorizer}." if is_text else "encode it by OneHotEncoder."
                 return UserError(f"{where} is {shorten(str(value))!r}, not a number: {advice}")
             except TypeError:
                 return TypeError(

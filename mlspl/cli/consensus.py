@@ -47,7 +47,7 @@ def consensus(
     from mlspl.recipes import Schema, encode_table
 
     parts = ("weights", "annotators", "agreement", "review")
-    targets = [out, *(out.with_name(f"{out.stem}.{part}.csv") for part in parts)]
+    targets = [out, *(out.parent / f"{out.stem}.{part}.csv" for part in parts)]
     for target in targets:
         files.check_target(target, [data, votes], force)
     separator = reading.label_sep or "|"

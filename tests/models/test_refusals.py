@@ -46,7 +46,7 @@ REFUSED = {
     "masked": (np.ma.masked_array(X, put(0 * X, 3, 2, 1) > 0), Y, NUMBERLESS),
     "infinity": (put(X, 3, 2, np.inf), Y, r"X\[3, 2\] is inf: \w+ needs finite numbers"),
     "minus infinity": (put(X, 3, 2, -np.inf), Y, r"X\[3, 2\] is -inf: \w+ needs finite numbers"),
-    "text": (put(X, 3, 2, "red"), Y, r"X\[3, 2\] is 'red', not a number: .*one-hot"),
+    "text": (put(X, 3, 2, "red"), Y, r"X\[3, 2\] is 'red', not a number: .*OneHotEncoder"),
     "categories": (
         pd.DataFrame(X, columns=FEATURES).assign(b=pd.Categorical(["sea", "sand"] * (N // 2))), Y,
         r"X\[0, 1\] \(column 'b'\) is 'sea', not a number",
