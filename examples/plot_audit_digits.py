@@ -2,15 +2,15 @@
 Find, look at and correct wrong labels
 ======================================
 
-Some labels of handwritten digits are turned on purpose. The audit finds them without being told how many
-there are or of which kind; we look at what it suspects, correct it, and fit once more.
+Some labels of handwritten digits are inverted (planted noise). The audit ranks all labels by how probably
+they are wrong. We look at the strongest suspicions, correct them, and fit again.
 """
 
 # %%
 # Plant errors
 # ------------
-# Every digit has eight traits, such as being even or having a closed loop. One value in thirty is turned. The
-# rows that come after the first 800 stay as they are, to judge by.
+# The labels are eight traits of a digit, such as "even" or "closed loop". One label in thirty of the first
+# 800 rows is inverted. The other rows are the test set.
 
 import tempfile
 
@@ -29,7 +29,8 @@ print(f"{planted.sum()} of {planted.size} labels are wrong now")
 # %%
 # Find them
 # ---------
-# The suspicion of a pair is the probability that its given label is wrong. Its sum estimates how many are.
+# The suspicion of a pair is the probability that its given label is wrong. The sum of the suspicions is the
+# expected number of errors.
 
 found = curriculum.audit(X, pd.DataFrame(Y, columns=names), random_state=0)
 print(found)
@@ -39,12 +40,12 @@ rows, labels = found.issues["row_number"], found.issues["label_number"]
 hits = planted[rows, labels]
 print(f"of the first 100 suspected pairs, {hits[:100].mean():.0%} are wrong")
 strong = (planted & (found.suspicion >= 0.8)).sum()
-print(f"{strong} of {planted.sum()} planted errors have a suspicion of .8 or more")
+print(f"{strong} of {planted.sum()} planted errors have a suspicion of 0.8 or more")
 
 # %%
 # Look at them
 # ------------
-# The strongest suspicions, with what the label says and what it probably should. Red: this one was right.
+# The strongest suspicions, with the given label. A red title marks a label that is right.
 
 figure, axes = plt.subplots(3, 6, figsize=(9, 5.4), layout="constrained")
 for axis, (row, label, wrong) in zip(axes.flat, zip(rows, labels, hits, strict=False), strict=False):
@@ -52,11 +53,11 @@ for axis, (row, label, wrong) in zip(axes.flat, zip(rows, labels, hits, strict=F
     given = names[label] if Y[row, label] else f"not {names[label]}"
     axis.set_title(f"“{given}”", fontsize=8, color="black" if wrong else "red")
     axis.set_axis_off()
-figure.suptitle("Wrongly labelled, says the audit")
+figure.suptitle("Strongest suspicions of the audit")
 
 # %%
-# The same on a page: what speaks for and against each suspicion, and answers by key. It is one file, and
-# needs no network. From the shell, ``mlspl audit FILE -o DIR`` writes it.
+# The page for reviewing: one file with the evidence on each suspicion, and keys to accept or reject it. At
+# the shell, ``mlspl audit FILE -o DIR`` writes it.
 
 with tempfile.TemporaryDirectory() as folder:
     pictures = list(X.reshape(-1, 8, 8))
@@ -66,15 +67,15 @@ with tempfile.TemporaryDirectory() as folder:
     print(f"{page.name}: {page.stat().st_size / 1e6:.1f} MB")
 
 # %%
-# Correct, and fit once more
-# --------------------------
-# Who has no time to look makes the suspects unknown, or turns them. Every estimator of mlspl leaves unknown
-# labels out of its fit, pair by pair.
+# Correct, and fit again
+# ----------------------
+# Without a review, suspected labels can be made unknown, or inverted. Estimators of mlspl leave unknown
+# labels out of the fit; the other labels of the row are used.
 
 versions = {
     "as given": Y,
     "suspects unknown": found.corrected(0.8),
-    "suspects turned": found.corrected(0.8, unknown=False),
+    "suspects inverted": found.corrected(0.8, unknown=False),
     "without errors": clean,
 }
 X_test, Y_test = digits.X[800:], digits.Y[800:]

@@ -2,15 +2,15 @@
 Compare methods on your data
 ============================
 
-Every method of the library, and scikit-learn's, on the same splits of the same data. From the shell,
-``mlspl compare FILE`` and ``mlspl reproduce`` do this with statistics and a report.
+Several methods on the same splits of the same data. At the shell, ``mlspl compare FILE`` does this with
+significance tests and a report.
 """
 
 # %%
 # Methods by name
 # ---------------
-# The registry makes each with the defaults that ``mlspl fit --method NAME`` has. ``Recipe`` puts the
-# preprocessing before it.
+# ``get_method`` returns a method with the defaults of ``mlspl fit --method NAME``. ``Recipe`` adds the
+# preprocessing.
 
 import time
 
@@ -29,7 +29,7 @@ methods = ["bsvm", "ml-knn", "tram", "ml-loc", "mlspl", "extra-trees"]
 # %%
 # Splits
 # ------
-# Two random splits, one fifth of the rows to learn from.
+# Two random splits, one fifth of the rows for training.
 
 rows = []
 for split in (100, 101):
@@ -47,10 +47,10 @@ means = results.drop(columns="split").groupby("method", sort=False).mean()
 print(means.round(4).to_string())
 
 # %%
-# A picture
-# ---------
-# Each small point is a split, the bar its mean. Splits differ for all methods alike, so look at the order
-# within each split, too.
+# Figure
+# ------
+# Points are splits, bars their means. A split can be hard for all methods, so compare methods within a
+# split.
 
 figure, axes = plt.subplots(1, 2, figsize=(9, 3.4), sharey=True, layout="constrained")
 for axis, criterion in zip(axes, ("average_precision", "hamming_loss"), strict=True):

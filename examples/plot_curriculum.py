@@ -2,15 +2,14 @@
 What was easy, what was hard, and how noisy labels are
 ======================================================
 
-Labels get lost: an annotator overlooks what is there. From any model's out-of-sample probabilities,
-:func:`mlspl.curriculum.noise_rates` tells how many, label by label, and the trace of a paced model tells
-which pairs it could learn from first.
+Annotators overlook labels. :func:`mlspl.curriculum.noise_rates` estimates how many, label by label, from the
+out-of-sample probabilities of any model. The trace of a paced model shows which pairs were easy to learn.
 """
 
 # %%
-# Lose labels
-# -----------
-# A quarter of the traits of handwritten digits is left out.
+# Remove labels
+# -------------
+# A quarter of the relevant labels of handwritten digits is removed (planted noise).
 
 import matplotlib.pyplot as plt
 import pandas as pd
@@ -24,10 +23,10 @@ Y, lost = datasets.corrupt(digits.Y[:600], "missing", 0.25, random_state=0)
 Y = pd.DataFrame(Y, columns=digits.label_names)
 
 # %%
-# The rates of noise
-# ------------------
-# Nobody says that labels were lost and none is false: the curve from the model's log-odds to what is given
-# says it. Where the model is sure, a quarter is missing at one end, and nothing at the other.
+# Noise rates
+# -----------
+# The audit does not know that labels were only removed. Where the model is sure that a label is present, a
+# quarter of the labels is missing; where it is sure that a label is absent, hardly any is given.
 
 forest = SelfPacedForestClassifier(100, schedule=QuantilePace(0.3, 0.9, 4), random_state=0)
 found = curriculum.audit(X, Y, forest, random_state=0)
@@ -35,26 +34,29 @@ curriculum.NoiseDisplay.from_audit(found)
 plt.show()
 
 # %%
-# With probabilities of your own, two calls do the same: one for the rates, one for the probability that
-# each given label is wrong.
+# With the probabilities of your own model, call ``noise_rates`` for the rates, and ``label_issues`` for the
+# probability that each given label is wrong.
 
 rates = curriculum.noise_rates(Y, found.probabilities)
 suspicion = curriculum.label_issues(Y, found.probabilities)
 print(rates.round(2).to_string())
 print(f"{suspicion.sum():.0f} errors expected, {lost.sum()} planted")
 sure = suspicion >= 0.8
-print(f"{lost[sure].mean():.0%} of the {sure.sum()} with a suspicion of .8 or more are")
+print(f"{lost[sure].mean():.0%} of the {sure.sum()} with a suspicion of 0.8 or more were removed")
 
 # %%
 # Easy and hard
 # -------------
-# A pair is harder the later it entered and, among those that entered together, the larger its loss was.
+# A pair enters at the first step that gives it a weight of at least 0.5. The later a pair enters, the
+# harder it is; pairs of the same step are ordered by their mean loss.
 
 found.labels["difficulty"].sort_values().plot.barh(xlabel="mean difficulty of the pairs")
 plt.show()
 
 # %%
-# Lost labels often never enter the paced fit.
+# Removed labels often never enter.
 
 never = found.trace.entered == 0
-print(f"never entered: {never[lost].mean():.0%} of the lost labels, {never[~lost].mean():.0%} of the others")
+print(
+    f"never entered: {never[lost].mean():.0%} of the removed labels, {never[~lost].mean():.0%} of the others"
+)

@@ -2,14 +2,14 @@
 Forests when labels are wrong
 =============================
 
-A share of the training labels is inverted. A forest per label, and the same forest paced by its own
-out-of-bag losses, are judged on rows whose labels are right.
+A share of the training labels is inverted (planted noise). The unpaced forest, and the forest that is paced
+by its out-of-bag losses, are compared on test rows with correct labels.
 """
 
 # %%
 # Invert labels
 # -------------
-# The traits of handwritten digits, 539 rows to learn from and 1258 to judge by.
+# Handwritten digits with eight labels each: 539 training rows and 1,258 test rows.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -26,8 +26,8 @@ X, X_test, Y_test = digits.X[train], digits.X[test], digits.Y[test]
 # %%
 # With and without pacing
 # -----------------------
-# ``pace_function=None`` is the forest without pacing. Seeds and trees are the same. Pacing costs something
-# while labels are right, and pays where many are wrong; :class:`~mlspl.MLSPLClassifierCV` averages both ends.
+# ``pace_function=None`` is the forest without pacing; the seed is the same. By default the forest decides
+# on held-out rows whether pacing helps.
 
 rates = [0.0, 0.1, 0.2, 0.3]
 quality = {"unpaced": [], "paced": []}
@@ -46,24 +46,24 @@ axis.legend(frameon=False)
 plt.show()
 
 # %%
-# What the forest left out
-# ------------------------
-# The weights of the last fit tell wrong labels from right ones without having been told which are which.
+# Weights of wrong labels
+# -----------------------
+# Inverted labels got smaller weights in the last fit than right ones.
 
-given, turned = model.label_weights_[~wrong], model.label_weights_[wrong]
+right, inverted = model.label_weights_[~wrong], model.label_weights_[wrong]
 figure, axis = plt.subplots(figsize=(6, 3), layout="constrained")
 bins = np.linspace(0, 1, 21)
-axis.hist([given, turned], bins, density=True, color=["#0072b2", "#d55e00"], label=["right", "inverted"])
+axis.hist([right, inverted], bins, density=True, color=["#0072b2", "#d55e00"], label=["right", "inverted"])
 axis.set(xlabel="weight of the pair", ylabel="density", title="30 % inverted")
 axis.legend(frameon=False)
 plt.show()
-print(f"mean weight of right labels {given.mean():.2f}, of inverted ones {turned.mean():.2f}")
+print(f"mean weight of right labels {right.mean():.2f}, of inverted ones {inverted.mean():.2f}")
 
 # %%
 # Several steps
 # -------------
-# By default the forest takes one step. A schedule takes more: here from the .3 quantile of the losses of
-# each label and class to the .9 quantile. `history_` has what each step weighed.
+# By default the forest makes at most one paced step. A schedule can make more: here from the 0.3 quantile
+# of the losses of each label and class to the 0.9 quantile. ``history_`` has a record of each step.
 
 slow = SelfPacedForestClassifier(30, schedule=QuantilePace(0.3, 0.9, 4), random_state=0).fit(X, noisy)
 pd.DataFrame(slow.history_).plot("step", ["mean_weight", "mean_loss"])

@@ -2,15 +2,15 @@
 LightGBM with a weight for every pair
 =====================================
 
-LightGBM learns one label at a time, and takes one weight a row. In
-:class:`~mlspl.SelfPacedClassifier` it learns many labels, with weights and gaps for every (instance, label)
-pair, and with a pace. Any classifier whose ``fit`` takes ``sample_weight`` can stand in its place.
+LightGBM learns one label at a time, with one weight per row. :class:`~mlspl.SelfPacedClassifier` fits a copy
+for each label, with a weight for every instance-label pair, unknown labels and pacing. Any classifier whose
+``fit`` takes ``sample_weight`` can be used in its place.
 """
 
 # %%
-# The booster
-# -----------
-# Where LightGBM is not installed, scikit-learn's histogram gradient boosting does the same.
+# The classifier
+# --------------
+# If LightGBM is not installed, scikit-learn's histogram gradient boosting is used.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -32,15 +32,15 @@ print(type(booster).__name__)
 # %%
 # Wrong labels
 # ------------
-# A share of the labels of the training rows is inverted. Boosting follows them, unless the pairs that copies
-# of it find hardest, on rows they did not see, count less. Where no label is wrong, pacing gains nothing.
+# A share of the training labels is inverted (planted noise). Pacing gives small weights to the pairs with
+# the largest out-of-fold losses. If no label is wrong, it gains nothing.
 
 digits = datasets.load_dataset("digits-traits")
 train, test = protocol_split(len(digits.Y), split=100)
 X, X_test, Y_test = digits.X[train], digits.X[test], digits.Y[test]
 
 
-def judge(model, Y, label_weight=None):
+def evaluate(model, Y, label_weight=None):
     scores = model.fit(X, Y, label_weight=label_weight).decision_function(X_test)
     return metrics.average_precision(Y_test, scores)
 
@@ -51,8 +51,8 @@ rates = [0.0, 0.2, 0.3]
 quality = {"unpaced": [], "paced": []}
 for rate in rates:
     noisy, _ = datasets.corrupt(digits.Y[train], "flip", rate, random_state=0)
-    quality["unpaced"].append(judge(unpaced, noisy))
-    quality["paced"].append(judge(paced, noisy))
+    quality["unpaced"].append(evaluate(unpaced, noisy))
+    quality["paced"].append(evaluate(paced, noisy))
     print(f"{rate:.0%} inverted: unpaced {quality['unpaced'][-1]:.4f}, paced {quality['paced'][-1]:.4f}")
 
 curves = pd.DataFrame(quality, index=[100 * rate for rate in rates])
@@ -63,20 +63,20 @@ plt.show()
 # %%
 # Two annotators
 # --------------
-# One looked at every label carefully. The other labelled half of the pairs in a hurry, a third of them
-# wrongly. We know who gave which label: ``label_weight`` is the trust in each pair. A weight of 0, or NaN in
-# Y, leaves a pair out. Pacing multiplies these weights with its own.
+# The first annotator makes no errors. The second labelled half of the pairs, and a third of these wrongly
+# (planted noise). We know who gave which label, so ``label_weight`` gives the second a small weight. A
+# weight of 0, or NaN in Y, leaves a pair out. Self-paced weights are multiplied by these weights.
 
 random = np.random.default_rng(0)
-hasty = random.random((len(train), 8)) < 0.5
-wrong = hasty & (random.random(hasty.shape) < 0.35)
+second = random.random((len(train), 8)) < 0.5
+wrong = second & (random.random(second.shape) < 0.35)
 Y = np.where(wrong, 1 - digits.Y[train], digits.Y[train])
-trust = np.where(hasty, 0.2, 1.0)
-print(f"all alike:    {judge(unpaced, Y):.4f}")
-print(f"trusted less: {judge(unpaced, Y, trust):.4f}")
-print(f"left out:     {judge(unpaced, np.where(hasty, np.nan, Y)):.4f}")
+weight = np.where(second, 0.2, 1.0)
+print(f"equal weights: {evaluate(unpaced, Y):.4f}")
+print(f"small weights: {evaluate(unpaced, Y, weight):.4f}")
+print(f"left out:      {evaluate(unpaced, np.where(second, np.nan, Y)):.4f}")
 
 # %%
-# In a notebook an estimator is a diagram that links to its page, with what was fitted below.
+# In a notebook, an estimator is shown as a diagram that links to its documentation.
 
 paced

@@ -2,8 +2,8 @@
 Model files you can trust
 =========================
 
-A model file holds arrays and names, and never code: a file from an unknown source can be opened. What it
-holds is checked before anything is built, and a file that was changed is refused.
+A model file holds arrays and names, and no code, so files from unknown sources can be loaded. The contents
+are checked before the model is built, and a damaged file is refused.
 """
 
 # %%
@@ -34,8 +34,8 @@ print(f"{path.name}: {path.stat().st_size / 1e6:.2f} MB")
 # %%
 # Load
 # ----
-# The loaded model answers to the last bit as the saved one did. ``read_model`` also gives what the file says
-# of itself: labels, columns, versions, how it was trained.
+# The loaded model predicts exactly what the saved one did. ``read_model`` also returns the description in
+# the file: labels, columns, versions, and how the model was trained.
 
 again = load_model(path)
 print((again.decision_function(X[800:]) == model.decision_function(X[800:])).all())
@@ -43,9 +43,9 @@ _, info = read_model(path)
 print(info.label_names, info.summary, info.versions, sep="\n")
 
 # %%
-# A file that was changed
-# -----------------------
-# One byte is enough.
+# A damaged file
+# --------------
+# One bit is changed.
 
 content = bytearray(path.read_bytes())
 content[len(content) // 2] ^= 1
@@ -57,9 +57,9 @@ except UserError as error:
     print(error)
 
 # %%
-# How large are they?
-# -------------------
-# Machines keep the rows that they need, forests their nodes, neighbours all rows.
+# Sizes
+# -----
+# SVMs keep their support vectors, forests their nodes, and ML-kNN all training rows.
 
 sizes = {}
 for n_rows in (100, 200, 400, 800):
@@ -75,6 +75,6 @@ print(table.round(2).to_string())
 figure, axis = plt.subplots(figsize=(6, 3.2), layout="constrained")
 for name, column in table.items():
     axis.plot(column.index, column, marker="o", label=name)
-axis.set(xlabel="training rows", ylabel="file, MB", xticks=np.array(table.index))
+axis.set(xlabel="training rows", ylabel="size of the file, MB", xticks=np.array(table.index))
 axis.legend(frameon=False)
 plt.show()

@@ -2,15 +2,15 @@
 Let validation choose the pace
 ==============================
 
-Whether pacing pays depends on how noisy labels are, which nobody knows beforehand.
-:class:`~mlspl.MLSPLClassifierCV` walks a path of paces with kernel machines and with forests, judges every
-point on held-out rows, and averages the best.
+Whether pacing helps depends on the noise of the labels, which is usually unknown.
+:class:`~mlspl.MLSPLClassifierCV` fits kernel SVMs and forests at several paces, evaluates each on held-out
+rows, and averages the best.
 """
 
 # %%
 # Fit
 # ---
-# A fifth of the labels is inverted; the model is not told. ``budget="fast"`` tries less than the default.
+# A fifth of the training labels is inverted (planted noise). ``budget="fast"`` tries less than the default.
 
 import matplotlib.pyplot as plt
 import pandas as pd
@@ -29,8 +29,8 @@ print(pd.DataFrame(paced.members_)[["family", "weight", "target", "C", "mean"]].
 # %%
 # The path
 # --------
-# What each pace gains over the unpaced model (target 1) on held-out rows, in the best setting. The held-out
-# labels are as noisy as the others, so that gains are seen through that noise.
+# The gain of each pace over the unpaced model (target 1) on held-out rows, in the best setting. The
+# held-out labels are as noisy as the training labels.
 
 results = pd.DataFrame(paced.cv_results_)
 path = results.groupby(["target", "family"])["mean"].max().unstack()
@@ -40,7 +40,7 @@ plt.show()
 # %%
 # The members
 # -----------
-# Mean weight and mean loss of the pairs, member by member, from the slowest pace to none.
+# Mean weight and mean loss of the pairs for each member, from the smallest quantile to the unpaced model.
 
 pd.DataFrame(paced.history_).plot("step", ["mean_weight", "mean_loss"], marker="o")
 plt.show()
@@ -48,7 +48,7 @@ plt.show()
 # %%
 # New rows
 # --------
-# Without any quantile nothing is paced: the same search, the same number of trees.
+# Without quantiles no model is paced; the rest of the search is the same.
 
 unpaced = MLSPLClassifierCV(budget="fast", quantiles=(), random_state=0).fit(X, Y)
 for name, model in (("unpaced", unpaced), ("paced", paced)):
@@ -56,6 +56,6 @@ for name, model in (("unpaced", unpaced), ("paced", paced)):
     print(f"{name:8s} average precision {metrics.average_precision(digits.Y[test], scores):.4f}")
 
 # %%
-# In a notebook the model says what it chose.
+# In a notebook, the fitted model is shown as a diagram.
 
 paced

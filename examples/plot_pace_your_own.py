@@ -2,14 +2,14 @@
 Pace a learner of your own
 ==========================
 
-Whatever is fitted with a weight for every (instance, label) pair can be paced. Here a Gaussian classifier per
-label, out of fold, on digits a fifth of whose labels are wrong.
+Any model that is fitted with a weight for every instance-label pair can be paced. Here it is a naive Bayes
+classifier per label with out-of-fold losses. A fifth of the training labels is inverted (planted noise).
 """
 
 # %%
 # The learner
 # -----------
-# Two methods: ``fit`` takes the weights, ``losses`` gives the loss of every pair, out of fold.
+# It has two methods: ``fit`` takes the weights, ``losses`` returns the out-of-fold loss of every pair.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -46,7 +46,8 @@ class OutOfFoldBayes:
 # %%
 # The loop
 # --------
-# The pace is the median of the losses of each label and class, then higher quantiles, and at last infinite.
+# The first pace is the median of the losses of each label and class. It grows to higher quantiles, and is
+# infinite at the last step.
 
 digits = datasets.load_dataset("digits-traits")
 train, test = protocol_split(len(digits.Y), split=100)
@@ -62,18 +63,19 @@ for step in run:
 print(run.stop_reason)
 
 # %%
-# What entered when
-# -----------------
-# Right labels enter early; most of the flipped ones stay outside until the pace is infinite. Whether the
-# model itself gains is another question: one Gaussian a class is too simple to follow wrong labels, and it is
-# best with all pairs in play. A forest follows them, and gains (:class:`mlspl.SelfPacedForestClassifier`).
+# When pairs enter
+# ----------------
+# A pair enters at the first step that gives it a weight of at least 0.5. Right labels enter early, most
+# inverted ones only when the pace is infinite. The model itself does not gain: naive Bayes is too simple to
+# overfit wrong labels, and ranks best with all pairs. Forests overfit them, and gain
+# (:class:`mlspl.SelfPacedForestClassifier`).
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.2), layout="constrained")
 steps = np.arange(1, run.trace.n_steps + 1)
-for name, which in (("right", ~flipped), ("flipped", flipped)):
+for name, which in (("right", ~flipped), ("inverted", flipped)):
     entered = run.trace.entered[which]
     left.step(steps, [(entered <= s).mean() for s in steps], where="mid", label=f"{name} labels")
-left.set(xlabel="step", ylabel="share of pairs in play", ylim=(0, 1.02))
+left.set(xlabel="step", ylabel="share of pairs that entered", ylim=(0, 1.02))
 left.legend(frameon=False)
 right.plot([record["pace"] for record in run.history], quality, marker="o")
 right.set(xlabel="quantile of the losses that sets the pace", ylabel="average precision, new rows")

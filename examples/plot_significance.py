@@ -2,15 +2,15 @@
 Is one method better than another?
 ==================================
 
-Scores of several methods on several data sets: mean ranks, Friedman's test, Nemenyi's critical difference,
-and Wilcoxon's test for each pair, corrected by Holm. From the shell, ``mlspl compare FILE`` prints the same
-from a table of scores.
+Tests for scores of several methods on several data sets: Friedman's test of the mean ranks, Nemenyi's
+critical difference, and Wilcoxon's test for each pair with Holm's correction. At the shell, ``mlspl compare
+FILE`` prints the same for a table of scores.
 """
 
 # %%
 # Scores
 # ------
-# Eight made-up data sets, three splits of each, four methods.
+# Eight simulated data sets, three splits of each, four methods.
 
 import matplotlib.pyplot as plt
 import pandas as pd
@@ -22,8 +22,8 @@ from mlspl.model_selection import protocol_split
 methods = {
     "ml-knn": MLkNNClassifier(k=10),
     "bsvm": BSVMClassifier(gamma="scale"),
-    "plain trees": SelfPacedForestClassifier(30, pace_function=None, random_state=0),
-    "paced trees": SelfPacedForestClassifier(30, random_state=0),
+    "unpaced forest": SelfPacedForestClassifier(30, pace_function=None, random_state=0),
+    "paced forest": SelfPacedForestClassifier(30, random_state=0),
 }
 rows = []
 for seed in range(8):
@@ -42,7 +42,7 @@ print(scores.pivot_table(index="block", columns="variant", values="average_preci
 # %%
 # Ranks over the data sets
 # ------------------------
-# The best method of a set has rank 1. Friedman's test asks whether the mean ranks differ at all.
+# The best method of a set has rank 1. Friedman's test is whether the mean ranks differ.
 
 result = experiments.compare(scores, "average_precision", greater_is_better=True)
 ranking = result.ranking

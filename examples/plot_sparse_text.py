@@ -2,16 +2,16 @@
 Many rows of sparse text
 ========================
 
-Ten thousand short texts, a thousand words, thirty labels. A kernel matrix of so many rows is neither needed
-nor wanted: beyond 8,000 rows :class:`~mlspl.BSVMClassifier` and :class:`~mlspl.MLSPLClassifier` fit linear
-machines on the sparse rows themselves, and say so.
+Ten thousand short texts with a thousand words and thirty labels. On sparse rows,
+:class:`~mlspl.BSVMClassifier` and :class:`~mlspl.MLSPLClassifier` fit linear classifiers instead of a kernel
+matrix. ``space_`` says so.
 """
 
 # %%
 # Texts
 # -----
-# Made up, so that nothing has to be downloaded: every label has its own words, every text is drawn from the
-# words of its labels and from words that say nothing.
+# The texts are simulated. Each label has its own words; a text has words of its labels and words that are
+# independent of the labels.
 
 import time
 
@@ -38,7 +38,7 @@ print(texts[0][:60], "…")
 # %%
 # Fit
 # ---
-# Rows and labels stay sparse or boolean; nothing of size rows × rows is made.
+# No array of size rows × rows is made.
 
 X = TfidfVectorizer().fit_transform(texts)
 train, test = np.arange(9_000), np.arange(9_000, n_rows)
@@ -50,7 +50,8 @@ print(model.space_)
 # %%
 # The best labels of a text
 # -------------------------
-# ``predict_top`` gives the best labels without a table of all scores; with very many labels that matters.
+# ``predict_top`` returns the best labels without a table of all scores. This saves memory with very many
+# labels.
 
 best, scores = model.predict_top(X[test], k=3)
 print(best[:3])
@@ -61,7 +62,7 @@ for k in (1, 3, 5):
 # %%
 # Rare labels
 # -----------
-# How well each label is found depends on how often it was seen.
+# The more training texts have a label, the better it is predicted.
 
 found = metrics.score_labels(Y[test], ranked, model.predict(X[test]))
 counts = Y[train].sum(axis=0)

@@ -1,15 +1,15 @@
 """
-A table with text, categories and gaps
-======================================
+A table with text, categories and missing values
+================================================
 
-Support tickets with a subject, a product and a number that is missing here and there; the labels of a ticket
-stand as words in one column. A scikit-learn pipeline learns from the table as it is.
+Support tickets have a subject, a product and a number that is sometimes missing. One column holds the
+labels of each ticket as a list of names. A scikit-learn pipeline fits this table.
 """
 
 # %%
 # Tickets
 # -------
-# Made up: products and words go with topics.
+# The tickets are simulated: products and words depend on the topics.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -51,7 +51,7 @@ print(tickets.head(3).to_string())
 # %%
 # A pipeline
 # ----------
-# Every column gets what it needs. Y is the column of lists: no binarizer is needed, and the names stay.
+# Each column has its own preprocessing. Y is the column of lists; no binarizer is needed.
 
 columns = make_column_transformer(
     (TfidfVectorizer(), "subject"),
@@ -64,32 +64,37 @@ model.fit(known, known["topics"])
 model
 
 # %%
-# Answers with names
-# ------------------
-# As sets, as a DataFrame, or as arrays. A pipeline hands arrays to its last step, so that the frame's index
-# is set afterwards.
+# Predictions with names
+# ----------------------
+# Predictions are sets of names, a DataFrame or arrays. The last step of a pipeline gets arrays without an
+# index, so the index of the DataFrame is set afterwards.
 
-answers = new[["subject"]].assign(
+predictions = new[["subject"]].assign(
     given=new["topics"], predicted=model.predict(new.drop(columns="topics"), output="sets")
 )
-print(answers.head(5).to_string())
-chances = model.predict_proba(new, output="pandas").set_axis(new.index)
-print(chances.head(3).round(2).to_string())
+print(predictions.head(5).to_string())
+probabilities = model.predict_proba(new, output="pandas").set_axis(new.index)
+print(probabilities.head(3).round(2).to_string())
 print(f"macro F1 {metrics.macro_f1(new['topics'], model.predict(new, output='pandas')):.3f}")
 
 # %%
 # Forgotten topics
 # ----------------
-# One topic in twenty was left out by whoever filed the ticket. Where a subject has words of a topic that was
-# not given, the model finds the pair hard, and weighs it less.
+# One topic in twenty was not given (planted noise). If a subject has words of a topic that was not given,
+# the loss of the pair is large and its weight small.
 
-machine = model[-1]
-weights = machine.label_weights_
-given = np.array([[name in row for name in machine.label_names_] for row in known["topics"]])
-spoken = np.array(
-    [[bool({*words[name]} & {*text.split()}) for name in machine.label_names_] for text in known["subject"]]
+classifier = model[-1]
+weights = classifier.label_weights_
+names = classifier.label_names_
+given = np.array([[name in row for name in names] for row in known["topics"]])
+mentioned = np.array(
+    [[bool({*words[name]} & {*text.split()}) for name in names] for text in known["subject"]]
 )
-groups = {"given": weights[given], "absent": weights[~given & ~spoken], "forgotten": weights[~given & spoken]}
+groups = {
+    "given": weights[given],
+    "absent": weights[~given & ~mentioned],
+    "forgotten": weights[~given & mentioned],
+}
 figure, axis = plt.subplots(figsize=(5, 3.2), layout="constrained")
 axis.boxplot(list(groups.values()), whis=(5, 95), showfliers=False)
 axis.set_xticks([1, 2, 3], list(groups))

@@ -2,15 +2,15 @@
 Thresholds for F1
 =================
 
-A classifier that ranks well may still predict badly: the cut between yes and no is a choice of its own. For
-F1 on rare labels, 0 is seldom the best one. :class:`~mlspl.TunedDecisionClassifier` chooses calibration and
-cuts on rows that the model has not seen.
+A classifier that ranks well may still predict badly, because predictions also depend on thresholds. For F1 of
+rare labels, 0 is seldom the best threshold. :class:`~mlspl.TunedDecisionClassifier` chooses calibration and
+thresholds on out-of-fold scores.
 """
 
 # %%
 # Rare labels
 # -----------
-# Ten labels, some of which few rows have.
+# Ten labels, some of them rare.
 
 import matplotlib.pyplot as plt
 import pandas as pd
@@ -28,15 +28,15 @@ X = (X - X[train].mean(axis=0)) / X[train].std(axis=0)
 print(Y.mean().round(3).to_string())
 
 # %%
-# Fixed and chosen cuts
-# ---------------------
-# The same machines three times: cut at 0, cuts chosen for Hamming loss, cuts chosen for macro F1.
+# Fixed and chosen thresholds
+# ---------------------------
+# The same SVMs with the threshold 0, and with thresholds chosen by Hamming loss and by macro F1.
 
-machine = BSVMClassifier(gamma="scale")
+svm = BSVMClassifier(gamma="scale")
 models = {
-    "cut at 0": machine,
-    "chosen for Hamming loss": TunedDecisionClassifier(machine),
-    "chosen for macro F1": TunedDecisionClassifier(machine, criterion="macro_f1"),
+    "threshold 0": svm,
+    "chosen by Hamming loss": TunedDecisionClassifier(svm),
+    "chosen by macro F1": TunedDecisionClassifier(svm, criterion="macro_f1"),
 }
 rows = {}
 for name, model in models.items():
@@ -53,7 +53,7 @@ print(model.decisions_[0])
 # %%
 # Which labels gain
 # -----------------
-# The rarer a label, the more its F1 depends on the cut.
+# The rarer a label, the more its F1 depends on the threshold.
 
 by_label = {
     name: metrics.score_labels(Y.iloc[test], model.decision_function(X[test]), model.predict(X[test]))["f1"]

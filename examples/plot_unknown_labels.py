@@ -1,16 +1,16 @@
 """
-Labels that nobody knows
-========================
+Unknown labels
+==============
 
-An annotator answers some questions of a form and leaves the others open. An open answer is NaN: the pair is
-left out, and the other labels of its row still count. The usual ways around NaN, to count it as "no" or to
-leave out the whole row, cost more.
+Annotators often leave some labels of a row open. In Y such a label is NaN: the pair is left out of the fit,
+and the other labels of the row are used. This is compared with two workarounds: to count unknown labels as
+absent, and to leave out incomplete rows.
 """
 
 # %%
-# Leave answers open
-# ------------------
-# Of the eight traits of each digit some are unknown.
+# Make labels unknown
+# -------------------
+# A random share of the labels becomes NaN.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -24,18 +24,17 @@ train, test = protocol_split(len(digits.Y), split=100)
 X, X_test, Y_test = digits.X[train], digits.X[test], digits.Y[test]
 
 
-def leave_open(share):
+def hide(share):
     hidden = np.random.default_rng(0).random((len(train), 8)) < share
     return pd.DataFrame(digits.Y[train], columns=digits.label_names).mask(hidden)
 
 
-print(leave_open(0.5).head(4).to_string())
+print(hide(0.5).head(4).to_string())
 
 # %%
-# Three ways to learn from it
-# ---------------------------
-# NaN needs no preparation: ``fit(X, Y)`` takes it, in every estimator and every metric. What is known of a
-# row is used.
+# Three ways to fit
+# -----------------
+# ``fit(X, Y)`` of every estimator accepts NaN in Y.
 
 
 def learn(X, Y):
@@ -46,9 +45,9 @@ shares = [0.1, 0.3, 0.5]
 criteria = ("average_precision", "macro_f1")
 rows = []
 for share in shares:
-    Y = leave_open(share)
+    Y = hide(share)
     whole = Y.notna().all(axis=1).to_numpy()
-    ways = {"unknown": (X, Y), "counted as no": (X, Y.fillna(0))}
+    ways = {"unknown": (X, Y), "counted as absent": (X, Y.fillna(0))}
     if whole.sum() >= 20:
         ways["whole rows only"] = (X[whole], Y[whole])
     for name, known in ways.items():
@@ -62,8 +61,9 @@ results = pd.DataFrame(rows)
 print(results.round(3).to_string(index=False))
 
 # %%
-# Complete rows soon run out. Counted as "no", unknown labels hardly change the order of the labels here, for
-# all lose alike; but every probability becomes too small, and labels are no longer predicted.
+# With many unknown labels, few rows are complete. If unknown labels count as absent, the ranking hardly
+# changes here, because all labels are affected alike. But probabilities become too small, and labels are
+# not predicted.
 
 figure, axes = plt.subplots(1, 2, figsize=(9, 3.4), layout="constrained")
 for axis, criterion in zip(axes, criteria, strict=True):
@@ -78,12 +78,12 @@ axes[0].legend(frameon=False)
 plt.show()
 
 # %%
-# Judging with gaps
-# -----------------
-# Criteria take NaN too: an unknown pair is neither right nor wrong.
+# Unknown labels in the test set
+# ------------------------------
+# Criteria also accept NaN in Y, and leave these pairs out.
 
 gaps = Y_test.astype(float)
 gaps[np.random.default_rng(1).random(gaps.shape) < 0.3] = np.nan
-scores = learn(X, leave_open(0.3)).decision_function(X_test)
+scores = learn(X, hide(0.3)).decision_function(X_test)
 print(f"average precision, all labels known: {metrics.average_precision(Y_test, scores):.4f}")
 print(f"three in ten unknown: {metrics.average_precision(gaps, scores):.4f}")

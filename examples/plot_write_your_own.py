@@ -2,15 +2,15 @@
 Write your own self-paced function
 ==================================
 
-A self-paced function says how much a pair of an instance and a label counts, given its loss and the pace.
-Here we make new ones in three ways, are told whether they are valid, and look at them.
+A self-paced function gives the weight of an instance-label pair from its loss and the pace. Here we write new
+ones in three ways, verify and plot them.
 """
 
 # %%
 # From a curve, in one line
 # -------------------------
-# Any curve that falls from 1 to 0 will do. Its inverse and its penalty follow from Lemma 1 of the paper;
-# where SymPy finds closed forms, we get those.
+# Any curve that falls from 1 to 0 can be used. Inverse and penalty follow from Lemma 1 of the paper.
+# ``latex`` shows closed forms if SymPy finds them.
 
 from dataclasses import dataclass
 
@@ -26,14 +26,14 @@ print(derived.latex())
 # %%
 # From three formulas
 # -------------------
-# Who knows the inverse and the integral writes them down. The family takes care of arrays, of mistakes in
-# the input, and of paces 0 and infinity; the frozen dataclass makes two functions equal when their
-# parameters are.
+# If the inverse and the penalty are known, write them as methods. The base class does the broadcasting, the
+# input checks, and paces 0 and infinity. As a frozen dataclass, two functions are equal if their parameters
+# are.
 
 
 @dataclass(frozen=True)
 class Power(pacing.ScaleFamily):
-    """v* = (1 + l/λ)^(−p): heavy tails, so that no pair is ever quite forgotten."""
+    """v* = (1 + l/λ)^(−p): a heavy tail, so every pair keeps some weight."""
 
     power: float = 2.0
 
@@ -51,10 +51,10 @@ class Power(pacing.ScaleFamily):
 
 
 # %%
-# From nothing
-# ------------
-# Where the pace enters in its own way, write the three methods of the base class. This one is hard pacing
-# with a margin: a pair counts in full up to the pace, and then less and less over a fixed width.
+# From the base class
+# -------------------
+# If the pace enters in another way, write the three methods of ``SelfPacedFunction``. This function has the
+# weight 1 up to the pace, and falls to 0 over a fixed width.
 
 
 @dataclass(frozen=True)
@@ -77,28 +77,28 @@ class Ramp(pacing.SelfPacedFunction):
 
 
 # %%
-# Are they valid?
-# ---------------
-# ``verify`` tries the conditions of Definition 1 and Lemma 1 and shows a witness for each that fails. The
-# ramp breaks condition 3: at pace 0 it still lets losses below its width in.
+# Verify
+# ------
+# ``verify`` checks the conditions of Definition 1 and Lemma 1, and shows a counterexample for each that
+# fails. The ramp fails condition 3: at pace 0, losses below its width still have a weight.
 
 for function in (derived, Power(power=3.0), Ramp(width=0.5)):
     print(pacing.verify(function))
     print()
 
 # %%
-# What do they look like?
-# -----------------------
+# Plot
+# ----
 
 figure = plt.figure(figsize=(7.2, 4.0), layout="constrained")
 pacing.plot([derived, Power(power=1.5), Ramp(width=0.5), "sigmoid"], figure=figure)
 plt.show()
 
 # %%
-# How do they differ in use?
-# --------------------------
-# With a pace taken from the losses, class by class, half of the pairs of every class are below it at the
-# first step; what weight the others keep is the function's choice. At the last step every pair is in play.
+# Weights along a schedule
+# ------------------------
+# The first pace is the median loss of each label and class. The functions differ in the weights of the
+# pairs above it. At the last step every pair has the weight 1.
 
 random = np.random.default_rng(0)
 Y = random.random((500, 6)) < 0.15
