@@ -41,10 +41,8 @@ class LazyCalibration:
     _contents = {"training": (None,), "calibration": (PlattCalibration, None)}
 
     def __init__(self, estimator, X, Y, label_weight, calibration=None):
-        unfitted = clone(estimator)
-        if getattr(unfitted, "verbose", 0):
-            unfitted.set_params(verbose=0)
-        self.training: Any = (calibration or PlattCalibration(offset=False), unfitted, X, Y, label_weight)
+        calibration = calibration or PlattCalibration(offset=False)
+        self.training: Any = (calibration, copy_for_folds(estimator), X, Y, label_weight)
         self.calibration: PlattCalibration | None = None
 
     def get(self) -> PlattCalibration:
@@ -75,6 +73,15 @@ class LazyCalibration:
 
     def __getstate__(self):
         return vars(self) | {"training": None} if _LEFT_OUT.get() else dict(vars(self))
+
+
+def copy_for_folds(estimator) -> Any:
+    """A quiet, unfitted copy for labels of 0 and 1; `estimator` knows its classes."""
+    copy = clone(estimator)
+    quiet: dict[str, Any] = {"verbose": 0} if getattr(copy, "verbose", 0) else {}
+    if isinstance(weight := getattr(copy, "class_weight", None), dict) and not estimator._multilabel:
+        quiet["class_weight"] = {i: weight.get(name, 1.0) for i, name in enumerate(estimator.classes_)}
+    return copy.set_params(**quiet)
 
 
 def choose_calibration(scores, Y, label_weight, fold_of, try_joint) -> tuple[Calibration, PlattCalibration]:

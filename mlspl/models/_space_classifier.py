@@ -121,8 +121,8 @@ class SpaceClassifier(MultiLabelClassifier):
 class LocalCorrelationClassifier(CallbackSupportMixin, SpaceClassifier):
     """Base of the estimators with prototypes and codes.
 
-    A subclass implements ``_pacing(space, n_rows)``, which returns a self-paced function (or None) and a
-    schedule, and ``_folds(Y)`` if codes are cross-fitted.
+    A subclass implements ``_pacing(space, X, Y, label_weight)``, which returns a self-paced function or None
+    and a schedule, and ``_folds(Y)`` if codes are cross-fitted.
     """
 
     _contents = {
@@ -149,7 +149,7 @@ class LocalCorrelationClassifier(CallbackSupportMixin, SpaceClassifier):
     def _fit(self, X, Y, label_weight):
         choice = self._choose_space(X)
         n_rows, n_labels = Y.shape
-        function, schedule = self._pacing(choice.space, n_rows)
+        function, schedule = self._pacing(choice.space, X, Y, label_weight)
         blocks, n_workers = [slice(0, n_labels)], count_workers()
         is_separate = function is None or (function.by_label and schedule.by_label)
         if choice.space.many_rows and is_separate:

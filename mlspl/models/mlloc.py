@@ -85,5 +85,5 @@ class MLLOCClassifier(LocalCorrelationClassifier):
 
     _gram_C = 0.5
 
-    def _pacing(self, space, n_rows):
+    def _pacing(self, space, X, Y, label_weight):
         return None, range(self.max_steps)

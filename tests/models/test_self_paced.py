@@ -42,7 +42,10 @@ def test_unpaced_it_is_a_classifier_per_label():
     ids=lambda estimator: type(estimator).__name__,
 )
 def test_any_classifier_with_sample_weights(estimator):
-    model = SelfPacedClassifier(estimator, random_state=0).fit(X_TRAIN[:, 20:44], Y_TRAIN[:, :2])
+    paced = pacing.QuantilePace(0.9, 0.9, 1)
+    model = SelfPacedClassifier(estimator, schedule=paced, random_state=0).fit(
+        X_TRAIN[:, 20:44], Y_TRAIN[:, :2]
+    )
     assert (model.predict(X_TEST[:, 20:44]) == Y_TEST[:, :2]).mean() > 0.75
     assert model.label_weights_.min() < 0.5 < model.label_weights_.max()
 
