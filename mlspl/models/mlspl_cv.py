@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 from joblib import effective_n_jobs
+from scipy import sparse
 
 from mlspl._docs import share
 from mlspl.errors import UserError
@@ -189,7 +190,7 @@ class MLSPLClassifierCV(CallbackSupportMixin, DecisionMixin, MultiLabelClassifie
         with fit_progress(self, sum(family.n_reports for family in families), X, Y) as report:
             found, self.stop_reason_ = search_families(families, X, Y, label_weight, folds, report, deadline)
         sign = -1.0 if criterion.greater_is_better else 1.0
-        weights = weigh_families([family.name for family in found])
+        weights = weigh_families([family.name for family in found], sparse.issparse(X))
         self.families_, self.cv_results_ = [], []
         odds, fitted = [], []
         for (family, candidates), weight in zip(found.items(), weights, strict=True):

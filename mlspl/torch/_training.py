@@ -125,12 +125,12 @@ class Networks:
             self.train(weights)
 
     def losses(self) -> np.ndarray:
-        """Log losses (K·n, L) of the last round."""
+        """Log losses (G·K·n, L) of the last round."""
         last = self.rounds[-1] if self.rounds else self.train(np.ones(self.all_labels.shape))
         return np.concatenate(last.losses).astype(np.float64)
 
     def reduce(self, values) -> np.ndarray:
-        """The mean (n, L) of values (K·n, L) over the networks that are trained on a row."""
+        """The mean (n, L) of values (G·K·n, L) over the networks that are trained on a row."""
         weights = np.broadcast_to(self.in_training.cpu().numpy(), (self.n_networks, *self.Y.shape))
         return np.average(values.reshape(weights.shape), axis=0, weights=weights)
 
@@ -202,7 +202,7 @@ class Networks:
         return torch.cat([group(x, slice(None)) for group in groups])
 
     def _losses(self, outputs: Tensor, rows: Tensor) -> Tensor:
-        """Log losses (K, n, L)."""
+        """Log losses (networks, n, L)."""
         labels = self.labels[rows].expand_as(outputs)
         return binary_cross_entropy_with_logits(outputs, labels, reduction="none")
 

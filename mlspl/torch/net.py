@@ -6,6 +6,7 @@ works without PyTorch.
 
 from collections.abc import Iterator
 from importlib import import_module
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -258,9 +259,10 @@ class SelfPacedNetClassifier(CallbackSupportMixin, MultiLabelClassifier):
             networks = training.Networks(self, self.networks_, *data, report)
             prior = networks.prior
             networks.losses()
-            given, odds = np.where(prior > 0, Y, np.nan), networks.rounds[0].log_odds
-            schedule = self.schedule or pacing.NoisePace(noise.wrong_shares(given, expit(odds), n_jobs=1))
-            targets = schedule if function else (1.0,)
+            targets: Any = (1.0,)
+            if function is not None:
+                given, odds = np.where(prior > 0, Y, np.nan), networks.rounds[0].log_odds
+                targets = self.schedule or pacing.NoisePace(noise.wrong_shares(given, expit(odds), n_jobs=1))
             walk = pacing.paced(networks, function, targets, networks.all_labels, networks.all_known)
             for step in walk:
                 losses = networks.losses() if step.losses is None else step.losses

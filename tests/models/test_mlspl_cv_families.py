@@ -56,17 +56,19 @@ def test_the_model_is_the_weighted_mean_of_its_families(fitted):
 
 
 @pytest.mark.parametrize(
-    ("names", "weights"),
+    ("names", "is_sparse", "weights"),
     [
-        (["joint"], [1]),
-        (["kernel", "joint"], [0.3, 0.7]),
-        (["kernel", "joint", "net"], [0.15, 0.5, 0.35]),
-        (["net", "joint"], [0.35 / 0.85, 0.5 / 0.85]),
-        (["linear", "forest"], [1 / 2, 1 / 2]),
+        (["joint"], False, [1]),
+        (["kernel", "joint"], False, [0.3, 0.7]),
+        (["kernel", "joint"], True, [0.3, 0.7]),
+        (["kernel", "joint", "net"], False, [0.15, 0.5, 0.35]),
+        (["kernel", "joint", "net"], True, [0.4, 0.4, 0.2]),
+        (["net", "joint"], False, [0.35 / 0.85, 0.5 / 0.85]),
+        (["linear", "forest"], False, [1 / 2, 1 / 2]),
     ],
 )
-def test_joint_trees_weigh_most(names, weights):
-    assert weigh_families(names) == pytest.approx(weights)
+def test_families_have_fixed_weights(names, is_sparse, weights):
+    assert weigh_families(names, is_sparse) == pytest.approx(weights)
 
 
 def test_probabilities_are_averaged_and_huge_log_odds_stay():
