@@ -60,9 +60,9 @@ test-torch: .venv/installed-torch
 	$(PIP) install $(TORCH)
 	touch $@
 
-# The figures of docs/networks.md: networks on clean, planted and real noise; half an hour on one core.
+# The tables of docs/networks.md and docs/text.md: trials that studies/networks.csv.gz lacks, for an hour on one core.
 networks: .venv/installed-torch
-	$(BIN)/python -m studies.networks docs/networks.md
+	$(BIN)/python -m studies.networks docs
 
 # Label Studio's SDK needs an older numpy than the rest: an environment of its own.
 LABEL_STUDIO := .venv-label-studio/bin/python

