@@ -48,7 +48,7 @@ plt.show()
 # %%
 # New rows
 # --------
-# Without quantiles no model is paced; the rest of the search is the same.
+# Without quantiles no model is paced; the rest of the search is the same. Here the two hardly differ.
 
 unpaced = MLSPLClassifierCV(budget="fast", quantiles=(), random_state=0).fit(X, Y)
 for name, model in (("unpaced", unpaced), ("paced", paced)):

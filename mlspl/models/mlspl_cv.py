@@ -52,7 +52,7 @@ _SEARCH_SHARE = 0.6
 
 @share
 class MLSPLClassifierCV(CallbackSupportMixin, DecisionMixin, MultiLabelClassifier):
-    """Self-paced multi-label learning by several families of learners, each with its validated pace.
+    """Mean of several families of self-paced learners, whose paces are chosen by validation.
 
     The pace is a path from few pairs to all of them; its last point is the unpaced model. There are two
     families by default: forests of joint trees, which serve all labels at once, and kernel classifiers with

@@ -37,7 +37,7 @@ _MOST_LABELS_APART = 64
 
 @share
 class SelfPacedForestClassifier(CallbackSupportMixin, MultiLabelClassifier):
-    """Forests whose training pairs are weighted by the forests' own out-of-sample losses.
+    """Forests whose training pairs are weighted by their out-of-bag losses.
 
     The trees are extremely randomised, each grown on four fifths of the rows. Those that were not grown on a
     row give its out-of-sample probability p of each label, and −ln p of the given label is the loss of the
@@ -56,11 +56,10 @@ class SelfPacedForestClassifier(CallbackSupportMixin, MultiLabelClassifier):
         Number of trees, of each label's forest and of the joint one.
     {pace_function}
     schedule : schedule of :mod:`mlspl.pacing`, optional
-        How the pace grows. By default one step, chosen by the log loss of held-out rows: to the estimated
-        share of right labels (:class:`~mlspl.pacing.NoisePace`, with up to 64 labels), to the 0.9, 0.8 or
-        0.7 quantile of the losses of each label and class, or none at all if no pace lowers the log loss. The
-        first with at least 0.8 of the largest gain is used. A pace that lowers the average precision by more
-        than two standard errors is not.
+        How the pace grows. By default at most one step, chosen by the log loss of held-out rows: to the
+        estimated share of right labels (:class:`~mlspl.pacing.NoisePace`, with up to 64 labels), or to the
+        0.9, 0.8 or 0.7 quantile of the losses of each label and class. The first with at least 0.8 of the
+        largest gain is used. Those that lower the average precision by two standard errors are excluded.
     min_samples_leaf : int, default=2
         Smallest number of rows in a leaf.
     max_features : {"auto", "sqrt"}, int or float, default="auto"
