@@ -37,6 +37,8 @@ def main(folder: Path) -> None:
     say("\n[bold]1. The paper's methods and MLSPL-CV[/]: average precision, correct test labels")
     means = _paper_means(folder)
     say(_paper_table(means))
+    if missing := [name for name in PAPER_DATASETS if name not in means]:
+        say(f"Not on this machine, and not to be downloaded: {', '.join(missing)}.")
     n_best = (means.idxmax() == "mlspl-cv").sum()
     say(
         "Trained on 30 % of the rows; mean of two splits. MLSPL-CV, which chooses its pace on held-out rows, "
