@@ -33,7 +33,7 @@ print(type(booster).__name__)
 # Wrong labels
 # ------------
 # A share of the training labels is inverted (planted noise). Pacing gives small weights to the pairs with
-# the largest out-of-fold losses. If no label is wrong, pacing costs.
+# the largest out-of-fold losses. By default, held-out rows decide whether to pace.
 
 digits = datasets.load_dataset("digits-traits")
 train, test = protocol_split(len(digits.Y), split=100)

@@ -21,6 +21,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from mlspl import MLSPLClassifier, metrics
+from mlspl.pacing import QuantilePace
 
 random = np.random.default_rng(0)
 words = {
@@ -58,7 +59,8 @@ columns = make_column_transformer(
     (OneHotEncoder(handle_unknown="ignore"), ["product"]),
     (make_pipeline(SimpleImputer(), StandardScaler()), ["days open"]),
 )
-model = make_pipeline(columns, MLSPLClassifier(kernel="linear", random_state=0))
+schedule = QuantilePace(0.7, 0.95, 3)  # sparse features are not paced by default
+model = make_pipeline(columns, MLSPLClassifier(kernel="linear", schedule=schedule, random_state=0))
 known, new = tickets.iloc[:450], tickets.iloc[450:]
 model.fit(known, known["topics"])
 model

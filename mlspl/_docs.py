@@ -44,7 +44,7 @@ space : {"auto", "gram", "linear", "nystroem"} or Space, default="auto"
     clearly lower held-out loss on a sample than "linear". The loss is the hinge on a kernel matrix, and
     logistic elsewhere.
 n_landmarks : "auto" or int, default="auto"
-    Landmarks of the space "nystroem". "auto" is 1,400 minus the number of features; fewer if memory is short.""",
+    Landmarks of "nystroem". "auto" is 1,400 minus the number of features; fewer if memory is short.""",
     "codes": """\
 n_codes : int, default=15
     Number of prototypes; at most the number of distinct label sets.""",
