@@ -42,7 +42,8 @@ def _draw_panel(axis: Axes, points: pd.DataFrame, ours: Sequence[str]) -> None:
         axis.plot(
             [row["seconds"], right], [row["score"], height], color=colour, linewidth=0.5, alpha=0.6, zorder=1
         )
-        axis.text(right * 1.08, height, str(name), color=colour, fontsize=8, va="center")
+        paper = {"facecolor": "white", "edgecolor": "none", "pad": 1}
+        axis.text(right * 1.08, height, str(name), color=colour, fontsize=8, va="center", bbox=paper)
     axis.set_xscale("log")
     axis.set_xlim(points["seconds"].min() / 1.5, right * 9)
     axis.set_ylim(min(heights[0], low) - 0.05 * span, max(heights[-1], high) + 0.05 * span)

@@ -42,8 +42,7 @@ def write_page(results: pd.DataFrame, path: Path, n_declared: int | None = None)
     table = _score(results)
     images = path.parent / "images"
     images.mkdir(parents=True, exist_ok=True)
-    diagrams = [found for what, found in _compare(table).items() if what != "really noisy"]
-    save_figure(critical_difference_figure(diagrams), images, "benchmark_ranks")
+    save_figure(critical_difference_figure(list(_compare(table).values())), images, "benchmark_ranks")
     ours = [method.title for name, method in ENTRIES.items() if name not in OUTSIDE]
     save_figure(time_figure(_time_panels(table), ours), images, "benchmark_time")
     path.write_text(benchmark_page(results, n_declared), encoding="utf-8")
@@ -77,10 +76,13 @@ def benchmark_page(results: pd.DataFrame, n_declared: int | None = None) -> str:
         n_declared=f"{n_declared:,}",
         n_failed_text=words.count_failures(table),
         unfinished=words.tell_unfinished(missing, comparisons),
-        short=words.tell_ranks(comparisons, table),
+        short=words.tell_ranks(comparisons),
+        real=words.tell_real(table, CRITERION),
+        limits=words.tell_limits(comparisons),
         ranks=tables.rank_table(ranked_trials(table), comparisons),
         conditions=tables.condition_table(table, CRITERION),
         clean=tables.set_table(table, CRITERION),
+        noisy=tables.set_table(table, CRITERION, "real"),
         macro=tables.set_table(table, "macro_f1"),
         time_text=words.tell_time(_time_panels(table)),
         groups=tables.group_table(ranked_trials(table), CRITERION),
@@ -106,15 +108,14 @@ def _score(results: pd.DataFrame) -> pd.DataFrame:
 
 
 def _compare(table: pd.DataFrame) -> dict[str, Comparison]:
-    """Comparisons on clean labels, on planted noise and on real noise, as far as there are results."""
+    """Comparisons on clean labels and on planted noise, as far as there are results."""
     ranked = ranked_trials(table)
     parts = {
-        "clean": ranked[ranked["corruption"] == ""],
-        "corrupted": ranked[ranked["corruption"] != ""],
-        "really noisy": table[table["corruption"] == "real"],
+        "clean labels": ranked[ranked["corruption"] == ""],
+        "planted noise": ranked[ranked["corruption"] != ""],
     }
     return {
-        what: compare_methods(part, CRITERION, f"average precision, {what} labels")
+        what: compare_methods(part, CRITERION, f"average precision, {what}")
         for what, part in parts.items()
         if len(part)
     }
@@ -125,7 +126,7 @@ def _time_panels(table: pd.DataFrame) -> dict[str, pd.DataFrame]:
     means = condition_means(table, CRITERION)
     panels = {
         "clean labels": means.reindex(columns=[""]),
-        "corrupted labels (planted noise)": means.drop(columns=["", "real"], errors="ignore"),
+        "planted noise": means.drop(columns=["", "real"], errors="ignore"),
     }
     return {
         title: pd.DataFrame({"seconds": seconds, "score": part.mean(axis=1)}).dropna()

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from mlspl.experiments import Comparison, compare
 from mlspl.metrics import CRITERIA
-from studies.benchmark.declaration import CONDITIONS, ENTRIES, ONE_SPLIT, SPLITS, TRAIN
+from studies.benchmark.declaration import CONDITIONS, ENTRIES, ONE_SPLIT, REAL, SPLITS, TRAIN
 
 __all__ = [
     "GROUPS",
@@ -20,6 +20,7 @@ __all__ = [
     "group_ranks",
     "mean_interval",
     "ranked_trials",
+    "real_means",
     "score_trials",
     "signed_rank_odds",
 ]
@@ -82,13 +83,24 @@ def compare_methods(table: pd.DataFrame, criterion: str, what: str) -> Compariso
 
 
 def condition_means(table: pd.DataFrame, criterion: str) -> pd.DataFrame:
-    """Mean over the data sets by method and condition, of the splits that all methods there have."""
+    """Mean over the data sets by method and condition, of the splits that all methods there have.
+
+    Of real noise: mean over the sources, each with its mean over annotators.
+    """
     means = {
         name: _complete(table[table["corruption"] == name], criterion).groupby("dataset").mean().mean()
         for name in CONDITIONS
         if name in set(table["corruption"])
     }
+    if "real" in means:
+        means["real"] = real_means(table, criterion).mean()
     return pd.DataFrame(means).dropna(axis="columns", how="all")
+
+
+def real_means(table: pd.DataFrame, criterion: str) -> pd.DataFrame:
+    """Mean by source of real noise (rows) and method, over the annotators that all methods have."""
+    means = _complete(table[table["corruption"] == "real"], criterion).groupby("dataset").mean()
+    return means.groupby(lambda name: REAL[name][0], sort=False).mean()
 
 
 def mean_interval(differences: ArrayLike, level: float = 0.95) -> tuple[float, float]:

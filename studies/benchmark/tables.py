@@ -6,7 +6,7 @@ import pandas as pd
 
 from mlspl.experiments import Comparison, markdown_table
 from mlspl.metrics import CRITERIA
-from studies.benchmark.declaration import CONDITIONS, ENTRIES, SETS
+from studies.benchmark.declaration import CONDITIONS, ENTRIES, REAL, SETS
 from studies.benchmark.scores import (
     compare_methods,
     condition_means,
@@ -47,13 +47,17 @@ def condition_table(table: pd.DataFrame, criterion: str) -> str:
     """Mean over the data sets by method and condition."""
     means = condition_means(table, criterion)
     cells = _mark(means.rename(columns=CONDITIONS), smallest=False, digits=3)
-    return _markdown(cells.loc[means.mean(axis=1).sort_values(ascending=False, kind="stable").index])
+    return _markdown(
+        cells.loc[means.mean(axis=1, skipna=False).sort_values(ascending=False, kind="stable").index]
+    )
 
 
-def set_table(table: pd.DataFrame, criterion: str) -> str:
-    """Mean over the splits on clean labels: a row a method, a column a data set."""
-    clean = table[table["corruption"] == ""]
-    means = clean.pivot_table(index="title", columns="dataset", values=criterion)
+def set_table(table: pd.DataFrame, criterion: str, condition: str = "") -> str:
+    """Mean over the splits under a condition: a row a method, a column a data set."""
+    part = table[table["corruption"] == condition]
+    if part.empty:
+        return "No results yet."
+    means = part.pivot_table(index="title", columns="dataset", values=criterion)
     means = means.reindex(
         index=_titles(means.index), columns=[name for name in _set_names(table) if name in means]
     )
@@ -131,7 +135,9 @@ def _titles(titles: Iterable[str]) -> list[str]:
 
 def _set_names(table: pd.DataFrame) -> list[str]:
     there = list(dict.fromkeys(table["dataset"]))
-    return [name for name in SETS if name in there] + [name for name in there if name not in SETS]
+    return [name for name in (*SETS, *REAL) if name in there] + [
+        name for name in there if name not in (*SETS, *REAL)
+    ]
 
 
 def _mark(values: pd.DataFrame, smallest: bool, digits: int) -> pd.DataFrame:

@@ -7,7 +7,7 @@ import pandas as pd
 
 from mlspl.experiments import Comparison
 from studies.benchmark.declaration import ENTRIES
-from studies.benchmark.scores import ROPE, group_ranks, signed_rank_odds
+from studies.benchmark.scores import ROPE, group_ranks, real_means, signed_rank_odds
 
 __all__ = [
     "count_failures",
@@ -15,8 +15,10 @@ __all__ = [
     "list_failures",
     "list_machines",
     "list_versions",
+    "tell_limits",
     "tell_odds",
     "tell_ranks",
+    "tell_real",
     "tell_time",
     "tell_unfinished",
 ]
@@ -30,7 +32,7 @@ def find_leader(table: pd.DataFrame, criterion: str) -> str:
     return str(ranks.idxmin())
 
 
-def tell_ranks(comparisons: Mapping[str, Comparison], table: pd.DataFrame) -> str:
+def tell_ranks(comparisons: Mapping[str, Comparison]) -> str:
     """Which method ranks first under each condition, and where the self-paced methods stand."""
     ranked = {what: found.ranking.ranks for what, found in comparisons.items() if found.ranking}
     lines = [_tell_ranking(comparisons[what], what) for what in ranked]
@@ -61,8 +63,34 @@ def _tell_ranking(comparison: Comparison, what: str) -> str:
         else "Nemenyi's test separates it from all others"
     )
     return (
-        f"On {what} labels **{first}** has the best average rank ({ranks.iloc[0]:.1f}), before {followers}. "
-        f"{told}."
+        f"On {what} **{first}** has the best average rank ({ranks.iloc[0]:.1f}), before {followers}. {told}."
+    )
+
+
+def tell_real(table: pd.DataFrame, criterion: str) -> str:
+    """The best methods on real noise by their mean over the sources."""
+    by_source = real_means(table, criterion)
+    if by_source.empty:
+        return "- Real noise: no results yet."
+    means = by_source.mean().sort_values(ascending=False, kind="stable")
+    names = [f"{name} ({mean:.3f})" for name, mean in means.items()]
+    best = [f"{by_source.loc[source].idxmax()} on {source}" for source in by_source.index]
+    return (
+        f"- On real noise, **{means.index[0]}** has the best mean average precision over {len(by_source)} "
+        f"sources ({means.iloc[0]:.3f}), before {', '.join(names[1:4])}. Best by source: {', '.join(best)}."
+    )
+
+
+def tell_limits(comparisons: Mapping[str, Comparison]) -> str:
+    """What the number of data sets leaves open."""
+    rankings = [found.ranking for found in comparisons.values() if found.ranking]
+    if not rankings:
+        return "- Too few data sets for a test."
+    n_sets = max(len(found.means) for found in comparisons.values())
+    return (
+        f"- {n_sets} sets cannot show the order of methods whose average ranks differ by less than "
+        f"{max(ranking.distance for ranking in rankings):.1f} (Nemenyi). Real noise has too few sources for "
+        "any test."
     )
 
 
@@ -77,7 +105,7 @@ def tell_odds(leader: str, comparisons: Mapping[str, Comparison], certain: float
         odds = {other: signed_rank_odds(means[leader] - means[other]) for other in others}
         better = [other for other in others if odds[other][0] > certain]
         rest = [other for other in others if other not in better]
-        text = f"On {what} labels ({len(means)} sets) {leader} is better by more than {ROPE:g} than "
+        text = f"On {what} ({len(means)} sets) {leader} is better by more than {ROPE:g} than "
         text += f"{len(better)} of {len(others)} methods with probability above {certain:g}."
         lines.append(text + (f" Not settled: {', '.join(rest)}." if rest else ""))
     return "\n".join(f"- {line}" for line in lines)

@@ -39,6 +39,7 @@ from studies.benchmark.scores import (
     compare_methods,
     group_ranks,
     mean_interval,
+    real_means,
     score_trials,
     signed_rank_odds,
 )
@@ -306,6 +307,14 @@ def test_real_sets_are_trained_on_given_labels_and_tested_on_the_truth(monkeypat
     np.testing.assert_array_equal(data.Y[train], given[train])
     np.testing.assert_array_equal(data.Y[test], 1 - given[test])
     assert [trial.split for trial in list_trials({data.name: data}, {"bsvm": ENTRIES["bsvm"]})] == [0]
+
+
+def test_annotators_of_one_source_count_once():
+    table = score_trials(read_results(RESULTS))
+    means = real_means(table, "average_precision")
+    assert set(means.index) == {"opp115", "chexpert", "mirflickr"}
+    of_source = table[table["dataset"].str.startswith("OPP") & (table["method"] == "bsvm")]
+    assert means.loc["opp115", "BSVM"] == pytest.approx(of_source["average_precision"].mean())
 
 
 def test_signed_ranks_and_intervals():
