@@ -71,17 +71,19 @@ def _grow(columns, by_row, by_column, any_nan, targets, weight, counts, seeds, l
     d = len(importances)
     nodes = np.empty((256, 5))  # doubled when it is full
     rows, w = np.empty(n, np.int64), np.empty(n)
-    # The values of a feature in a node, and whose they are; where each row stands in `rows`.
+    # The values of a feature in a node, and the rows they are of; the place of each row in `rows`.
     values, members, position = np.empty(n, np.float32), np.empty(n, np.int64), np.empty(n, np.int64)
-    given = np.empty(n if is_sparse else 0, np.float32)
+    column_values = np.empty(n if is_sparse else 0, np.float32)
+    left = np.empty(n + 1, np.int64)
     row_length, column_length = len(row_features) / n, len(row_features) / d
     features = np.empty(d, np.int64)
-    # The last node in which a feature had a nonzero value, for sparse rows.
+    # For sparse rows: the last node in which a feature had a nonzero value.
     nonzero_in = np.empty(d, np.int64)
+    weighted = np.empty((n, q))  # targets times weights
     total, sums, gained = np.empty(q), np.empty(q), np.empty(d)
-    # Of every node that waits: its first row, the one behind its last, its parent and side.
+    # Of every waiting node: its first row in `rows`, the end of its rows, its parent, and its side.
     waiting = np.empty((n + 1, 4), np.int64)
-    used = 0
+    n_nodes = 0
     nonzero_in[:] = -1
     for tree in range(len(seeds)):
         random = _scramble(seeds[tree])
@@ -91,75 +93,75 @@ def _grow(columns, by_row, by_column, any_nan, targets, weight, counts, seeds, l
         for i in range(n):
             w[i] = counts[tree, i] * weight[i]
             position[i] = -1
+            for t in range(q):
+                weighted[i, t] = w[i] * targets[i, t]
             if w[i] > 0.0:
                 rows[n_rows] = i
                 position[i] = n_rows
                 n_rows += 1
-        node, root = 0, used
+        node, root = 0, n_nodes
         waiting[0, 0], waiting[0, 1], waiting[0, 2], waiting[0, 3] = 0, n_rows, -1, 0
         n_waiting = 1
         while n_waiting:
             n_waiting -= 1
-            first, behind = waiting[n_waiting, 0], waiting[n_waiting, 1]
+            first, end = waiting[n_waiting, 0], waiting[n_waiting, 1]
             parent, side = waiting[n_waiting, 2], waiting[n_waiting, 3]
-            if used == len(nodes):
+            if n_nodes == len(nodes):
                 nodes = np.concatenate((nodes, nodes))
             if parent >= 0:
                 nodes[root + parent, 1 + side] = node
-            weighs, squares = 0.0, 0.0
+            node_weight, squares = 0.0, 0.0
             total[:] = 0.0
-            for k in range(first, behind):
+            for k in range(first, end):
                 i = rows[k]
-                weighs += w[i]
+                node_weight += w[i]
+                members[k - first] = i
                 for t in range(q):
-                    total[t] += w[i] * targets[i, t]
+                    total[t] += weighted[i, t]
                     squares += w[i] * targets[i, t] ** 2
             parent_score = 0.0
-            if weighs > 0.0:
+            if node_weight > 0.0:
                 for t in range(q):
-                    parent_score += total[t] ** 2 / weighs
-            best, best_feature, best_cut, best_side = -1.0, -1, np.float32(0.0), False
-            if behind - first >= max(2, 2 * min_leaf) and squares - parent_score > _PURE * squares:
-                by_rows = is_sparse and (behind - first) * row_length < max_features * column_length
-                if by_rows:
-                    for k in range(first, behind):
+                    parent_score += total[t] ** 2 / node_weight
+            best, best_feature, best_cut, best_nan_left = -1.0, -1, np.float32(0.0), False
+            if end - first >= max(2, 2 * min_leaf) and squares - parent_score > _PURE * squares:
+                marks_features = is_sparse and (end - first) * row_length < max_features * column_length
+                if marks_features:
+                    for k in range(first, end):
                         for p in range(row_starts[rows[k]], row_starts[rows[k] + 1]):
-                            nonzero_in[row_features[p]] = used
-                drawn, varied = 0, 0
-                while drawn < d and (drawn < max_features or varied == 0):
+                            nonzero_in[row_features[p]] = n_nodes
+                n_drawn, n_varied = 0, 0
+                while n_drawn < d and (n_drawn < max_features or n_varied == 0):
                     random = _advance(random)
-                    j = drawn + np.int64(_uniform(random) * (d - drawn))
+                    j = n_drawn + np.int64(_uniform(random) * (d - n_drawn))
                     f = features[j]
-                    features[j] = features[drawn]
-                    features[drawn] = f
-                    drawn += 1
-                    n_values = behind - first
+                    features[j] = features[n_drawn]
+                    features[n_drawn] = f
+                    n_drawn += 1
+                    n_values = end - first
                     if is_sparse:
                         n_values = 0
-                        if not by_rows or nonzero_in[f] == used:
-                            n_values = _read_column(
-                                by_column, f, rows, position, first, behind, members, values
-                            )
+                        if not marks_features or nonzero_in[f] == n_nodes:
+                            n_values = _read_column(by_column, f, rows, position, first, end, members, values)
                     else:
                         x = columns[f]
                         for k in range(n_values):
-                            members[k] = rows[first + k]
                             values[k] = x[members[k]]
                     # The rows that are not listed have the value 0.
-                    zeros = n_values < behind - first
-                    low = high = np.float32(0.0) if zeros else values[0]
+                    zeros = n_values < end - first
+                    low, high = np.float32(np.inf), np.float32(-np.inf)
+                    if zeros:
+                        low = high = np.float32(0.0)
                     has_nan = False
-                    if any_nan:
-                        for value in values[:n_values]:
-                            has_nan |= np.isnan(value)
-                    if has_nan and not zeros:
-                        low, high = np.float32(np.inf), np.float32(-np.inf)
                     for k in range(n_values):
-                        low, high = min(low, values[k]), max(high, values[k])
+                        value = values[k]
+                        low = value if value < low else low
+                        high = value if value > high else high
+                        has_nan |= value != value
                     # Without a value between the extremes, a cut can still part numbers from NaN.
                     if high < low or (high == low and not has_nan):
                         continue
-                    varied += 1
+                    n_varied += 1
                     random = _advance(random)
                     cut = np.float32(low + _uniform(random) * (np.float64(high) - low))
                     if cut >= high:
@@ -171,42 +173,46 @@ def _grow(columns, by_row, by_column, any_nan, targets, weight, counts, seeds, l
                         _send_nan(values, 0, n_values, nan_left)
                     # Sum the side without the zeros; the other side is what is left of the node.
                     zeros_left = zeros and cut >= 0.0
-                    n_left, weighs_left = 0, 0.0
-                    sums[:] = 0.0
+                    # Listed first, because a branch on random numbers takes longer than the sums.
+                    n_left = 0
                     for k in range(n_values):
-                        if (values[k] <= cut) != zeros_left:
-                            i = members[k]
-                            n_left += 1
-                            weighs_left += w[i]
-                            for t in range(q):
-                                sums[t] += w[i] * targets[i, t]
-                    if n_left < min_leaf or behind - first - n_left < min_leaf:
+                        left[n_left] = members[k]
+                        n_left += (values[k] <= cut) != zeros_left
+                    if n_left < min_leaf or end - first - n_left < min_leaf:
                         continue
-                    score, weighs_right = 0.0, weighs - weighs_left
+                    left_weight, first_sum = 0.0, 0.0
+                    sums[:] = 0.0
+                    for i in left[:n_left]:
+                        left_weight += w[i]
+                        first_sum += weighted[i, 0]
+                        for t in range(1, q):
+                            sums[t] += weighted[i, t]
+                    sums[0] = first_sum
+                    score, right_weight = 0.0, node_weight - left_weight
                     for t in range(q):
-                        score += sums[t] ** 2 / weighs_left + (total[t] - sums[t]) ** 2 / weighs_right
+                        score += sums[t] ** 2 / left_weight + (total[t] - sums[t]) ** 2 / right_weight
                     if score > best:
-                        best, best_feature, best_cut, best_side = score, f, cut, nan_left
-            nodes[used, 0], nodes[used, 4] = best_feature, best_side
+                        best, best_feature, best_cut, best_nan_left = score, f, cut, nan_left
+            nodes[n_nodes, 0], nodes[n_nodes, 4] = best_feature, best_nan_left
             if best_feature < 0:
-                nodes[used, 1], nodes[used, 2] = -1, -1
-                nodes[used, 3] = total[0] / weighs if weighs > 0.0 else empty_value
+                nodes[n_nodes, 1], nodes[n_nodes, 2] = -1, -1
+                nodes[n_nodes, 3] = total[0] / node_weight if node_weight > 0.0 else empty_value
             else:
-                nodes[used, 3] = best_cut
+                nodes[n_nodes, 3] = best_cut
                 gained[best_feature] += max(best - parent_score, 0.0)
                 if is_sparse:
-                    values[first:behind] = 0.0
+                    values[first:end] = 0.0
                     n_values = _read_column(
-                        by_column, best_feature, rows, position, first, behind, members, given
+                        by_column, best_feature, rows, position, first, end, members, column_values
                     )
                     for k in range(n_values):
-                        values[position[members[k]]] = given[k]
+                        values[position[members[k]]] = column_values[k]
                 else:
-                    for k in range(first, behind):
+                    for k in range(first, end):
                         values[k] = columns[best_feature, rows[k]]
                 if any_nan:
-                    _send_nan(values, first, behind, best_side)
-                middle, last = first, behind
+                    _send_nan(values, first, end, best_nan_left)
+                middle, last = first, end
                 while middle < last:
                     if values[middle] <= best_cut:
                         middle += 1
@@ -214,17 +220,17 @@ def _grow(columns, by_row, by_column, any_nan, targets, weight, counts, seeds, l
                         last -= 1
                         rows[middle], rows[last] = rows[last], rows[middle]
                         values[middle], values[last] = values[last], values[middle]
-                for k in range(first, behind):
+                for k in range(first, end):
                     position[rows[k]] = k
                 for side in range(2):  # the left child is the next
                     waiting[n_waiting, 0] = first if side else middle
-                    waiting[n_waiting, 1] = middle if side else behind
+                    waiting[n_waiting, 1] = middle if side else end
                     waiting[n_waiting, 2], waiting[n_waiting, 3] = node, 1 - side
                     n_waiting += 1
-            used += 1
+            n_nodes += 1
             node += 1
         # Nodes of the next tree have other numbers, so `nonzero_in` needs no reset.
-        starts[tree + 1] = used
+        starts[tree + 1] = n_nodes
         gain = 0.0
         for f in range(d):
             gain += gained[f]
@@ -235,25 +241,25 @@ def _grow(columns, by_row, by_column, any_nan, targets, weight, counts, seeds, l
 
 
 @njit(cache=True, nogil=True)
-def _read_column(by_column, f, rows, position, first, behind, members, values):
+def _read_column(by_column, f, rows, position, first, end, members, values):
     """List the node's rows with a nonzero value of feature f; scans the column or the rows, the shorter."""
     data, column_rows, starts = by_column
     start, stop = starts[f], starts[f + 1]
     length, found = stop - start, 0
-    if length <= (behind - first) * (np.log2(length + 1) + 1):
+    if length <= (end - first) * (np.log2(length + 1) + 1):
         for p in range(start, stop):
-            if first <= position[column_rows[p]] < behind:
+            if first <= position[column_rows[p]] < end:
                 members[found], values[found] = column_rows[p], data[p]
                 found += 1
         return found
-    for k in range(first, behind):
-        p, behind_p = start, stop
-        while p < behind_p:
-            middle = (p + behind_p) // 2
+    for k in range(first, end):
+        p, end_p = start, stop
+        while p < end_p:
+            middle = (p + end_p) // 2
             if column_rows[middle] < rows[k]:
                 p = middle + 1
             else:
-                behind_p = middle
+                end_p = middle
         if p < stop and column_rows[p] == rows[k]:
             members[found], values[found] = rows[k], data[p]
             found += 1
@@ -261,9 +267,9 @@ def _read_column(by_column, f, rows, position, first, behind, members, values):
 
 
 @njit(cache=True, nogil=True)
-def _send_nan(values, first, behind, left):
+def _send_nan(values, first, end, left):
     """Replace NaN by infinity, so that they go to this side of every cut."""
-    for k in range(first, behind):
+    for k in range(first, end):
         if np.isnan(values[k]):
             values[k] = -np.inf if left else np.inf
 
