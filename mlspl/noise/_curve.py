@@ -32,9 +32,9 @@ _RIDGE = 1e-3
 # Skews of the log-odds that are tried, and the standard deviation of their prior.
 SKEWS = (-0.6, -0.3, 0.0, 0.3, 0.6)
 SKEW_SPREAD = 0.3
-# The curve is only nearly logistic, and very many rows would tell its form more than the rates. So the
-# likelihood of n rows counts as that of about √(200 n) rows: a power posterior, as for any model that is
-# known to be misspecified (Miller & Dunson 2019).
+# The curve is only nearly logistic, and with very many rows its misfit would decide the rates. So the
+# likelihood of n rows counts as that of about √(200 n) rows: a power posterior, as for any misspecified model
+# (Miller & Dunson 2019).
 TRUSTED_ROWS = 200
 # A fit stops when a step gains less than this, in log-likelihood after the power.
 TOLERANCE = 1e-3
@@ -76,7 +76,7 @@ def _fit_skewed(n, k, z, nodes, trusted_positives, n_jobs):
     z, nodes = z - centre, nodes - centre
     trust = 1 / np.sqrt(1 + n.sum(axis=1, keepdims=True) / TRUSTED_ROWS)
     curves = Parallel(n_jobs=n_jobs, prefer="threads")(
-        delayed(fit_curves)(z[label], n[label], k[label], FALSE, LOST, TOLERANCE / trust[label, 0])
+        delayed(fit_by_rates)(z[label], n[label], k[label], FALSE, LOST, TOLERANCE / trust[label, 0])
         for label in range(len(n))
     )
     explained, shares = (np.array([curve[i] for curve in curves]) for i in (0, 1))
@@ -121,7 +121,7 @@ def _penalty(c, b):
 
 
 @njit(cache=True, nogil=True)
-def fit_curves(z, n, k, false, lost, tolerance):
+def fit_by_rates(z, n, k, false, lost, tolerance):
     """Return the log-posterior of the best curve for each pair of rates, the share truly 1, and the curves.
 
     z, n, k: mean log-odds of the bins (centred), pairs, and pairs given 1. Slope and offset are found by
@@ -180,7 +180,7 @@ def fit_curves(z, n, k, false, lost, tolerance):
 
 
 def _make_tables(posterior, slopes, offsets, nodes):
-    """Return the tables of `fit_rates` for one label, (4, nodes), by the posterior (G,) of its rates."""
+    """Return the tables of `fit_curve` for one label, (4, nodes), by the posterior (G,) of its rates."""
     likely = posterior > 1e-4 * posterior.max()
     weight = posterior[likely] / posterior[likely].sum()
     f, r = FALSE[likely, None], LOST[likely, None]
@@ -202,8 +202,8 @@ def look_up_pairs(given, z, nodes, tables):
 def row_dispersion(given, z):
     """Return the variance of the number of surprises in a row, over that of independent labels.
 
-    A surprise is a given label to which the model gives less than 0.2; only pairs where it is so sure count.
-    Ten made-up surprises of independent labels keep the ratio near 1 where there are few.
+    A surprise is a given label whose probability is below 0.2; only pairs where the model is so sure count.
+    Ten pseudo-surprises of independent labels keep the ratio near 1 where there are few.
     """
     q = expit(-np.abs(z))
     sure = (given >= 0) & (q < 0.2)

@@ -30,8 +30,8 @@ from mlspl.noise._other_labels import OtherLabels, adjust_for_other_labels
 # by people (CheXpert, OPP-115, mirflickr). The rule was set on these.
 EVEN = 0.07
 PRIOR_PAIRS = 2.0
-# Labels alone cannot tell the models apart, so intervals keep this chance of either.
-UNTOLD = 0.1
+# Labels alone cannot tell the two models apart: intervals keep this probability of each extreme.
+UNDECIDED = 0.1
 INTERVAL = (0.05, 0.95)
 # Decisions on a label from which its interval follows the review.
 LEAST_REVIEWED = 10
@@ -102,8 +102,8 @@ def estimate_noise(
         # Medians, because means of rates that little is known about are those of their prior.
         ratio = np.nansum(first) / max(np.nansum(second), 1e-9) * _median_share(posterior, given)
         prior = 1 / (1 + (ratio / EVEN) ** 3)
-    untold = UNTOLD * (instance_dependent is None)
-    weights, wide = _weigh(first, second, decisions, given, prior, untold)
+    undecided = UNDECIDED * (instance_dependent is None)
+    weights, wide = _weigh(first, second, decisions, given, prior, undecided)
     weight = float(weights @ _WEIGHTS)
     suspicion = (1 - weight) * first + weight * second
     spread = float(weights @ (_WEIGHTS - weight) ** 2)
@@ -137,11 +137,13 @@ def estimate_noise(
     if decisions is not None:
         # Reviews of other labels tell little about a label with errors of its own.
         few = ((decisions >= 0) & (given >= 0)).sum(axis=0) < LEAST_REVIEWED
-        unread = _weigh(first, second, None, given, prior, untold)
-        unread = _rates_table(given, posterior, second, unread, np.ones_like(factor), names)
+        unreviewed = _weigh(first, second, None, given, prior, undecided)
+        unreviewed = _rates_table(given, posterior, second, unreviewed, np.ones_like(factor), names)
         for end, widen in (("low", np.minimum), ("high", np.maximum)):
             columns = [f"lost_{end}", f"false_{end}"]
-            rates[columns] = np.where(few[:, None], widen(rates[columns], unread[columns]), rates[columns])
+            rates[columns] = np.where(
+                few[:, None], widen(rates[columns], unreviewed[columns]), rates[columns]
+            )
     return NoiseEstimate(given, suspicion, truth, mask, rates, weight, (low, high), information, adjusted)
 
 
@@ -191,16 +193,18 @@ def _median_share(posterior, given):
     return median / max(mean, 1e-9)
 
 
-def _weigh(first, second, decisions, given, prior, untold):
+def _weigh(first, second, decisions, given, prior, undecided):
     """Return the probability of each of _WEIGHTS by the prior and the reviewed decisions; also for intervals.
 
-    The prior of intervals keeps the chance `untold` of each extreme: no error depends on the features, and
-    all uncertain labels are such errors.
+    The prior of intervals keeps the probability `undecided` of each extreme: no error depends on the
+    features, or all uncertain labels are errors that do.
     """
     prior = np.clip(prior, 1e-3, 1 - 1e-3)
     edges = np.concatenate([[0.0], (_WEIGHTS[1:] + _WEIGHTS[:-1]) / 2, [1.0]])
     mass = np.diff(betainc(PRIOR_PAIRS * prior, PRIOR_PAIRS * (1 - prior), edges))
-    mass = np.maximum(np.stack([mass, (1 - 2 * untold) * mass + untold * np.isin(_WEIGHTS, (0, 1))]), 1e-12)
+    mass = np.maximum(
+        np.stack([mass, (1 - 2 * undecided) * mass + undecided * np.isin(_WEIGHTS, (0, 1))]), 1e-12
+    )
     if decisions is not None:
         known = (decisions >= 0) & (given >= 0)
         right = decisions[known] == given[known]

@@ -23,7 +23,7 @@ from mlspl.noise._curve import (
     SLOPE_MEAN,
     SLOPE_SPREAD,
     STRENGTHS,
-    fit_curves,
+    fit_by_rates,
     look_up_pairs,
     pool_rates,
     row_dispersion,
@@ -330,7 +330,7 @@ def test_curves_reach_the_likelihood_of_a_general_optimiser():
     z = np.sort(rng.normal(size=60))
     given = (rng.random(60) < 0.1 + 0.7 * expit(2 * z)).astype(float)
     chosen = [0, 40, 100, 150]
-    fast, shares, slopes, _ = fit_curves(z, np.ones(60), given, FALSE[chosen], LOST[chosen], 1e-3)
+    fast, shares, slopes, _ = fit_by_rates(z, np.ones(60), given, FALSE[chosen], LOST[chosen], 1e-3)
     slow = [naive.best_curve(z, given, FALSE[g], LOST[g], SLOPE_MEAN, SLOPE_SPREAD, 1e-3) for g in chosen]
     # A fit stops when a step gains less than 1e-3; the steps shrink at least by half.
     assert fast == pytest.approx([fit[0] for fit in slow], abs=2e-3)
