@@ -242,8 +242,11 @@ def make_tables(results: pd.DataFrame) -> dict[str, str]:
     if "text" in found:
         (data,) = found["text"]
         models = list(dict.fromkeys(results.loc[results["study"] == "text", "model"]))
-        rows = [[each, mean("text", data, each), gain("text", data, each, models[0])] for each in models]
-        tables["text"] = markdown_table(["model", "average precision", "minus the first"], rows)
+        rows = [
+            [each, mean("text", data, each), gain("text", data, each, models[0]) if each != models[0] else ""]
+            for each in models
+        ]
+        tables["text"] = markdown_table(["model", "average precision", "minus logistic regression"], rows)
     return tables
 
 

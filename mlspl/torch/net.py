@@ -315,10 +315,10 @@ class NetFamily:
 
     def search(self, X, Y, label_weight, folds) -> Iterator[tuple[str, list[Candidate]]]:
         """Yield the unpaced networks, then those of each pace."""
-        self._scaling = NetworkModel.measure(X)
+        self._model = NetworkModel.measure(X)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         networks = self._training.Networks(
-            SelfPacedNetClassifier(), self._scaling, X, Y, label_weight, folds, seed, lambda note: False
+            SelfPacedNetClassifier(), self._model, X, Y, label_weight, folds, seed, lambda note: False
         )
         losses = networks.losses()
         self._found = {}
@@ -332,6 +332,5 @@ class NetFamily:
         """Return the networks of the chosen point."""
         (member,) = members
         trained, losses, weights = self._found[member.point]
-        scaling = self._scaling
-        model = NetworkModel(trained.layers, scaling.pieces, scaling.center, scaling.spread)
-        return [model], [(losses, weights)]
+        self._model.layers = trained.layers
+        return [self._model], [(losses, weights)]
