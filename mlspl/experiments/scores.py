@@ -56,8 +56,8 @@ def summarise(scores: pd.DataFrame) -> pd.DataFrame:
         first = group.iloc[0]
         comparable = not first["corruption"] and is_standard(first)
         for criterion in criteria_in(scores):
-            paper = paper_mean(first["dataset"], first["method"], criterion) if comparable else None
-            means = (group[criterion].mean(), group[criterion].std(), np.nan if paper is None else paper)
+            paper = paper_mean(first["dataset"], first["method"], criterion) if comparable else float("nan")
+            means = (group[criterion].mean(), group[criterion].std(), paper)
             rows.append((*first[constant], block, variant, criterion, len(group), *means))
     columns = ["block", "variant", "criterion", "splits", "mean", "std", "paper"]
     summary = pd.DataFrame(rows, columns=[*constant, *columns])
@@ -112,8 +112,8 @@ def _paper_means() -> pd.DataFrame:
     return pd.read_csv(Path(__file__).with_name("paper_means.csv"), index_col=["dataset", "criterion"])
 
 
-def paper_mean(dataset: str, method: str, criterion: str) -> float | None:
-    """Return the mean the paper prints, or None where it prints none."""
+def paper_mean(dataset: str, method: str, criterion: str) -> float:
+    """Return the mean that the paper prints, NaN where it prints none."""
     means = _paper_means()
     is_printed = (dataset, criterion) in means.index and method in means
-    return float(means.loc[(dataset, criterion), method]) if is_printed else None
+    return float(means.loc[(dataset, criterion), method]) if is_printed else float("nan")

@@ -188,7 +188,7 @@ def choose_members(candidates: list[Candidate], badness, Y, label_weight, n_sett
     for i, candidate in enumerate(candidates):
         settings.setdefault(tuple(candidate.setting.values()), []).append(i)
     chosen = [
-        tried[choose_point([candidates[i].held_out for i in tried], Y, label_weight, n_errors=0.0)]
+        tried[choose_point([candidates[i].held_out for i in tried], Y, label_weight)]
         for tried in settings.values()
     ]
     # Rounded, so that ties keep the order in which they were tried on every CPU.
@@ -203,21 +203,26 @@ def log_losses(odds, Y, label_weight) -> np.ndarray:
     return losses.sum(axis=1) * len(Y) / weight.sum()
 
 
-def choose_point(odds: list[np.ndarray], Y, label_weight, n_errors: float = 0.5) -> int:
-    """The first log-odds with nearly the smallest log loss, less so many standard errors of its gain."""
-    if len(odds) == 1:
-        return 0
+def choose_point(odds: Sequence[np.ndarray], Y, label_weight) -> int:
+    """The first log-odds with nearly the smallest log loss, or 0; see `first_good`."""
+    return first_good(log_loss_gains(odds, Y, label_weight))
+
+
+def log_loss_gains(odds: Sequence[np.ndarray], Y, label_weight) -> np.ndarray:
+    """How far each but the first lowers the log loss: means over the rows, and standard errors, (2, n)."""
     losses = np.array([log_losses(each, Y, label_weight) for each in odds])
-    gains = losses[0] - losses
-    return first_good(gains.mean(axis=1) - n_errors * gains.std(axis=1, ddof=1) / np.sqrt(len(Y)))
+    gains = losses[0] - losses[1:]
+    return np.array([gains.mean(axis=1), gains.std(axis=1, ddof=1) / np.sqrt(len(Y))])
 
 
-def first_good(gains) -> int:
-    """The first with at least 0.8 of the largest gain; 0 if there is none.
+def first_good(gains_and_errors, n_errors: float = 0.5) -> int:
+    """The number, from 1 on, of the first with nearly the largest gain less so many standard errors, or 0.
 
-    On mirflickr (real noise) the last tenth of the gain in log loss cost 0.013 in average precision.
+    On mirflickr (real noise) the last tenth of the gain in log loss cost 0.013 in average precision: 0.8 of
+    it will do. Without the errors, MLSPL-CV loses 0.0007 on clean enron (development splits).
     """
-    gains = np.round(gains, 9)
+    gains, errors = gains_and_errors
+    gains = np.round([0.0, *(gains - n_errors * errors)], 9)
     return int(np.argmax(gains >= _GOOD_GAIN * gains.max())) if gains.max() > 0 else 0
 
 

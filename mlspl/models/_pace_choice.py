@@ -11,7 +11,7 @@ from mlspl import pacing
 from mlspl._progress import show_progress
 from mlspl.model_selection import out_of_fold_scores
 from mlspl.models._calibrated import copy_for_folds
-from mlspl.models._families import FEWEST_ROWS, first_good, log_losses
+from mlspl.models._families import FEWEST_ROWS, first_good, log_loss_gains
 
 # An infinite pace: the unpaced model, whose out-of-sample losses are in the trace.
 UNPACED = pacing.QuantilePace(1.0, 1.0, 1)
@@ -36,31 +36,21 @@ def choose_schedule(estimator, schedules: Sequence[pacing.PaceSchedule], X, Y, l
     weight = None if label_weight is None else label_weight[np.ix_(rows, labels)]
     tried = (UNPACED, *schedules)
     what = f"folds to choose the pace of {type(estimator).__name__}"
-    losses = []
+    odds = []
     progress = show_progress(what, _FOLDS * len(tried), hidden=not estimator.verbose, lines=True)
     with warnings.catch_warnings(), progress as advance:
         warnings.simplefilter("ignore")  # the fit itself will warn
         for schedule in tried:
             copy.set_params(schedule=schedule)
             scores = out_of_fold_scores(copy, X, Y.astype(np.int8), weight, _FOLDS, progress=advance)
-            losses.append(-log_losses(scores, Y, weight))
-    gains, errors = compare(losses)
-    records = record_choice(schedules, gains, errors)
-    return tried[first_good([0.0, *(gains - 0.5 * errors)])], records
+            odds.append(scores)
+    found = log_loss_gains(odds, Y, weight)
+    return tried[first_good(found)], record_choice(schedules, found)
 
 
-def record_choice(schedules, gains, errors) -> list[dict]:
+def record_choice(schedules, gains_and_errors) -> list[dict]:
     """What `pace_choice_` holds: how far each schedule lowers the log loss of held-out rows."""
     return [
         {"schedule": str(schedule), "gain": float(gain), "standard_error": float(error)}
-        for schedule, gain, error in zip(schedules, gains, errors, strict=True)
+        for schedule, gain, error in zip(schedules, *gains_and_errors, strict=True)
     ]
-
-
-def compare(values) -> tuple[np.ndarray, np.ndarray]:
-    """Mean gain over the first values, and its standard error, over the rows with a value."""
-    gains = np.array(values[1:]) - values[0]
-    gains = gains[:, np.isfinite(gains).all(axis=0)]
-    if gains.shape[1] < 2:
-        return np.zeros(len(gains)), np.zeros(len(gains))
-    return gains.mean(axis=1), gains.std(axis=1, ddof=1) / np.sqrt(gains.shape[1])

@@ -22,12 +22,12 @@ from mlspl.models._families import (
     FOLLOW_NOISE,
     MOST_LABELS_ESTIMATED,
     first_good,
-    log_losses,
+    log_loss_gains,
     split_rows,
 )
 from mlspl.models._forest import ForestLearner, RowSamples, TreeRows
 from mlspl.models._forest_models import JointForest, LabelForests, as_floats, check_forests
-from mlspl.models._pace_choice import compare, record_choice
+from mlspl.models._pace_choice import record_choice
 
 # Schedules that are compared, and the most trees of each fold.
 _QUANTILES, _N_FOLDS, _N_TREES = (0.9, 0.8, 0.7), 3, 100
@@ -198,7 +198,7 @@ def _mean_is_better(probabilities, Y, prior) -> bool:
     truth = np.where(prior > 0, Y, np.nan)
     joint, per_label = probabilities
     both = joint, (joint + per_label) / 2
-    (gain,), (error,) = compare([rank_criteria(truth, each)[-1] for each in both])
+    (gain,), (error,) = _compare([rank_criteria(truth, each)[-1] for each in both])
     return gain > 0.5 * error
 
 
@@ -229,8 +229,17 @@ def _choose_schedule(
             held_out[row, test] = learner.models[0].probabilities(rows.X[test], n_jobs)
         report(f"choice of the pace: fold {number}")  # callbacks cannot stop it, as it needs all folds
     truth = np.where(prior > 0, Y, np.nan)
-    gains, errors = compare([-log_losses(logit(scores), Y, prior) for scores in held_out])
-    precision, precision_errors = compare([rank_criteria(truth, scores)[-1] for scores in held_out])
-    records = record_choice(schedules, gains, errors)
-    chosen = first_good([0.0, *np.where(precision < -2 * precision_errors, 0.0, gains)])
-    return (schedules[chosen - 1] if chosen else None), records
+    found = log_loss_gains(logit(held_out), Y, prior)
+    precision, errors = _compare([rank_criteria(truth, scores)[-1] for scores in held_out])
+    # Gains less half an error, as elsewhere: 0.011 instead of 0.020 on emotions with 30 % flips (100-102).
+    chosen = first_good(np.where(precision < -2 * errors, 0.0, found), n_errors=0.0)
+    return (schedules[chosen - 1] if chosen else None), record_choice(schedules, found)
+
+
+def _compare(values) -> tuple[np.ndarray, np.ndarray]:
+    """Mean gain over the first values, and its standard error, over the rows with a value."""
+    gains = np.array(values[1:]) - values[0]
+    gains = gains[:, np.isfinite(gains).all(axis=0)]
+    if gains.shape[1] < 2:
+        return np.zeros(len(gains)), np.zeros(len(gains))
+    return gains.mean(axis=1), gains.std(axis=1, ddof=1) / np.sqrt(gains.shape[1])

@@ -248,8 +248,12 @@ def test_beyond_64_labels_only_forests_are_paced_and_the_noise_is_not_estimated(
 
 
 def test_the_first_point_with_most_of_the_gain_is_taken():
-    assert first_good([0.0, 0.79, 0.8, 1.0]) == 2
-    assert first_good([0.0, -1.0, 0.0]) == 0
+    errors = np.zeros(3)
+    assert first_good([np.array([0.79, 0.8, 1.0]), errors]) == 2
+    assert first_good([np.array([-1.0, 0.0, -0.5]), errors]) == 0
+    assert first_good([np.array([0.79, 0.8, 1.0]), np.array([0.0, 0.0, 1.0])]) == 1
+    assert first_good([np.array([0.1, 0.2, 0.3]), np.array([1.0, 1.0, 1.0])]) == 0
+    assert first_good([np.array([0.1, 0.2, 0.3]), np.array([1.0, 1.0, 1.0])], n_errors=0.0) == 3
 
 
 @pytest.mark.parametrize(
