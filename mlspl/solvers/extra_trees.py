@@ -26,7 +26,6 @@ class TreeFeatures:
         else:
             empty = np.empty(0, np.float32), np.empty(0, np.int32), np.zeros(1, np.int64)
             self.arrays = (np.ascontiguousarray(X.T), empty, empty)
-        self.any_nan = bool(np.isnan(X.data if sparse.issparse(X) else X).any())
 
 
 def _parts(X) -> tuple:
@@ -45,7 +44,6 @@ def grow_extra_trees(
     starts, importances = np.zeros(len(seeds) + 1, np.int64), np.zeros(features.shape[1])
     nodes = _grow(
         *features.arrays,
-        features.any_nan,
         np.ascontiguousarray(targets, dtype=np.float64),
         np.ascontiguousarray(weight, dtype=np.float64),
         np.ascontiguousarray(counts),
@@ -59,7 +57,7 @@ def grow_extra_trees(
 
 
 @njit(cache=True, nogil=True)
-def _grow(columns, by_row, by_column, any_nan, targets, weight, counts, seeds, limits, starts, importances):
+def _grow(columns, by_row, by_column, targets, weight, counts, seeds, limits, starts, importances):
     """Write `starts` and add to `importances`; return the arrays of `FlatTrees` as columns of a table.
 
     Few array expressions and functions of NumPy, because they take seconds to compile.
@@ -210,8 +208,7 @@ def _grow(columns, by_row, by_column, any_nan, targets, weight, counts, seeds, l
                 else:
                     for k in range(first, end):
                         values[k] = columns[best_feature, rows[k]]
-                if any_nan:
-                    _send_nan(values, first, end, best_nan_left)
+                _send_nan(values, first, end, best_nan_left)
                 middle, last = first, end
                 while middle < last:
                     if values[middle] <= best_cut:
