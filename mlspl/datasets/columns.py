@@ -173,11 +173,13 @@ def parse_words(words: pd.Series, name: str, kind: str | None, raw: RawTable) ->
         return raw.fault(row, f"column {shorten(name)!r} {message.format(word=repr(word))}")
 
     if kind in (None, "numeric"):
-        if not is_word.any():
+        named = raw.options.thousands
+        signs = "." if named == "." else _NOTATIONS if is_word.any() else ""
+        fits = [sign for sign in signs if all(map(_NOTATIONS[sign].fullmatch, known))]
+        if not fits and not is_word.any():
             return spread(list(map(float, known)), np.nan, float)
-        fits = [sign for sign, notation in _NOTATIONS.items() if all(map(notation.fullmatch, known))]
         if len(fits) == 1:
-            if any("." in word for word in known) and fits == ["."]:
+            if any("." in word for word in known) and fits == ["."] != [named]:
                 message = f"column {name!r} has points between thousands. In new rows, they may look like "
                 message += "decimal points: name both signs (--decimal , --thousands .)."
                 warnings.warn(message, stacklevel=6)

@@ -46,7 +46,9 @@ def read_csv(path: Path, options: ReadOptions = NO_OPTIONS) -> RawTable:
     raw = {*label_set_columns(names, options.labels, path)}
     raw |= {name for name in names if options.kinds.get(name, "numeric") != "numeric"}
     na_values = ["", *options.missing]
-    decimal = options.decimal or ("," if _has_decimal_commas(body[:_SAMPLE], delimiter) else ".")
+    # pandas would read 31.12.2024 as a number, so `parse_words` reads numbers with points between thousands.
+    has_points = options.thousands == "."
+    has_commas = has_points or _has_decimal_commas(body[:_SAMPLE], delimiter)
     try:
         with warnings.catch_warnings():
             # Given for rows of too many fields.
@@ -60,8 +62,8 @@ def read_csv(path: Path, options: ReadOptions = NO_OPTIONS) -> RawTable:
                 dtype=dict.fromkeys(raw, str),
                 na_values={name: na_values for name in names if name not in raw} if raw else na_values,
                 keep_default_na=False,
-                decimal=decimal,
-                thousands=options.thousands,
+                decimal=options.decimal or ("," if has_commas else "."),
+                thousands=None if has_points else options.thousands,
                 low_memory=False,
                 **EXACT,
             )

@@ -2,6 +2,7 @@
 
 import re
 import tempfile
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from os import PathLike
@@ -60,6 +61,7 @@ def relabel_file(
     Examples
     --------
     >>> import tempfile
+import warnings
     >>> from mlspl.datasets import read_dataset, relabel_file
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = Path(folder) / "songs.csv"
@@ -227,7 +229,9 @@ def _verify(content: bytes, suffix: str, expected: Dataset, source: Path, **opti
     label_sep = None if joint in ("", LIST) else joint.strip() or joint
     with tempfile.TemporaryDirectory() as folder:
         copy = write_file(Path(folder) / f"copy{suffix}", content)
-        again = read_dataset(copy, columns, encode=False, label_sep=label_sep, **options)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # they were given when the file itself was read
+            again = read_dataset(copy, columns, encode=False, label_sep=label_sep, **options)
     found = dict(zip(again.label_names, as_dense(again.Y).T, strict=True))
     absent = np.zeros(again.Y.shape[0])
     labels = np.transpose([found.pop(name, absent) for name in expected.label_names])

@@ -187,6 +187,8 @@ class MLSPLClassifierCV(CallbackSupportMixin, DecisionMixin, MultiLabelClassifie
         given = self._given(len(Y))
         folds = split_rows(Y, given.cv, self.random_state)
         families = self._make_families(names, given, X, Y.shape[1])
+        if deadline < np.inf:  # linear classifiers first: a short limit on text still ends with good ones
+            families.sort(key=lambda family: hasattr(getattr(family, "space", Gram), "gamma"))
         with fit_progress(self, sum(family.n_reports for family in families), X, Y) as report:
             found, self.stop_reason_ = search_families(families, X, Y, label_weight, folds, report, deadline)
         sign = -1.0 if criterion.greater_is_better else 1.0

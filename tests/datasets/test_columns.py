@@ -316,6 +316,7 @@ def test_more_than_127_labels_are_right_in_scikit_learn():
         (["1,234", "2,000"], {"decimal": ","}, [1.234, 2]),
         (["1'234.5", "2'000"], {"thousands": "'"}, [1234.5, 2000]),
         (["53.102,49", "1.234"], {"decimal": ",", "thousands": "."}, [53102.49, 1234]),
+        (["1.234", "500"], {"decimal": ",", "thousands": "."}, [1234, 500]),
     ],
 )
 @pytest.mark.filterwarnings("ignore:.*points between thousands")
@@ -325,6 +326,14 @@ def test_numbers_are_recognised_by_column(tmp_path, cells, options, numbers):
     if "decimal" in options:
         path.write_text(path.read_text().replace("0.5", "1").replace("1.5", "2"))
     assert read_dataset(path, ["y"], **options).X[:, 0].tolist() == numbers
+
+
+def test_dates_stay_dates_beside_points_between_thousands(tmp_path):
+    path = tmp_path / "sales.csv"
+    path.write_text("day;price;y\n31.12.2024;1.234;0\n01.02.2025;53.102,49;1\n")
+    table = read_dataset(path, ["y"], encode=False, thousands=".").X
+    assert table["day"].dt.year.tolist() == [2024, 2025]
+    assert table["price"].tolist() == [1234, 53102.49]
 
 
 @pytest.mark.parametrize("cell", ["1,234", "1 234", "12.5%", "$1,200"])
