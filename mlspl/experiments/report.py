@@ -1,6 +1,7 @@
 """Results of a run: computed once from its trials, and written as tables, figures and `report.html`."""
 
 import base64
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,6 +12,7 @@ import pandas as pd
 from mlspl._files import OutputFolder
 from mlspl._text import safe_csv
 from mlspl.datasets import Dataset
+from mlspl.errors import shorten
 from mlspl.experiments.comparison import Comparison, compare
 from mlspl.experiments.figures import critical_difference_figure, figure_files, pace_function_figure
 from mlspl.experiments.scores import criteria_in, score_table, standard_trials, summarise
@@ -29,7 +31,7 @@ from mlspl.experiments.tables import (
 from mlspl.experiments.trial import Trial
 from mlspl.metrics import CRITERIA
 from mlspl.pages import render
-from mlspl.recipes import METHODS, method_title
+from mlspl.recipes import METHODS, Schema, method_title
 
 RESULT_FILES = (
     *("means.csv", "tables.md", "tables.tex", "report.html", "pairs.csv"),
@@ -38,6 +40,13 @@ RESULT_FILES = (
 """All files that `write_results` may write."""
 
 _ALPHA = 0.05
+_PREPARED = {
+    "numeric": "missing numbers become the median, numbers are scaled",
+    "categorical": "categories are one-hot encoded",
+    "date": "dates become their parts",
+    "text": "text becomes TF-IDF weights of words and word pairs",
+    "sparse": "sparse columns are divided by their largest value",
+}
 
 
 @dataclass(frozen=True)
@@ -221,12 +230,13 @@ def _list_messages(frame: pd.DataFrame, column: str, caption: str) -> Table | No
 
 
 def _list_datasets(frame: pd.DataFrame, datasets: Mapping[str, Dataset]) -> Table:
-    rows = {}
+    rows, prepared = {}, set()
     for (name, fingerprint), trials in frame.groupby(["dataset", "fingerprint"], sort=False):
         row = dict.fromkeys(("rows", "features", "labels", "labels per row"), "–")
         if name in datasets:
-            size = datasets[name].describe()
-            sizes = (str(size.n_rows), str(size.n_features), str(size.n_labels), number(size.cardinality, 3))
+            size, (features, kinds) = datasets[name].describe(), _describe_features(datasets[name])
+            sizes = (str(size.n_rows), features, str(size.n_labels), number(size.cardinality, 3))
+            prepared |= kinds
             row = dict(zip(row, sizes, strict=True))
         shares = ", ".join(
             f"{folds - 1} of {folds} folds" if folds else f"{100 * share:g} %"
@@ -234,7 +244,18 @@ def _list_datasets(frame: pd.DataFrame, datasets: Mapping[str, Dataset]) -> Tabl
         )
         rows[name, fingerprint] = {**row, "training rows": shares, "checksum": fingerprint[:12]}
     texts = pd.DataFrame.from_dict(rows, orient="index").droplevel(1).rename_axis("data set")
-    return Table("Data sets.", texts)
+    steps = "; ".join(text for kind, text in _PREPARED.items() if kind in prepared)
+    return Table(f"Data sets. By the training rows: {steps}." if steps else "Data sets.", texts)
+
+
+def _describe_features(dataset: Dataset) -> tuple[str, set[str]]:
+    """How many columns of each kind trials learn from, which they leave out, and the kinds."""
+    schema = Schema.from_dataset(dataset)
+    if schema.layout == "sparse":
+        return f"{schema.n_features} sparse", {"sparse"}
+    counts = Counter(map(schema.kind, schema.names or ()))
+    left_out = f"; not used: {', '.join(map(shorten, schema.dropped))}" if schema.dropped else ""
+    return ", ".join(f"{counts[kind]} {kind}" for kind in _PREPARED if counts[kind]) + left_out, set(counts)
 
 
 def _list_methods(frame: pd.DataFrame) -> Table:

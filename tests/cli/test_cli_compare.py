@@ -3,6 +3,7 @@
 import gzip
 import re
 import sys
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -149,6 +150,10 @@ def test_text_is_learnt_from(mlspl, tmp_path):
     code, out, errors = mlspl("compare", *command, "--out", "with")
     assert (code, errors) == (0, "")
     assert float(re.search(r"hamming loss ↓ +\*?([\d.]+)", out)[1]) < without - 0.2
+    pages = [Path(folder, "report.html").read_text(encoding="utf-8") for folder in ("comparison", "with")]
+    assert ["1 numeric<" in page for page in pages] == [True, False]
+    assert ["1 numeric, 1 text<" in page for page in pages] == [False, True]
+    assert ["TF-IDF" in page for page in pages] == [False, True]
 
 
 @pytest.mark.parametrize(
