@@ -61,7 +61,6 @@ def relabel_file(
     Examples
     --------
     >>> import tempfile
-import warnings
     >>> from mlspl.datasets import read_dataset, relabel_file
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = Path(folder) / "songs.csv"
