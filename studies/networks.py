@@ -30,9 +30,9 @@ from mlspl.experiments import markdown_table
 from mlspl.metrics import average_precision
 from mlspl.model_selection import protocol_split
 from mlspl.models._families import average_families, weigh_families
-from mlspl.pacing import QuantilePace
+from mlspl.pacing import NoisePace, QuantilePace
 from mlspl.solvers import one_library_thread
-from mlspl.torch import FallingPace, SelfPacedLoss, SelfPacedNetClassifier
+from mlspl.torch import SelfPacedLoss, SelfPacedNetClassifier
 from studies.pacing import SETS, Setting, _rows
 
 RESULTS = Path(__file__).with_suffix(".csv.gz")
@@ -56,7 +56,9 @@ LOSSES: dict[str, Callable[[tuple[int, int]], SelfPacedLoss]] = {
     "plain": lambda shape: SelfPacedLoss(shape, pace_function=None, keep_trace=False),
     "paced (default)": lambda shape: SelfPacedLoss(shape, keep_trace=False),
     "paced up": lambda shape: SelfPacedLoss(shape, schedule=QuantilePace(0.5, 0.9, 20), keep_trace=False),
-    "paced down": lambda shape: SelfPacedLoss(shape, schedule=FallingPace(FLIPS, 20), keep_trace=False),
+    "paced down": lambda shape: SelfPacedLoss(
+        shape, schedule=NoisePace(FLIPS, 20, falling=True), keep_trace=False
+    ),
     "LL-R": lambda shape: SelfPacedLoss.large_loss_rejection(),
     "LL-Ct": lambda shape: SelfPacedLoss.large_loss_correction(),
     "SPLC": lambda shape: SelfPacedLoss.splc(),

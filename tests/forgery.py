@@ -91,7 +91,6 @@ def models():
         mlspl.SelfPacedForestClassifier(3, random_state=0),
         mlspl.SelfPacedForestClassifier(3, random_state=2),  # takes the mean of joint trees and others
         mlspl.SelfPacedForestClassifier(3, trees="per-label", random_state=0),
-        mlspl.models.ExtraTrees(3, random_state=0),
         *(
             tuned(calibrations=(name,), thresholds=("zero",))
             for name in ("none", "platt", "pooled", "shrunk")

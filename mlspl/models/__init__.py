@@ -17,7 +17,6 @@ from mlspl.models._families import split_rows as split_rows
 from mlspl.models._families import visit_points as visit_points
 from mlspl.models._forest_models import JointForest as JointForest
 from mlspl.models.bsvm import BSVMClassifier
-from mlspl.models.extra_trees import ExtraTrees
 from mlspl.models.mlknn import MLkNNClassifier
 from mlspl.models.mlloc import MLLOCClassifier
 from mlspl.models.mlspl import MLSPLClassifier
@@ -30,7 +29,6 @@ from mlspl.models.tuned_decision import TunedDecisionClassifier
 
 __all__ = [
     "BSVMClassifier",
-    "ExtraTrees",
     "MLLOCClassifier",
     "MLSPLClassifier",
     "MLSPLClassifierCV",

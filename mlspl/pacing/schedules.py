@@ -143,18 +143,22 @@ class NoisePace(PaceSchedule):
 
     Parameters
     ----------
-    shares : array-like of shape (2, L) or callable
-        Share of wrong labels among the negatives (first row) and the positives (second row) of each label. A
-        callable ``shares(losses, Y, known)`` returns them anew at each step.
+    shares : float, array-like of shape (2, L) or callable
+        Share of wrong labels: one for all, or those among the negatives (first row) and the positives (second
+        row) of each label. A callable ``shares(losses, Y, known)`` returns them anew at each step.
     steps : int, default=1
         The number of steps.
     least : float, default=0.03
         The pace is infinite where the share is smaller.
+    falling : bool, default=False
+        At step t of T, take the quantile 1 − s·t/T. Networks learn right labels before they memorise wrong
+        ones, so all pairs count at first (co-teaching: Han et al. 2018).
     """
 
     shares: ArrayLike | Callable[..., ArrayLike]
     steps: int = 1
     least: float = 0.03
+    falling: bool = False
 
     def __post_init__(self) -> None:
         """Check the parameters, and store an array as tuples, which can be compared and hashed."""
@@ -166,18 +170,21 @@ class NoisePace(PaceSchedule):
 
     @property
     def targets(self) -> tuple[float, ...]:
-        """The numbers of the steps."""
-        return tuple(np.arange(1.0, self.steps + 1.0).tolist())
+        """The numbers of the steps, divided by the last one if falling."""
+        return tuple((np.arange(1.0, self.steps + 1.0) / (self.steps if self.falling else 1)).tolist())
 
     def pace(self, target, losses, Y, known=None) -> FloatArray:
         """The quantile 1 − s of each label and class, (n, L)."""
         shares = self.shares(losses, Y, known) if callable(self.shares) else self.shares
         shares = _check_shares(shares, np.shape(losses)[-1])
-        return _class_paces(np.where(shares < self.least, 1.0, 1.0 - shares), losses, Y, known)
+        part = np.where(shares < self.least, 0.0, shares) * (target if self.falling else 1.0)
+        return _class_paces(1.0 - part, losses, Y, known)
 
 
 def _check_shares(shares: Any, n_labels: int | None = None) -> FloatArray:
     array = np.asarray(shares, dtype=np.float64)
+    if array.size == 1 or array.shape == (2, 1):  # one share for all labels
+        array = np.broadcast_to(array, (2, n_labels or 1))
     if array.ndim != 2 or len(array) != 2 or n_labels not in (None, array.shape[1]):
         raise UserError(f"shares has the shape {array.shape}: give a row per class and a column per label.")
     if not np.all((array >= 0) & (array <= 1)):

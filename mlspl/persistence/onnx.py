@@ -16,7 +16,7 @@ from sklearn.preprocessing import MaxAbsScaler, OneHotEncoder, StandardScaler
 
 from mlspl._files import check_output, write_file
 from mlspl.errors import UserError
-from mlspl.models import BSVMClassifier, ExtraTrees, JointForest, SelfPacedForestClassifier
+from mlspl.models import BSVMClassifier, JointForest, SelfPacedForestClassifier
 from mlspl.spaces import LinearModel
 from mlspl.torch import LARGEST_INPUT, LAYER_NORM_EPSILON, SelfPacedNetClassifier
 
@@ -76,8 +76,7 @@ def save_onnx(
     Parameters
     ----------
     model : estimator
-        A fitted `BSVMClassifier` in a linear space, `SelfPacedForestClassifier`, `ExtraTrees` or
-        `SelfPacedNetClassifier`, or a pipeline that ends in one.
+        A fitted `BSVMClassifier` in a linear space, forest or network, or a pipeline that ends in one.
     path : path
         The file.
     label_names : sequence of str, optional
@@ -161,8 +160,6 @@ def _scores(graph: _Graph, model: Any, x: str) -> str:
         coef = coef.toarray() if sparse.issparse(coef) else coef
         product = graph.add("MatMul", x, np.ascontiguousarray(coef.T, dtype=np.float64))
         return graph.add("Add", product, model.model_.intercept)
-    if isinstance(model, ExtraTrees):
-        return _forests(graph, [model.forest_], x)
     if isinstance(model, SelfPacedForestClassifier):
         scores = _forests(graph, model.forests_, x)
         shrunk = graph.add("Mul", scores, np.array(1.0 - model.prior_weight_))
@@ -172,7 +169,7 @@ def _scores(graph: _Graph, model: Any, x: str) -> str:
     kind = type(model).__name__
     raise UserError(
         f"{kind} cannot be exported as fitted. BSVMClassifier in a linear space (--method logistic), "
-        "SelfPacedForestClassifier, ExtraTrees and SelfPacedNetClassifier without an own module can."
+        "SelfPacedForestClassifier and SelfPacedNetClassifier without an own module can."
     )
 
 

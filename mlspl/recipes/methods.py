@@ -138,6 +138,12 @@ def _logistic(**parameters: Any) -> models.BSVMClassifier:
     return models.BSVMClassifier(space="linear", **parameters)
 
 
+def _extra_trees(**parameters: Any) -> models.SelfPacedForestClassifier:
+    """Joint trees with the defaults of scikit-learn's extra trees, unpaced."""
+    defaults = {"min_samples_leaf": 1, "max_features": "sqrt", "trees": "joint", "prior_weight": 0.0}
+    return models.SelfPacedForestClassifier(pace_function=None, **(defaults | parameters))
+
+
 METHODS: Mapping[str, Method] = {
     method.name: method
     for method in (
@@ -158,7 +164,7 @@ METHODS: Mapping[str, Method] = {
             {"n_estimators": 300},
             _FOREST_GRID | {"max_features": [0.05, 0.1, 0.2, "auto"]},
         ),
-        Method("extra-trees", "ExtraTrees", models.ExtraTrees, {"n_estimators": 500}, _FOREST_GRID),
+        Method("extra-trees", "ExtraTrees", _extra_trees, {"n_estimators": 500}, _FOREST_GRID),
         Method("logistic", "Logistic", _logistic, {"C": "auto"}, _LOGISTIC_GRID),
         Method("net", "Networks", torch.SelfPacedNetClassifier, {"n_epochs": 100}, _NETWORK_GRID),
     )

@@ -14,7 +14,6 @@ from mlspl.torch.net import NetFamily as NetFamily
 from mlspl.torch.net import SelfPacedNetClassifier
 
 __all__ = [
-    "FallingPace",
     "SelfPacedLoss",
     "SelfPacedNetClassifier",
     "asymmetric_loss",

@@ -8,14 +8,13 @@ from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import ArrayLike
 from sklearn.utils import gen_batches
 from torch import Tensor, distributed, nn
 from torch.nn.functional import binary_cross_entropy_with_logits, logsigmoid
 
 from mlspl import pacing
 from mlspl.errors import UserError
-from mlspl.pacing import NoisePace, PaceSchedule, QuantilePace, SelfPacedFunction, Trace
+from mlspl.pacing import PaceSchedule, QuantilePace, SelfPacedFunction, Trace
 
 PairLoss = Callable[[Tensor, Tensor], Tensor]
 _cross_entropy = partial(binary_cross_entropy_with_logits, reduction="none")
@@ -52,50 +51,6 @@ _LOSSES: dict[str, PairLoss] = {
     "focal": focal_loss,
     "focal-margin": focal_margin_loss,
 }
-
-
-@dataclass(frozen=True)
-class FallingPace(PaceSchedule):
-    """The pace of each label and class as a quantile that falls from 1 to its share of right labels.
-
-    Networks learn right labels before they memorise wrong ones, so all pairs count at first (co-teaching: Han
-    et al. 2018). At step t of T the quantile is 1 − s·t/T, where s is the share of wrong labels.
-
-    Parameters
-    ----------
-    shares : float or array-like of shape (2, L)
-        Share of wrong labels: one for all, or those of the negatives (first row) and positives (second row)
-        of each label.
-    steps : int, default=10
-        The number of steps.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from mlspl.torch import FallingPace
-    >>> losses, Y = np.arange(1.0, 12.0).reshape(-1, 1), np.ones((11, 1))
-    >>> schedule = FallingPace(0.4, steps=2)
-    >>> [float(schedule.pace(target, losses, Y)[0, 0]) for target in schedule]
-    [9.0, 7.0]
-    """
-
-    shares: Any
-    steps: int = 10
-
-    def __post_init__(self) -> None:
-        NoisePace(np.ones((2, 1)) * self.shares, self.steps)
-
-    @property
-    def targets(self) -> tuple[float, ...]:
-        """t/T for t from 1 to T."""
-        return tuple((np.arange(1, self.steps + 1) / self.steps).tolist())
-
-    def pace(
-        self, target: float, losses: ArrayLike, Y: ArrayLike, known: ArrayLike | None = None
-    ) -> np.ndarray:
-        """The quantile 1 − s·t/T of each label and class, (n, L)."""
-        shares = target * np.ones((2, np.shape(losses)[-1])) * self.shares
-        return NoisePace(shares, least=0.0).pace(1.0, losses, Y, known)
 
 
 @dataclass(frozen=True)
@@ -142,7 +97,7 @@ class SelfPacedLoss(nn.Module):
         The self-paced function; None weights every pair 1.
     schedule : schedule of :mod:`mlspl.pacing`, optional
         The pace of each epoch after `warm_up`; the last one stays. By default the 0.7 quantile of the losses
-        of each label and class. `FallingPace` goes down to the share of right labels.
+        of each label and class. ``NoisePace(…, falling=True)`` goes down to the share of right labels.
     warm_up : int, default=1
         Epochs in which every pair has the weight 1.
     momentum : float, default=0.7

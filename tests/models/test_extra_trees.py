@@ -1,4 +1,4 @@
-"""The yardstick is scikit-learn's forest, in arrays that a model file may hold."""
+"""Unpaced joint trees beside scikit-learn's extra trees."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ from sklearn.ensemble import ExtraTreesClassifier
 
 from mlspl import load_model, save_model
 from mlspl.datasets import load_dataset
-from mlspl.models import ExtraTrees
+from mlspl.recipes import get_method
 
 DIGITS = load_dataset("digits-traits")
 X, Y, NEW = DIGITS.X[:120], DIGITS.Y[:120].copy(), DIGITS.X[120:300]
@@ -15,10 +15,14 @@ Y[:, 3] = 0
 PARAMETERS = {"n_estimators": 200, "min_samples_leaf": 3}
 
 
+def make():
+    return get_method("extra-trees").make(PARAMETERS, 0)
+
+
 @pytest.mark.parametrize("container", [np.asarray, sparse.csr_array])
 def test_it_answers_as_scikit_learn_does(container, tmp_path):
     """Of other draws: the mean of 200 trees with a spread of at most ½ has a standard error of 0.035."""
-    model = ExtraTrees(**PARAMETERS, random_state=0).fit(container(X), Y)
+    model = make().fit(container(X), Y)
     theirs = ExtraTreesClassifier(**PARAMETERS, random_state=1).fit(X, Y).predict_proba(NEW)
     expected = [share[:, 1] if share.shape[1] > 1 else np.zeros(len(NEW)) for share in theirs]
     difference = model.predict_proba(container(NEW)) - np.column_stack(expected)
@@ -33,10 +37,10 @@ def test_unknown_pairs_are_left_out():
     unknown[::3, 0] = np.nan
     unknown[:, 1] = np.nan
     other = unknown.copy()
-    probabilities = ExtraTrees(**PARAMETERS, random_state=0).fit(X, unknown).predict_proba(NEW)
+    probabilities = make().fit(X, unknown).predict_proba(NEW)
     weight = np.where(np.isnan(unknown), 0.0, 1.0)
     other[::3, 0] = 1
     other[:, 1] = 1
-    same = ExtraTrees(**PARAMETERS, random_state=0).fit(X, other, weight).predict_proba(NEW)
+    same = make().fit(X, other, weight).predict_proba(NEW)
     np.testing.assert_array_equal(probabilities, same)
     np.testing.assert_allclose(probabilities[:, 1], 0.5)  # the frequency of a label without a known pair

@@ -217,3 +217,12 @@ def test_what_are_no_shares_is_refused(shares):
         pacing.NoisePace(shares)
     with pytest.raises(UserError, match="shares"):
         pacing.NoisePace([[0.1, 0.1], [0.1, 0.1]]).pace(1.0, np.ones((3, 1)), np.ones((3, 1)))
+
+
+def test_a_falling_pace_goes_down_to_the_share_of_right_labels():
+    losses, Y = np.arange(1.0, 12.0).reshape(-1, 1), np.ones((11, 1))
+    schedule = pacing.NoisePace(0.4, steps=2, falling=True)
+    assert [schedule.pace(target, losses, Y)[0, 0] for target in schedule] == [9.0, 7.0]
+    assert schedule == pacing.NoisePace([[0.4], [0.4]], steps=2, falling=True)
+    two = pacing.NoisePace(0.4).pace(1.0, np.column_stack([losses, 2 * losses]), np.ones((11, 2)))
+    assert two[0].tolist() == [7.0, 14.0]

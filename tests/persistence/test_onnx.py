@@ -15,7 +15,6 @@ from mlspl import BSVMClassifier, MLkNNClassifier, SelfPacedForestClassifier, sa
 from mlspl.cli.main import app
 from mlspl.datasets import load_dataset
 from mlspl.errors import UserError
-from mlspl.models import ExtraTrees
 from mlspl.persistence import save_onnx
 from mlspl.recipes import Schema, build_pipeline
 from mlspl.torch import SelfPacedNetClassifier
@@ -55,7 +54,7 @@ def check_equal(model, path, inputs, rows):
         SelfPacedForestClassifier(n_estimators=10, trees="joint", random_state=0),
         SelfPacedForestClassifier(n_estimators=10, trees="per-label", random_state=0),
         SelfPacedForestClassifier(n_estimators=10, random_state=0),
-        ExtraTrees(n_estimators=10, random_state=0),
+        SelfPacedForestClassifier(n_estimators=10, pace_function=None, prior_weight=0.0, random_state=0),
     ],
     ids=repr,
 )

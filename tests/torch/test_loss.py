@@ -13,7 +13,7 @@ from torch.nn.functional import binary_cross_entropy_with_logits as bce  # noqa:
 from mlspl import curriculum, pacing  # noqa: E402
 from mlspl.errors import UserError  # noqa: E402
 from mlspl.pacing import GeometricPace, NoisePace, QuantilePace  # noqa: E402
-from mlspl.torch import FallingPace, SelfPacedLoss, asymmetric_loss, focal_loss  # noqa: E402
+from mlspl.torch import SelfPacedLoss, asymmetric_loss, focal_loss  # noqa: E402
 
 N, L = 60, 3
 RANDOM = np.random.RandomState(0)
@@ -35,7 +35,7 @@ def losses_of(logits, labels):
         QuantilePace(0.6, 0.6, 1, per="negatives"),
         GeometricPace(0.5),
         NoisePace(np.full((2, L), 0.3)),
-        FallingPace(0.3, steps=2),
+        NoisePace(0.3, steps=2, falling=True),
     ],
     ids=repr,
 )
@@ -126,7 +126,9 @@ def test_in_evaluation_mode_nothing_is_paced_or_remembered():
 
 
 def test_the_share_in_play_falls_to_the_share_of_right_labels():
-    loss = SelfPacedLoss((N, L), pace_function="hard", schedule=FallingPace(0.4, steps=4), momentum=0.0)
+    loss = SelfPacedLoss(
+        (N, L), pace_function="hard", schedule=NoisePace(0.4, steps=4, falling=True), momentum=0.0
+    )
     shares = []
     for _ in range(7):
         loss(LOGITS, LABELS, ROWS)
