@@ -10,7 +10,7 @@ from typing import Any
 
 from mlspl.errors import UserError
 
-_CONNECT_SECONDS = 10
+_CONNECT_SECONDS = _RECONNECT_SECONDS = 10
 _SECONDS_WITHOUT_WORKERS = _ANSWER_SECONDS = 30
 _LOOK_SECONDS, _POLL_SECONDS = 2, 0.01
 _LOOPBACK = "127.0.0.1"
@@ -33,7 +33,7 @@ def open_cluster(scheduler: str, jobs: int) -> Iterator[Any]:
         logger = logging.getLogger("distributed")
         stack.callback(setattr, logger, "handlers", logger.handlers)
         logger.handlers = [logging.NullHandler()]
-        config: dict[str, Any] = {"distributed.comm.timeouts.connect": f"{_CONNECT_SECONDS}s"}
+        config: dict[str, Any] = {"distributed.comm.timeouts.connect": f"{_RECONNECT_SECONDS}s"}
         config["distributed.admin.large-graph-warning-threshold"] = "1TB"
         if scheduler == "local":
             # No pages for browsers, and no connection without the certificate that is made here.
@@ -86,6 +86,8 @@ def fetch(client: Any, futures: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
             if arrived.has_ready():
                 future, result = next(arrived)
                 last_worker = time.monotonic()
+                if future.status == "cancelled":
+                    raise CancelledError
                 if future.status != "finished":
                     result = result[1] if isinstance(result, tuple) else result
                     if not isinstance(result, KilledWorker):

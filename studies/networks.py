@@ -29,7 +29,7 @@ from mlspl.errors import UserError
 from mlspl.experiments import markdown_table
 from mlspl.metrics import average_precision
 from mlspl.model_selection import protocol_split
-from mlspl.models._families import average_families, weigh_families
+from mlspl.models import average_families, weigh_families
 from mlspl.pacing import NoisePace, QuantilePace
 from mlspl.solvers import one_library_thread
 from mlspl.torch import SelfPacedLoss, SelfPacedNetClassifier

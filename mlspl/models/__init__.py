@@ -12,9 +12,11 @@ from mlspl.models._base import store_parameters as store_parameters
 from mlspl.models._base import with_callbacks as with_callbacks
 from mlspl.models._calibrated import without_training_data
 from mlspl.models._families import Candidate as Candidate
+from mlspl.models._families import average_families as average_families
 from mlspl.models._families import choose_point as choose_point
 from mlspl.models._families import split_rows as split_rows
 from mlspl.models._families import visit_points as visit_points
+from mlspl.models._families import weigh_families as weigh_families
 from mlspl.models._forest_models import JointForest as JointForest
 from mlspl.models.bsvm import BSVMClassifier
 from mlspl.models.mlknn import MLkNNClassifier

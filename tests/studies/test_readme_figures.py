@@ -25,7 +25,9 @@ def mean_gain(noise):
 
 
 def test_gains_of_pacing():
-    found = re.search(r"gains ([\d.]+) in the mean.+?gains ([\d.]+)\. .+?at most ([\d.]+) ", README, re.DOTALL)
+    found = re.search(
+        r"gains ([\d.]+) in the mean.+?gains ([\d.]+)\. .+?at most ([\d.]+) ", README, re.DOTALL
+    )
     real, flipped, lost = found.groups()
     assert f"{mean_gain('real').mean():.3f}" == real
     assert f"{mean_gain('flip:0.3').mean():.3f}" == flipped
