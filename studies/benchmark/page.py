@@ -12,7 +12,7 @@ import pandas as pd
 from mlspl.errors import UserError
 from mlspl.experiments import Comparison, critical_difference_figure
 from studies.benchmark import tables, words
-from studies.benchmark.declaration import ENTRIES, ONE_SPLIT, REAL, SECONDS, SETS, SPLITS
+from studies.benchmark.declaration import ENTRIES, REAL, SECONDS, SETS, SPLITS
 from studies.benchmark.figures import time_figure
 from studies.benchmark.methods import OUTSIDE
 from studies.benchmark.scores import ROPE, compare_methods, condition_means, ranked_trials, score_trials
@@ -61,8 +61,7 @@ def benchmark_page(results: pd.DataFrame, n_declared: int | None = None) -> str:
     table = _score(results)
     if n_declared is None:
         n_sets = {name: len(REAL) if name == "real" else len(SETS) for name in SPLITS}
-        n_declared = sum(n_sets.values()) * len(ONE_SPLIT)
-        n_declared += sum(n_sets[name] * n for name, n in SPLITS.items()) * (len(ENTRIES) - len(ONE_SPLIT))
+        n_declared = sum(n_sets[name] * n for name, n in SPLITS.items()) * len(ENTRIES)
     comparisons = _compare(table)
     leader = words.find_leader(ranked_trials(table), CRITERION)
     missing = n_declared - len(table)
@@ -71,7 +70,6 @@ def benchmark_page(results: pd.DataFrame, n_declared: int | None = None) -> str:
         n_sets=table.loc[table["corruption"] != "real", "dataset"].nunique(),
         n_kinds=table.loc[~table["corruption"].isin(["", "real"]), "corruption"].nunique(),
         n_real=table.loc[table["corruption"] == "real", "dataset"].nunique(),
-        n_splits=SPLITS[""],
         n_done=f"{len(table):,}",
         n_declared=f"{n_declared:,}",
         n_failed_text=words.count_failures(table),
