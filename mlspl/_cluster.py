@@ -86,12 +86,12 @@ def fetch(client: Any, futures: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
             if arrived.has_ready():
                 future, result = next(arrived)
                 last_worker = time.monotonic()
-                if future.status == "cancelled":
-                    raise CancelledError
-                if future.status != "finished":
-                    result = result[1] if isinstance(result, tuple) else result
-                    if not isinstance(result, KilledWorker):
-                        raise result
+                # Not by the status: a result that has arrived is valid, though its worker may be gone by now.
+                error = result[1] if isinstance(result, tuple) else result
+                if isinstance(error, KilledWorker):
+                    result = error
+                elif isinstance(error, BaseException):
+                    raise error
                 yield future, result
                 del future, result  # so that the cluster can free the result
             elif time.monotonic() < next_look:
