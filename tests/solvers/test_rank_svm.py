@@ -59,6 +59,7 @@ def test_the_gap_is_met_and_is_a_proof(seed, n, L, log_C, kernel, d):
     check_certificate(K, signed_weight, solution, tol=1e-4)
 
 
+@pytest.mark.filterwarnings("ignore:Values in x were outside bounds")  # of SciPy 1.14
 @pytest.mark.parametrize("seed", range(8))
 def test_optimum_equals_that_of_a_general_solver(seed):
     K, signed_weight = problem(seed, n=8, L=4, C=10.0)
