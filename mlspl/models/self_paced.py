@@ -30,7 +30,7 @@ class SelfPacedClassifier(CallbackSupportMixin, MultiLabelClassifier):
     At every step, the out-of-fold logistic losses of the (instance, label) pairs set the pace, and the
     self-paced function their weights. At the end one copy per label is fitted on all rows with the last
     weights. A fit costs (steps·folds + 1)·L fits of the classifier. The choice of the default schedule adds
-    8·folds·L fits on two thirds of at most 2,000 rows, with at most 32 labels.
+    6·(folds + 1)·L fits on two thirds of at most 2,000 rows, with at most 32 labels.
 
     Parameters
     ----------
